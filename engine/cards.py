@@ -1,0 +1,100 @@
+"""The kinds of cards, and packs: a multiset of cards in one int.
+
+A kind is an int from 0 to 10, an action is the kind to play or TAKE. A pack holds the
+number of cards of each kind in five bits, kind 0 lowest, so that packs add and subtract
+like numbers and copy for free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+Kind: TypeAlias = int
+Action: TypeAlias = int
+Pack: TypeAlias = int
+
+FIVE, SIX, SEVEN, EIGHT = 0, 1, 2, 3
+PLUS_2, PLUS_3, PLUS_4 = 4, 5, 6
+MINUS_1, MINUS_2, MINUS_3 = 7, 8, 9
+CITY = 10
+TAKE: Action = 11
+
+KINDS = range(11)
+SUPPORTS = (FIVE, SIX, SEVEN, EIGHT)
+VALUES = (0, 0, 0, 0, 2, 3, 4, -1, -2, -3, 0)
+"""What one card of each kind adds to its owner's points by itself (R14, R15)."""
+
+BITS = 5
+MOST_COPIES = (1 << BITS) - 1
+UNIT: tuple[Pack, ...] = tuple(1 << BITS * kind for kind in KINDS)
+"""The pack that holds one card of a kind, by kind."""
+
+CHARS = "5678234xyzCT"
+"""The character of each action, by action; the first eleven are the kinds."""
+
+_TO_CHARS = CHARS.encode().ljust(256, b"?")
+_unit_of = UNIT.__getitem__
+
+
+def pack_of(kinds: Iterable[Kind]) -> Pack:
+    """Return the pack of these cards.
+
+    >>> pack_of([FIVE, FIVE, SIX]) == 2 * UNIT[FIVE] + UNIT[SIX]
+    True
+    """
+    return sum(map(_unit_of, kinds))
+
+
+def count(pack: Pack, kind: Kind) -> int:
+    """Return how many cards of a kind the pack holds.
+
+    >>> count(pack_of([CITY, CITY, FIVE]), CITY)
+    2
+    """
+    return pack >> BITS * kind & MOST_COPIES
+
+
+def counts(pack: Pack) -> tuple[int, ...]:
+    """Return how many cards of each kind the pack holds, 11 numbers in kind order.
+
+    >>> counts(pack_of([FIVE, FIVE, CITY]))
+    (2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+    """
+    return tuple([pack >> shift & MOST_COPIES for shift in range(0, BITS * len(KINDS), BITS)])
+
+
+def size(pack: Pack) -> int:
+    """Return how many cards the pack holds.
+
+    >>> size(pack_of([FIVE, FIVE, CITY]))
+    3
+    """
+    return sum(counts(pack))
+
+
+def cards_of(pack: Pack) -> bytes:
+    """Return the cards of the pack in kind order, one kind a byte.
+
+    >>> list(cards_of(pack_of([CITY, FIVE, FIVE])))
+    [0, 0, 10]
+    """
+    return b"".join([bytes((kind,)) * count(pack, kind) for kind in KINDS if count(pack, kind)])
+
+
+def to_text(actions: bytes) -> str:
+    """Return cards or actions, one a byte, as text, one character each.
+
+    >>> to_text(bytes([FIVE, CITY, TAKE]))
+    '5CT'
+    """
+    return actions.translate(_TO_CHARS).decode()
+
+
+def pack_text(pack: Pack) -> str:
+    """Return the cards of the pack as text, in kind order.
+
+    >>> pack_text(pack_of([CITY, FIVE]))
+    '5C'
+    """
+    return to_text(cards_of(pack))

@@ -1,0 +1,74 @@
+"""The referee's loop: two strategies, one State, every action checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from engine.record import Record
+from engine.rules import STANDARD, Rules
+from engine.scoring import WinType, outcome
+from engine.seeds import Step, stream
+from engine.state import Seat, State, shuffled
+from engine.strategy import Bot, Setup, Strategy
+from engine.view import view
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A finished game: `winner` is a seat, or None for a draw; `points` as R12-R15 give."""
+
+    winner: Seat | None
+    win_type: WinType
+    points: tuple[int, int]
+    record: Record
+
+
+def play(state: State, strategies: Sequence[Strategy]) -> None:
+    """Play the state to its end, in place.
+
+    Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
+    `state.to_act` is then the seat that did it.
+    """
+    apply, choose = state.apply, [strategy.choose for strategy in strategies]
+    while not state.over:
+        seat = state.to_act
+        seen = view(state, seat)
+        action = choose[seat](seen)
+        if type(action) is not int or action not in seen.legal:
+            state.check(action)
+        apply(action)
+
+
+def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> Game:
+    """Play one game between two bots, the whole protocol through.
+
+    The same bots and seed give the same game. Raises what `play` raises.
+
+    >>> from bots.uniform import bot
+    >>> play_game(bot, bot, seed=7) == play_game(bot, bot, seed=7)
+    True
+    """
+    deal = shuffled(stream(seed, "deal"), rules)
+    state = State(deal, rules)
+    play(state, [bot_0(setup(seed, ("deal",), 0, rules)), bot_1(setup(seed, ("deal",), 1, rules))])
+    winner, win_type, score = outcome(state.piles, rules)
+    return Game(winner, win_type, score, Record.of(deal, state))
+
+
+def setup(seed: int, deal_address: tuple[Step, ...], seat: Seat, rules: Rules = STANDARD) -> Setup:
+    """Return the setup of a seat in the game of a deal.
+
+    The generator is keyed by the seat and not by the bot, so that two versions of a bot
+    meet the same luck.
+    """
+    return Setup(stream(seed, "bot", deal_address, seat), seat, rules)
+
+
+def playout(state: State, rng: Random) -> None:
+    """Play the state to its end at random, in place, with no views and no checks."""
+    random = rng.random
+    while not state.over:
+        legal = state.legal()
+        state.apply(legal[int(random() * len(legal))])

@@ -1,0 +1,63 @@
+"""One game as data: its deal and actions, as a JSON line, and its replay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from engine.cards import to_text
+from engine.errors import RecordError
+from engine.notation import parse_actions, parse_deal
+from engine.rules import STANDARD, Rules
+from engine.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A game's deal and actions as text (engine.notation), finished or not."""
+
+    deal: str
+    actions: str
+    rules: Rules = STANDARD
+
+    def replay(self) -> State:
+        """Return the position after the last action.
+
+        Raises NotationError, DealError, IllegalAction or AfterEnd.
+        """
+        actions = parse_actions(self.actions)
+        state = State(parse_deal(self.deal, self.rules), self.rules)
+        state.follow(actions)
+        return state
+
+    def to_json(self, **more: Any) -> str:
+        """Return the record as one JSON line, `more` behind it."""
+        rules = self.rules.changes()
+        data = {"deal": self.deal, "actions": self.actions}
+        return json.dumps(data | ({"rules": rules} if rules else {}) | more)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Record:
+        """Return the record of a JSON line; keys that are not the engine's are ignored.
+
+        Raises RecordError for a text that is no record, RulesError for impossible rules.
+
+        >>> Record.from_json('{"deal": "56", "actions": ""}')
+        Record(deal='56', actions='', rules=Rules())
+        """
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise RecordError(f"not JSON: {error}") from None
+        if not isinstance(data, dict):
+            raise RecordError("a record is a JSON object")
+        for key in ("deal", "actions"):
+            if not isinstance(data.get(key), str):
+                raise RecordError(f"a record has a text {key!r}")
+        return cls(data["deal"], data["actions"], Rules.from_changes(data.get("rules", {})))
+
+    @classmethod
+    def of(cls, deal: bytes, state: State) -> Record:
+        """Return the record of a game, its hands in the order they were dealt."""
+        return cls(to_text(deal), to_text(state.history), state.rules)

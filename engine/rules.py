@@ -1,0 +1,179 @@
+"""The rules as numbers: every count and variant switch, each with its R-number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias
+
+from engine.cards import CHARS, CITY, KINDS, MOST_COPIES, SUPPORTS, UNIT, Pack, pack_of
+from engine.errors import RulesError
+
+TieBreak: TypeAlias = Literal["cities", "supports"]
+_TIEBREAKS = ("cities", "supports")
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The numbers of one game; the default is District Noir as published.
+
+    `copies` has 11 counts in kind order, `majority_values` four values for 5, 6, 7, 8.
+    With fewer cities in the pack than `cities_needed` nobody can win by City.
+    Raises RulesError, with the arithmetic, for numbers that make no playable game.
+
+    >>> Rules(removed=2)
+    Traceback (most recent call last):
+    ...
+    engine.errors.RulesError: opening_row 2 + rounds 4 x 2 x hand_size 5 + removed 2 = 44 \
+cards, but the copies add up to 45
+    """
+
+    copies: tuple[int, ...] = (5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3)  # R1
+    removed: int = 3  # R2
+    hand_size: int = 5  # R2, R10
+    opening_row: int = 2  # R2
+    take_size: int = 5  # R6
+    rounds: int = 4  # R10
+    cities_needed: int = 3  # R11
+    majority_values: tuple[int, ...] = (5, 6, 7, 8)  # R12
+    set_bonus: int = 5  # R13
+    tiebreak: TieBreak = "cities"  # R18; "supports" stops after R17
+    city_pack: Pack = field(init=False, repr=False, compare=False)
+    deck: bytes = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("copies", "majority_values"):
+            object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
+        _check_numbers(self)
+        deck = b"".join(bytes((kind,)) * n for kind, n in enumerate(self.copies))
+        object.__setattr__(self, "deck", deck)
+        object.__setattr__(self, "city_pack", self.cities_needed * UNIT[CITY])
+        _check_deal(self)
+        _check_forced_take(self)
+        key = tuple(getattr(self, name) for name in VARIANTS if name != "tiebreak")
+        object.__setattr__(self, "_hash", hash((key, _TIEBREAKS.index(self.tiebreak))))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def pack(self) -> Pack:
+        """All the cards of the game; `deck` has them one by one, in kind order."""
+        return pack_of(self.deck)
+
+    @property
+    def round_plies(self) -> int:
+        """How many actions a whole round has, of both players together (R10)."""
+        return 2 * (self.hand_size + 1)
+
+    @property
+    def game_plies(self) -> int:
+        """How many actions a game without a city win has."""
+        return self.rounds * self.round_plies
+
+    def changes(self) -> dict[str, Any]:
+        """Return the numbers that differ from the published game, ready for JSON or YAML.
+
+        >>> Rules(tiebreak="supports").changes()
+        {'tiebreak': 'supports'}
+        """
+        mine = {name: getattr(self, name) for name in VARIANTS}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in mine.items()
+            if value != getattr(STANDARD, name)
+        }
+
+    @classmethod
+    def from_changes(cls, changes: object) -> Rules:
+        """Return the published rules with some numbers changed; the inverse of `changes`.
+
+        Raises RulesError for a name that is not a rule, or a value that is not one.
+
+        >>> Rules.from_changes({"set_bonus": 4}).set_bonus
+        4
+        """
+        if not isinstance(changes, dict):
+            raise RulesError(f"rules must be a mapping of names to numbers, not {changes!r}")
+        for name in changes:
+            if name not in VARIANTS:
+                raise RulesError(f"unknown rule {name!r}; the rules are {', '.join(VARIANTS)}")
+        return cls(**changes) if changes else STANDARD
+
+    def __repr__(self) -> str:
+        changes = ", ".join(
+            f"{name}={tuple(value) if isinstance(value, list) else value!r}"
+            for name, value in self.changes().items()
+        )
+        return f"Rules({changes})"
+
+
+VARIANTS = tuple(entry.name for entry in fields(Rules) if entry.init)
+"""The names of the numbers that a variant may change."""
+
+
+def _as_tuple(name: str, value: object) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise RulesError(f"{name} must be a list of whole numbers: {value!r}")
+    return tuple(value)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_numbers(rules: Rules) -> None:
+    """Refuse what is not a number in its range."""
+    lowest = {"removed": 0, "opening_row": 0}
+    for name in ("removed", "hand_size", "opening_row", "take_size", "rounds", "cities_needed"):
+        value, least = getattr(rules, name), lowest.get(name, 1)
+        if not _is_int(value) or not least <= value <= _MOST:
+            raise RulesError(f"{name} must be a whole number from {least} to {_MOST}: {value!r}")
+    _check_counts("copies", rules.copies, len(KINDS), MOST_COPIES)
+    _check_counts("majority_values", rules.majority_values, len(SUPPORTS), _MOST)
+    if not _is_int(rules.set_bonus) or abs(rules.set_bonus) > _MOST:
+        raise RulesError(f"set_bonus must be a whole number up to {_MOST}: {rules.set_bonus!r}")
+    if rules.tiebreak not in _TIEBREAKS:
+        raise RulesError(f"tiebreak must be 'cities' or 'supports': {rules.tiebreak!r}")
+
+
+def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) -> None:
+    if len(values) != length or not all(_is_int(n) and 0 <= n <= most for n in values):
+        order = " ".join(CHARS[:length])
+        raise RulesError(
+            f"{name} must be {length} whole numbers from 0 to {most}, for {order}: {list(values)!r}"
+        )
+
+
+def _check_deal(rules: Rules) -> None:
+    """Refuse numbers that do not use up exactly the cards there are."""
+    dealt = rules.opening_row + rules.rounds * 2 * rules.hand_size + rules.removed
+    if dealt != len(rules.deck):
+        raise RulesError(
+            f"opening_row {rules.opening_row} + rounds {rules.rounds} x 2 x hand_size "
+            f"{rules.hand_size} + removed {rules.removed} = {dealt} cards, "
+            f"but the copies add up to {len(rules.deck)}"
+        )
+
+
+def _check_forced_take(rules: Rules) -> None:
+    """Refuse numbers under which an empty hand may face an empty row (R8).
+
+    The worst case: the first player has played the whole hand, and the opponent, one card
+    short of it, has just taken.
+    """
+    row = rules.opening_row
+    for number in range(1, rules.rounds + 1):
+        left = row + 2 * rules.hand_size - 1 - rules.take_size
+        if left < 1:
+            raise RulesError(
+                f"round {number} may have nothing left for a forced take: a row of {row} "
+                f"+ 2 x hand_size {rules.hand_size} - 1 played - take_size "
+                f"{rules.take_size} = {left}"
+            )
+        row = max(0, row + 2 * rules.hand_size - 2 * rules.take_size)
+
+
+STANDARD = Rules()
+"""District Noir as published."""

@@ -1,0 +1,133 @@
+"""What two piles are worth: points, their breakdown, the winner and the win type."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from engine.cards import (
+    CITY,
+    EIGHT,
+    FIVE,
+    KINDS,
+    MOST_COPIES,
+    SEVEN,
+    SIX,
+    SUPPORTS,
+    UNIT,
+    VALUES,
+    Pack,
+    count,
+    counts,
+)
+from engine.rules import STANDARD, Rules
+
+WinType: TypeAlias = Literal["city", "points", "tiebreak", "draw"]
+Piles: TypeAlias = tuple[Pack, Pack]
+
+_TIES = {
+    "supports": (EIGHT, SEVEN, SIX, FIVE),  # R17
+    "cities": (EIGHT, SEVEN, SIX, FIVE, CITY),  # R18
+}
+_FIVES, _SIXES, _SEVENS, _EIGHTS = (MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
+_SUPPORTS = _FIVES | _SIXES | _SEVENS | _EIGHTS
+_DEALS = sum(MOST_COPIES * UNIT[kind] for kind in KINDS if VALUES[kind])
+
+
+class Breakdown(NamedTuple):
+    """One seat's points by where they come from (R12-R14).
+
+    `majorities` holds the points for 5, 6, 7 and 8, `sets` the points of all sets,
+    `betrayals` is zero or less.
+    """
+
+    majorities: tuple[int, ...]
+    sets: int
+    alliances: int
+    betrayals: int
+
+    @property
+    def points(self) -> int:
+        """The sum."""
+        return sum(self.majorities) + self.sets + self.alliances + self.betrayals
+
+
+class Outcome(NamedTuple):
+    """How a game ended: `winner` is a seat, or None for a draw."""
+
+    winner: int | None
+    win_type: WinType
+    points: tuple[int, int]
+
+
+def majorities(mine: Pack, theirs: Pack, rules: Rules = STANDARD) -> tuple[int, ...]:
+    """Return what the first pile scores for more cards of 5, 6, 7 and 8 each (R12)."""
+    values = rules.majority_values
+    return (
+        values[FIVE] if mine & _FIVES > theirs & _FIVES else 0,
+        values[SIX] if mine & _SIXES > theirs & _SIXES else 0,
+        values[SEVEN] if mine & _SEVENS > theirs & _SEVENS else 0,
+        values[EIGHT] if mine & _EIGHTS > theirs & _EIGHTS else 0,
+    )
+
+
+def sets(pile: Pack, rules: Rules = STANDARD) -> int:
+    """Return the points of a pile's complete sets 5-6-7-8 (R13)."""
+    return rules.set_bonus * _sets(pile & _SUPPORTS)
+
+
+def deals(pile: Pack) -> tuple[int, int]:
+    """Return the points of a pile's alliances and of its betrayals (R14)."""
+    return _deals(pile & _DEALS)
+
+
+@cache  # 3,024 entries at most under the published rules
+def _sets(supports: Pack) -> int:
+    return min([count(supports, kind) for kind in SUPPORTS])
+
+
+@cache  # 1,800 entries at most under the published rules
+def _deals(pack: Pack) -> tuple[int, int]:
+    values = [n * value for n, value in zip(counts(pack), VALUES, strict=True)]
+    return sum([value for value in values if value > 0]), sum([v for v in values if v < 0])
+
+
+def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdown]:
+    """Return what each seat's pile scores, and from what (R12-R15)."""
+    first, second = piles
+    return (
+        Breakdown(majorities(first, second, rules), sets(first, rules), *deals(first)),
+        Breakdown(majorities(second, first, rules), sets(second, rules), *deals(second)),
+    )
+
+
+def points(piles: Piles, rules: Rules = STANDARD) -> tuple[int, int]:
+    """Return the points of both seats (R12-R15): the sums of `breakdown`, sooner."""
+    first, second = piles
+    return (
+        sum(majorities(first, second, rules), sets(first, rules)) + sum(deals(first)),
+        sum(majorities(second, first, rules), sets(second, rules)) + sum(deals(second)),
+    )
+
+
+def city_winner(piles: Piles, rules: Rules = STANDARD) -> int | None:
+    """Return the seat that holds the cities it takes to win, if one does (R11)."""
+    for seat in (0, 1):
+        if piles[seat] >= rules.city_pack:
+            return seat
+    return None
+
+
+def outcome(piles: Piles, rules: Rules = STANDARD) -> Outcome:
+    """Return who wins with these piles, and how (R11, R16-R18)."""
+    score = points(piles, rules)
+    seat = city_winner(piles, rules)
+    if seat is not None:
+        return Outcome(seat, "city", score)
+    if score[0] != score[1]:
+        return Outcome(0 if score[0] > score[1] else 1, "points", score)
+    for kind in _TIES[rules.tiebreak]:
+        first, second = count(piles[0], kind), count(piles[1], kind)
+        if first != second:
+            return Outcome(0 if first > second else 1, "tiebreak", score)
+    return Outcome(None, "draw", score)

@@ -21,11 +21,11 @@ class RulesError(EngineError, ValueError):
 
 
 class NotationError(EngineError, ValueError):
-    """A text with a character that the notation does not have; `index` is its place."""
+    """A text that is not in the notation; `ply` is the place in a text of actions."""
 
-    def __init__(self, message: str, index: int | None = None) -> None:
+    def __init__(self, message: str, ply: int | None = None) -> None:
         super().__init__(message)
-        self.index = index
+        self.ply = ply
 
 
 class DealError(EngineError, ValueError):

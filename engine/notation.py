@@ -13,7 +13,7 @@ _CARDS = {char: kind for char, kind in _ACTIONS.items() if kind != TAKE}
 def parse_cards(text: str) -> bytes:
     """Return the cards of a text, one kind a byte.
 
-    Raises NotationError, with the index of the character that is no card.
+    Raises NotationError for a character that is no card.
 
     >>> list(parse_cards("5C"))
     [0, 10]
@@ -24,7 +24,7 @@ def parse_cards(text: str) -> bytes:
 def parse_actions(text: str) -> bytes:
     """Return the actions of a text, one a byte.
 
-    Raises NotationError, with the index of the character that is no action.
+    Raises NotationError, with its ply, for a character that is no action.
 
     >>> list(parse_actions("5CT"))
     [0, 10, 11]
@@ -39,7 +39,8 @@ def _parse(text: str, meanings: dict[str, int], noun: str) -> bytes:
         (char,) = error.args
         index = text.index(char)
         raise NotationError(
-            f"{char!a} at index {index} is no {noun}: one of {' '.join(meanings)}", index
+            f"{char!a} at index {index} is no {noun}: one of {' '.join(meanings)}",
+            index if noun == "action" else None,
         ) from None
 
 

@@ -1,0 +1,128 @@
+"""Ratings: Elo by a Bradley-Terry fit, and intervals from pairs of games.
+
+The pair (one deal played twice, seats swapped) is the statistical unit: its two games are
+not independent. Every pairing that was played is credited with one drawn pair, in the fit
+and in its error alike, so that an undefeated bot has a finite rating and an honest interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+MEAN = 1500.0
+Z95 = 1.959963984540054
+_ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+
+
+class PairScores(NamedTuple):
+    """How one pairing went, in pairs: the first bot's score in a pair is 0, 1/2, 1, 3/2 or 2.
+
+    `total` and `squares` are the sums of the scores and of their squares over `pairs` pairs.
+    """
+
+    bot: int
+    opponent: int
+    pairs: int
+    total: float
+    squares: float
+
+
+class Rating(NamedTuple):
+    """An Elo rating with its 95 % interval."""
+
+    elo: float
+    low: float
+    high: float
+
+
+class _Model:
+    """The Bradley-Terry model of the pairs: bots have strengths, in log odds."""
+
+    def __init__(self, bots: int, scores: Sequence[PairScores]) -> None:
+        rows = np.arange(len(scores))
+        self.contrast = np.zeros((len(scores), bots))
+        self.contrast[rows, [score.bot for score in scores]] = 1.0
+        self.contrast[rows, [score.opponent for score in scores]] = -1.0
+        # one drawn pair for each pairing
+        self.pairs = np.array([score.pairs + 1.0 for score in scores])
+        self.total = np.array([score.total + 1.0 for score in scores])
+        self.squares = np.array([score.squares + 1.0 for score in scores])
+
+    def loss(self, strengths: Floats) -> float:
+        gap = self.contrast @ strengths
+        return float(np.sum(2 * self.pairs * np.logaddexp(0, gap) - self.total * gap))
+
+    def gradient(self, strengths: Floats) -> Floats:
+        share = expit(self.contrast @ strengths)
+        return np.asarray(self.contrast.T @ (2 * self.pairs * share - self.total))
+
+    def hessian(self, strengths: Floats) -> Floats:
+        share = expit(self.contrast @ strengths)
+        return self._weighted(2 * self.pairs * share * (1 - share))
+
+    def covariance(self, strengths: Floats) -> Floats:
+        """Return the sandwich covariance, a pair of games being a cluster."""
+        share = expit(self.contrast @ strengths)
+        spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
+        inverse = np.linalg.pinv(self.hessian(strengths))
+        return np.asarray(inverse @ self._weighted(spread) @ inverse)
+
+    def _weighted(self, weights: Floats) -> Floats:
+        return np.asarray(self.contrast.T @ (self.contrast * weights[:, None]))
+
+
+def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
+    """Return the rating of every bot, on a scale of mean 1500.
+
+    Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.
+
+    >>> [round(rating.elo) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
+    [1595, 1405]
+    """
+    model = _Model(bots, scores)
+    found = minimize(
+        model.loss,
+        np.zeros(bots),
+        jac=model.gradient,
+        hess=model.hessian,
+        method="trust-exact",
+        options={"gtol": 1e-9},
+    )
+    strengths = found.x - found.x.mean()
+    errors = Z95 * np.sqrt(np.clip(np.diag(model.covariance(strengths)), 0, None))
+    return [
+        Rating(MEAN + _ELO * s, MEAN + _ELO * (s - e), MEAN + _ELO * (s + e))
+        for s, e in zip(strengths.tolist(), errors.tolist(), strict=True)
+    ]
+
+
+def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:
+    """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
+
+    Wilson's interval with the number of games that would give the variance seen between
+    pairs; one pair of full variance is added, so that few pairs cannot look certain.
+    Sources: Wilson 1927; Kish 1965 for the design effect.
+
+    >>> low, high = score_interval(100, 100.0, 150.0)
+    >>> round(low, 3), round(high, 3)
+    (0.431, 0.569)
+    """
+    mean = total / (2 * pairs)
+    prior = (total / 2 + 0.5) / (pairs + 1)
+    full = prior * (1 - prior)
+    between = squares / 4 - pairs * mean**2
+    effect = (max(0.0, between) + full) / (pairs * full)
+    games = pairs / effect
+    centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
+    half = Z95 * math.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)
+    half /= 1 + Z95**2 / games
+    return max(0.0, centre - half), min(1.0, centre + half)

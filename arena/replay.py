@@ -1,0 +1,84 @@
+"""Replay: judge a file of game records, line by line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from engine import Record, State, breakdown, outcome
+from engine.cards import pack_text
+from engine.errors import (
+    AfterEnd,
+    DealError,
+    EngineError,
+    IllegalAction,
+    NotationError,
+    RecordError,
+    RulesError,
+)
+
+_CODES: dict[type[EngineError], str] = {
+    AfterEnd: "after-end",
+    IllegalAction: "illegal-action",
+    DealError: "bad-deal",
+    RulesError: "bad-deal",
+    NotationError: "bad-notation",
+    RecordError: "bad-json",
+}
+
+
+def judged(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield what each record of the lines comes to, or what is wrong with it.
+
+    Lines are counted from 1, plies from 0; blank lines are passed over.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield {"line": number, **_judgement(Record.from_json(line).replay())}
+        except EngineError as error:
+            yield {
+                "line": number,
+                "error": _CODES[type(error)],
+                "ply": getattr(error, "ply", None),
+                "message": str(error),
+            }
+
+
+def _judgement(state: State) -> dict[str, Any]:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    return {
+        "over": state.over,
+        "winner": winner if state.over else None,
+        "win_type": win_type if state.over else None,
+        "points": list(score),
+        "breakdown": [part._asdict() for part in breakdown(state.piles, state.rules)],
+        "piles": [pack_text(pile) for pile in state.piles],
+        "plies": len(state.history),
+    }
+
+
+def as_json(judgement: dict[str, Any]) -> str:
+    """Return a judgement as one JSON line."""
+    return json.dumps(judgement)
+
+
+def as_text(judgement: dict[str, Any]) -> str:
+    """Return a judgement as a line for a person.
+
+    >>> as_text({"line": 3, "error": "bad-json", "ply": None, "message": "not JSON"})
+    'line 3: bad-json: not JSON'
+    """
+    line = f"line {judgement['line']}: "
+    if "error" in judgement:
+        place = "" if judgement["ply"] is None else f" at ply {judgement['ply']}"
+        return f"{line}{judgement['error']}{place}: {judgement['message']}"
+    score = "{} : {}".format(*judgement["points"])
+    after = f"after {judgement['plies']} plies"
+    if not judgement["over"]:
+        return f"{line}unfinished {after}, {score}"
+    if judgement["winner"] is None:
+        return f"{line}draw {after}, {score}"
+    return f"{line}seat {judgement['winner']} wins by {judgement['win_type']} {after}, {score}"

@@ -1,0 +1,49 @@
+"""Weighs what a take brings now, and plays what gives the opponent least."""
+
+from engine import TAKE, Action, Pack, Seat, Setup, View, points
+from engine.cards import pack_of, size
+
+CITY_WIN = 100
+
+
+class Greedy:
+    """Counts points as they stand after one action; a city win counts as 100.
+
+    `patience` is how many points more a take must bring for every card still in the hand:
+    there is one take a round, and waiting for a better one costs nothing yet.
+    """
+
+    def __init__(self, setup: Setup, patience: float = 3.0) -> None:
+        self.rules = setup.rules
+        self.patience = patience
+
+    def choose(self, view: View, /) -> Action:
+        """Return the action of the highest worth, the first among equals."""
+        return max(view.legal, key=lambda action: self.worth(view, action))
+
+    def worth(self, view: View, action: Action) -> float:
+        """Return the points an action brings, less those it lets the opponent have."""
+        if action == TAKE:
+            return self.gain(view, view.seat, view.row) - self.patience * size(view.hand)
+        row = view.row + bytes((action,))
+        if not view.taken[view.opponent]:
+            return min(0, -self.gain(view, view.opponent, row))
+        if not view.taken[view.seat]:
+            return self.gain(view, view.seat, row)
+        return 0
+
+    def gain(self, view: View, seat: Seat, row: bytes) -> int:
+        """Return how much a take from the end of this row helps the seat."""
+        mine, theirs = view.piles[seat], view.piles[1 - seat]
+        more = mine + pack_of(row[-self.rules.take_size :])
+        if more >= self.rules.city_pack:
+            return CITY_WIN
+        return self.lead(more, theirs) - self.lead(mine, theirs)
+
+    def lead(self, mine: Pack, theirs: Pack) -> int:
+        """Return the points of one pile less those of the other."""
+        first, second = points((mine, theirs), self.rules)
+        return first - second
+
+
+bot = Greedy

@@ -229,7 +229,7 @@ def _check_params(spec: str, entry: Entry) -> None:
 
 def _hints(bot: Any) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(bot.__init__ if isinstance(bot, type) else bot)
+        return typing.get_type_hints(inspect.unwrap(bot) if inspect.isfunction(bot) else bot.__init__)
     except (NameError, TypeError, AttributeError):
         return {}
 

@@ -1,0 +1,32 @@
+# All that a machine needs is Python 3.11 or newer and make; the rest goes into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
+
+.PHONY: tournament test clean
+
+tournament: .venv/run  ## play configs/quickstart.yaml
+	$(BIN)/arena run configs/quickstart.yaml
+
+test: .venv/test  ## everything that must pass
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: $(PYTHON) is older than 3.11; name another one: make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/run: .venv/python pyproject.toml constraints.txt
+	$(PIP) install --editable .
+	@touch $@
+
+.venv/test: .venv/python pyproject.toml constraints.txt
+	$(PIP) install --editable '.[test]'
+	@touch $@ .venv/run

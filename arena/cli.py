@@ -122,7 +122,7 @@ def replay(file: BinaryIO, as_json: bool) -> None:
 
     \b
     Example:
-      echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "55T"}' |
+      echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
     from arena import replay as replays
@@ -140,13 +140,16 @@ def _from_config(
 ) -> Tournament:
     from arena.config import entries
 
-    return _tournament(
-        config.name,
-        config.seed if seed is None else seed,
-        pairs or config.pairs,
-        entries(path, config, more),
-        config.game_rules(),
-    )
+    try:
+        return _tournament(
+            config.name,
+            config.seed if seed is None else seed,
+            pairs or config.pairs,
+            entries(config, more),
+            config.game_rules(),
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _tournament(
@@ -156,7 +159,7 @@ def _tournament(
     from arena.tournament import Tournament
 
     if len(entries) < 2:
-        raise InputError(f"{name}: a tournament needs two bots, there is {len(entries)}")
+        raise InputError(f"bots: a tournament needs two, there is {len(entries)}")
     check_labels(entries)
     return Tournament(name, seed, pairs, entries, rules)
 

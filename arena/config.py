@@ -74,10 +74,10 @@ def read(path: Path) -> Config:
     return config
 
 
-def entries(path: Path, config: Config, more: Sequence[str] = ()) -> list[Entry]:
+def entries(config: Config, more: Sequence[str] = ()) -> list[Entry]:
     """Return the config's bots, loaded, and then the bots of some more specs.
 
-    Raises InputError, which names the file and the place of a bot that cannot be loaded.
+    Raises InputError, which names the place of a bot that cannot be loaded.
     """
     loaded = []
     for index, entry in enumerate(config.bots):
@@ -86,7 +86,7 @@ def entries(path: Path, config: Config, more: Sequence[str] = ()) -> list[Entry]
         try:
             loaded.append(load(entry.bot, entry.label, entry.params))
         except InputError as error:
-            raise InputError(f"{path}: bots[{index}]: {error}") from None
+            raise InputError(f"bots[{index}]: {error}") from None
     return loaded + [load(spec) for spec in more]
 
 

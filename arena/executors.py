@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from typing import Any, NamedTuple
 
 from arena import log
@@ -69,17 +69,30 @@ def play_all(job: Job, workers: int, log_queue: Any = None) -> Iterator[Played]:
     with _pool(job, workers, log_queue) as pool:
         plan = _Plan(job)
         window = workers * (1 + _CHUNKS_WAITING)
-        pending: set[Future[Played]] = set()
+        pending: dict[Future[Played], Chunk] = {}
         while True:
-            while len(pending) < window and (chunk := plan.next()):
-                pending.add(pool.submit(_play_chunk, chunk))
+            with _interrupts_deferred():  # a submission may start a worker
+                while len(pending) < window and (chunk := plan.next()):
+                    pending[pool.submit(_play_chunk, chunk)] = chunk
             if not pending:
                 return
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                played = future.result()
+                played = _result(future, job, pending)
+                del pending[future]
                 plan.learn(played)
                 yield played
+
+
+def _result(future: Future[Played], job: Job, pending: dict[Future[Played], Chunk]) -> Played:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        playing = {" - ".join(job.pairings[chunk.pairing]) for chunk in pending.values()}
+        raise WorkerDied(
+            "a worker process died: a bot ended it, or used up the memory; being played: "
+            + ", ".join(sorted(playing))
+        ) from None
 
 
 class _Plan:
@@ -110,16 +123,12 @@ class _Plan:
 def _pool(job: Job, workers: int, log_queue: Any) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of worker processes, and leave none behind."""
     context = multiprocessing.get_context(log.START_METHOD)
-    with _interrupts_ignored():  # by the server, and so by every process it forks
+    with _interrupts_deferred():  # in the server, and so in every process it forks
         forkserver.ensure_running()
     pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(job, log_queue))
     try:
         yield pool
         pool.shutdown()
-    except BrokenProcessPool:
-        raise WorkerDied(
-            "a worker process died; a bot may have ended it or used up memory"
-        ) from None
     finally:
         for process in multiprocessing.active_children():
             process.kill()
@@ -127,12 +136,23 @@ def _pool(job: Job, workers: int, log_queue: Any) -> Iterator[ProcessPoolExecuto
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupts_deferred() -> Iterator[None]:
+    """Hold Ctrl-C back until the end, and from any process that begins meanwhile for good.
+
+    The handler is for signals that reach another thread of this process; the mask is what
+    a new process inherits.
+    """
+    resource_tracker.ensure_running()  # would lift the mask if it began inside
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
 
 
 class _Worker:

@@ -27,14 +27,12 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            with tempfile.TemporaryFile(dir=path):
-                pass
-            with self.log.open("a"):
+            if names and not names & _OURS:
+                raise InputError(f"{path}: holds other files and no run; choose a new folder")
+            with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
-        if names and not names & _OURS:
-            raise InputError(f"{path}: holds other files and no earlier run; choose a new folder")
 
     @property
     def log(self) -> Path:

@@ -99,15 +99,15 @@ def load(spec: str, label: str | None = None, params: dict[str, Any] | None = No
 
 
 def check_labels(entries: Iterable[Entry]) -> None:
-    """Raise InputError if two bots have one label."""
-    seen: dict[str, Entry] = {}
-    for entry in entries:
-        if entry.label in seen:
+    """Raise InputError if two bots have one label; bots are counted from 1."""
+    seen: dict[str, int] = {}
+    for number, entry in enumerate(entries, 1):
+        first = seen.setdefault(entry.label, number)
+        if first != number:
             raise InputError(
-                f"two bots with the label {entry.label!r}: {seen[entry.label].target} and "
-                f"{entry.target}; name one of them, as in other={entry.target}"
+                f"bots {first} and {number} have the same label {entry.label!r}; "
+                f"name one of them, as in other={entry.target}"
             )
-        seen[entry.label] = entry
 
 
 def installed() -> list[tuple[str, str]]:
@@ -214,7 +214,7 @@ def _check_params(spec: str, entry: Entry) -> None:
         signature.bind(None, **entry.params)
     except TypeError as error:
         known = f"takes {', '.join(takes)}" if takes else "takes no parameters"
-        raise InputError(f"bot {spec!r}: {error}; {entry.label} {known}") from None
+        raise InputError(f"bot {spec!r}: {error}; {entry.target} {known}") from None
     for name, value in entry.params.items():
         hint = _hints(entry.bot).get(name)
         if hint is None:
@@ -229,7 +229,9 @@ def _check_params(spec: str, entry: Entry) -> None:
 
 def _hints(bot: Any) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(inspect.unwrap(bot) if inspect.isfunction(bot) else bot.__init__)
+        return typing.get_type_hints(
+            inspect.unwrap(bot) if inspect.isfunction(bot) else bot.__init__
+        )
     except (NameError, TypeError, AttributeError):
         return {}
 

@@ -1,4 +1,4 @@
-"""Weighs what a take brings now, and plays what gives the opponent least."""
+"""Weighs what a take brings now; gives the opponent the least."""
 
 from engine import TAKE, Action, Pack, Seat, Setup, View, points
 from engine.cards import pack_of, size

@@ -1,4 +1,4 @@
-"""Plays a legal action at random: the floor every other bot must clear."""
+"""Plays a legal action at random: the floor other bots must clear."""
 
 from engine import Action, Setup, View
 

@@ -31,14 +31,13 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
     `state.to_act` is then the seat that did it.
     """
-    apply, choose = state.apply, [strategy.choose for strategy in strategies]
     while not state.over:
         seat = state.to_act
         seen = view(state, seat)
-        action = choose[seat](seen)
+        action = strategies[seat].choose(seen)
         if type(action) is not int or action not in seen.legal:
             state.check(action)
-        apply(action)
+        state.apply(action)
 
 
 def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> Game:

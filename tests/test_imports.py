@@ -1,0 +1,89 @@
+"""Imports point one way, and heavy libraries stay where they are used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ENGINE_ORDER = [
+    "errors",
+    "cards",
+    "rules",
+    "notation",
+    "state",
+    "scoring",
+    "view",
+    "strategy",
+    "seeds",
+    "record",
+    "play",
+]
+HEAVY = {"pandas", "scipy", "numpy", "altair"}
+
+
+def imported(path: Path) -> set[str]:
+    """Return every module that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(str(node.module))
+    return names
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "engine").glob("*.py")), ids=lambda p: p.stem)
+def test_the_engine_imports_the_standard_library_and_what_comes_before(path: Path) -> None:
+    """`cards <- rules <- state <- view <- play`, and nothing of bots, arena or PyPI."""
+    if path.stem in ENGINE_ORDER:
+        allowed = {f"engine.{name}" for name in ENGINE_ORDER[: ENGINE_ORDER.index(path.stem)]}
+    else:
+        assert path.stem == "__init__", f"{path.stem} has no place in the order"
+        allowed = {f"engine.{name}" for name in ENGINE_ORDER}
+    for name in imported(path):
+        assert name in allowed or name.partition(".")[0] in sys.stdlib_module_names, name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "bots").glob("*.py")), ids=lambda p: p.stem)
+def test_bots_import_the_engine_and_the_standard_library(path: Path) -> None:
+    """A bot knows the game, and neither the arena nor another bot."""
+    for name in imported(path):
+        top = name.partition(".")[0]
+        assert top == "engine" or top in sys.stdlib_module_names, name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "arena").glob("*.py")), ids=lambda p: p.stem)
+def test_the_arena_reaches_bots_through_load_alone(path: Path) -> None:
+    """Only `load` imports the package of bots."""
+    tops = {name.partition(".")[0] for name in imported(path)}
+    assert "bots" not in tops or path.stem == "load"
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"{statement}; import sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(done.stdout.split())
+
+
+def test_the_command_line_starts_without_heavy_libraries() -> None:
+    """`arena --help` imports click and little else."""
+    assert not loaded_by("import arena.cli") & (HEAVY | {"yaml", "msgspec", "tqdm"})
+
+
+def test_a_worker_imports_no_heavy_library() -> None:
+    """What a worker runs is `executors`, and it needs none of the tables' libraries."""
+    assert not loaded_by("import arena.executors") & HEAVY
+
+
+def test_the_engine_alone_loads_only_the_standard_library() -> None:
+    """Using the engine as a library costs no dependency."""
+    before = loaded_by("pass")
+    extra = loaded_by("import engine, engine.play") - before
+    assert extra <= set(sys.stdlib_module_names) | {"engine"}

@@ -1,0 +1,150 @@
+"""Loading bots: by name, file or module, with parameters, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from pathlib import Path
+
+import pytest
+
+from arena.errors import InputError
+from arena.load import check_labels, installed, load
+from engine.play import setup
+
+BOT = """
+class Mine:
+    def __init__(self, setup, depth: int = 3, width: float = 1.0, mode="x", deep: bool = False):
+        self.depth = depth
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+bot = Mine
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(BOT)
+    return path
+
+
+def test_a_name_is_a_bot_in_the_folder() -> None:
+    """Its label is its name, and its hash that of its source."""
+    entry = load("greedy")
+    assert entry.label == "greedy"
+    assert entry.sha256 == hashlib.sha256(Path("bots/greedy.py").read_bytes()).hexdigest()
+
+
+def test_a_file_travels_with_its_source(mine: Path) -> None:
+    """What was hashed is what every worker plays, whatever becomes of the file."""
+    entry = pickle.loads(pickle.dumps(load(str(mine))))
+    mine.write_text("raise SystemExit")
+    assert entry.strategy(setup(0, ("test",), 0)).depth == 3
+    assert entry.sha256 == hashlib.sha256(BOT.encode()).hexdigest()
+
+
+def test_a_dotted_module_in_this_folder_is_a_bot(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`package.module` is imported as Python would, from the current folder too."""
+    package = mine.parent / "my_package_of_bots"
+    package.mkdir()
+    mine.rename(package / "mine.py")
+    monkeypatch.chdir(mine.parent)
+    assert load("my_package_of_bots.mine").label == "mine"
+
+
+def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
+    """They arrive at the bot, and are part of its label in order of names."""
+    entry = load(f"{mine}(width=2.5, depth=4)", params={"mode": "y"})
+    assert entry.label == "mine(depth=4, mode='y', width=2.5)"
+    assert entry.params == {"depth": 4, "width": 2.5, "mode": "y"}
+    assert entry.strategy(setup(0, ("test",), 0)).depth == 4
+
+
+def test_a_label_can_be_given(mine: Path) -> None:
+    """Before the spec, or apart from it."""
+    assert load(f"new={mine}(depth=1)").label == "new"
+    assert load(str(mine), label="new").label == "new"
+
+
+def test_zero_and_false_are_values(mine: Path) -> None:
+    """A parameter of 0 is not a missing one."""
+    assert load(f"{mine}(depth=0, deep=False)").params == {"depth": 0, "deep": False}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("(depht=3)", "unexpected keyword argument 'depht'; .* takes depth, width, mode, deep"),
+        ("(depth='3')", "parameter depth='3': Expected `int`, got `str`"),
+        ("(depth=True)", "parameter depth=True: Expected `int`, got `bool`"),
+        ("(depth=2.5)", "parameter depth=2.5: Expected `int`, got `float`"),
+        ("(3)", "parameters are written name=value"),
+        ("(depth=other)", "parameters are written name=value"),
+        ("(depth=3", "No such file"),
+        ("(**{})", "parameters are written name=value"),
+        ("(setup=3)", "multiple values for argument 'setup'"),
+    ],
+)
+def test_bad_parameters_are_named(mine: Path, words: str, reason: str) -> None:
+    """An unknown one, one of another type, and what is no parameter at all."""
+    with pytest.raises(InputError, match=reason):
+        load(f"{mine}{words}")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("x = 1", "does not bind `bot`"),
+        ("import numpyy", r"ModuleNotFoundError: No module named 'numpyy' \(line 1 of b\.py\)"),
+        ("x = 1\ndef f(:", r"SyntaxError: .*\(line 2\)"),
+        ("bot = 5", "binds `bot` to int"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("x = 1\x00", "does not import"),
+    ],
+)
+def test_a_file_that_is_no_bot_is_refused(tmp_path: Path, source: str, reason: str) -> None:
+    """One line that names the file and what is wrong with it."""
+    path = tmp_path / "b.py"
+    path.write_text(source)
+    with pytest.raises(InputError, match=reason) as caught:
+        load(str(path))
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("", "an empty spec"),
+        ("gredy", "did you mean greedy?"),
+        ("nobody", "there are city_hunter, greedy"),
+        ("./none.py", "No such file"),
+        ("no.such.module", "No module named 'no'"),
+        ("__init__", "no bot"),
+        ("a\nb=greedy", "label"),
+        ("a" * 61 + "=greedy", "label"),
+    ],
+)
+def test_a_bot_that_is_not_there_is_named(spec: str, reason: str) -> None:
+    """With the nearest name, or the names there are."""
+    with pytest.raises(InputError, match=reason):
+        load(spec)
+
+
+def test_two_bots_with_one_label_are_refused() -> None:
+    """The message says which two, and how to name one."""
+    entries = [load("greedy"), load("uniform"), load("greedy")]
+    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
+        check_labels(entries)
+
+
+def test_the_installed_bots_are_listed_without_importing_them() -> None:
+    """Name and first line, in order of names."""
+    names = [name for name, _ in installed()]
+    assert names == sorted(names)
+    assert {"uniform", "greedy", "city_hunter", "majority"} <= set(names)

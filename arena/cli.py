@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -133,6 +135,41 @@ def replay(file: BinaryIO, as_json: bool) -> None:
         bad |= "error" in judgement
         click.echo(shown(judgement))
     sys.exit(1 if bad else 0)
+
+
+@cli.command()
+@click.argument("record", type=click.File("rb"))
+@click.option("--line", default=1, type=_POSITIVE, show_default=True, help="Which record.")
+@click.option(
+    "--names",
+    type=click.Choice(["english", "german", "deck"]),
+    default="english",
+    show_default=True,
+    help="What the cards are called; deck is a standard deck of 52.",
+)
+def show(record: BinaryIO, line: int, names: str) -> None:
+    """Print a game ply by ply: the row, hands, piles and the score so far.
+
+    RECORD is a file with one game record a line; - is standard input.
+
+    \b
+    Example:
+      echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
+        arena show --names deck -
+    """
+    from arena import show as shows
+    from engine import EngineError, Record
+
+    text = next(islice(record, line - 1, None), None)
+    if text is None:
+        raise InputError(f"{record.name}: there is no line {line}")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without suits or umlauts
+    try:
+        for shown in shows.shown(Record.from_json(text), names):
+            click.echo(shown)
+    except EngineError as error:
+        raise InputError(f"{record.name}: line {line}: {error}") from None
 
 
 def _from_config(

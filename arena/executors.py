@@ -67,7 +67,7 @@ def play_all(job: Job, workers: int, log_queue: Any = None) -> Iterator[Played]:
     of it is left.
     """
     with _pool(job, workers, log_queue) as pool:
-        plan = _Plan(job)
+        plan = Plan(job)
         window = workers * (1 + _CHUNKS_WAITING)
         pending: dict[Future[Played], Chunk] = {}
         while True:
@@ -95,7 +95,7 @@ def _result(future: Future[Played], job: Job, pending: dict[Future[Played], Chun
         ) from None
 
 
-class _Plan:
+class Plan:
     """Cuts the job into chunks, each pairing's by the speed of its games so far."""
 
     def __init__(self, job: Job) -> None:
@@ -105,6 +105,7 @@ class _Plan:
         self.pair_seconds: dict[int, float] = {}
 
     def next(self) -> Chunk | None:
+        """Return what to play next, None when everything has been given out."""
         if self.pairing == len(self.job.pairings):
             return None
         seconds = self.pair_seconds.get(self.pairing)
@@ -116,6 +117,7 @@ class _Plan:
         return chunk
 
     def learn(self, played: Played) -> None:
+        """Take note of a pairing's speed."""
         self.pair_seconds[played.chunk.pairing] = max(1e-6, played.seconds) / played.chunk.pairs
 
 

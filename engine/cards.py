@@ -8,6 +8,7 @@ like numbers and copy for free.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TypeAlias
 
 Kind: TypeAlias = int
@@ -33,6 +34,7 @@ UNIT: tuple[Pack, ...] = tuple(1 << BITS * kind for kind in KINDS)
 CHARS = "5678234xyzCT"
 """The character of each action, by action; the first eleven are the kinds."""
 
+_SUPPORTS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
 _TO_CHARS = CHARS.encode().ljust(256, b"?")
 _unit_of = UNIT.__getitem__
 
@@ -79,7 +81,12 @@ def cards_of(pack: Pack) -> bytes:
     >>> list(cards_of(pack_of([CITY, FIVE, FIVE])))
     [0, 0, 10]
     """
-    return b"".join([bytes((kind,)) * count(pack, kind) for kind in KINDS if count(pack, kind)])
+    return _cards_of(pack & _SUPPORTS) + _cards_of(pack & ~_SUPPORTS)
+
+
+@cache  # in halves, 3,024 + 7,200 entries at most under the published rules: 0.2 us, not 2.5
+def _cards_of(pack: Pack) -> bytes:
+    return b"".join([bytes((kind,)) * n for kind, n in enumerate(counts(pack))])
 
 
 def to_text(actions: bytes) -> str:

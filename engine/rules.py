@@ -18,7 +18,9 @@ class Rules:
     """The numbers of one game; the default is District Noir as published.
 
     `copies` has 11 counts in kind order, `majority_values` four values for 5, 6, 7, 8.
-    With fewer cities in the pack than `cities_needed` nobody can win by City.
+    With fewer cities in the pack than `cities_needed` nobody can win by City. What follows
+    from the numbers: `deck`, every card in kind order, and `pack`, the same as a pack;
+    `city_pack`, the cities it takes to win; `round_plies`, the actions of both in a round.
     Raises RulesError, with the arithmetic, for numbers that make no playable game.
 
     >>> Rules(removed=2)
@@ -39,6 +41,8 @@ cards, but the copies add up to 45
     set_bonus: int = 5  # R13
     tiebreak: TieBreak = "cities"  # R18; "supports" stops after R17
     city_pack: Pack = field(init=False, repr=False, compare=False)
+    round_plies: int = field(init=False, repr=False, compare=False)
+    pack: Pack = field(init=False, repr=False, compare=False)
     deck: bytes = field(init=False, repr=False, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
 
@@ -48,6 +52,8 @@ cards, but the copies add up to 45
         _check_numbers(self)
         deck = b"".join(bytes((kind,)) * n for kind, n in enumerate(self.copies))
         object.__setattr__(self, "deck", deck)
+        object.__setattr__(self, "pack", pack_of(deck))
+        object.__setattr__(self, "round_plies", 2 * (self.hand_size + 1))
         object.__setattr__(self, "city_pack", self.cities_needed * UNIT[CITY])
         _check_deal(self)
         _check_forced_take(self)
@@ -56,16 +62,6 @@ cards, but the copies add up to 45
 
     def __hash__(self) -> int:
         return self._hash
-
-    @property
-    def pack(self) -> Pack:
-        """All the cards of the game; `deck` has them one by one, in kind order."""
-        return pack_of(self.deck)
-
-    @property
-    def round_plies(self) -> int:
-        """How many actions a whole round has, of both players together (R10)."""
-        return 2 * (self.hand_size + 1)
 
     @property
     def game_plies(self) -> int:

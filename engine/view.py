@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.cards import Pack, cards_of, pack_of, to_text
-from engine.errors import NotationError
+from engine.errors import IllegalAction, NotationError
 from engine.notation import parse_actions, parse_cards
 from engine.rules import STANDARD, Rules
 from engine.state import Legal, Seat, State, played, plays, plays_or_take
@@ -36,7 +36,7 @@ class View(NamedTuple):
     @property
     def round(self) -> int:
         """The round that is being played, from 1; after the end, the last one."""
-        return min(len(self.history) // self.rules.round_plies + 1, self.rules.rounds)
+        return (len(self.history) - self.over) // self.rules.round_plies + 1
 
     @property
     def over(self) -> bool:
@@ -82,7 +82,7 @@ class View(NamedTuple):
         words = text.split(" ")
         if len(words) not in (3, 4) or words[0] not in ("0", "1"):
             raise NotationError(f"a view is '0|1 hand row actions', not {text!a}")
-        hand, opening = (parse_cards(word.replace("-", "")) for word in words[1:3])
+        hand, opening = (b"" if word == "-" else parse_cards(word) for word in words[1:3])
         history = parse_actions(words[3] if len(words) == 4 else "")
         return _rebuilt(int(words[0]), hand, opening, history, rules)
 
@@ -132,7 +132,10 @@ def _rebuilt(seat: Seat, hand: bytes, opening: bytes, history: bytes, rules: Rul
         hands[index : index + 1] = [held + bytes(unseen[:missing])]
         del unseen[:missing]
     state = State(b"".join([*hands[:2], opening, *hands[2:]]) + bytes(unseen), rules)
-    state.follow(history)
+    try:
+        state.follow(history)
+    except IllegalAction as error:
+        raise NotationError(str(error), error.ply) from None
     seen = view(state, seat)
     if seen.hand != pack_of(hand) or seen.opening != opening:
         raise NotationError("the hand and the opening row do not fit the actions")

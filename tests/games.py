@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from engine import STANDARD, Pack, Rules, State
+from engine import STANDARD, TAKE, Pack, Rules, State
 from engine.cards import pack_of, pack_text, to_text
 from engine.notation import parse_cards
 from engine.state import shuffled
@@ -104,7 +104,7 @@ def random_game(rng: Random, rules: Rules = STANDARD) -> tuple[str, str]:
     eagerness = [rng.choice((0.0, 0.05, 0.2, 0.6)) for _ in range(2)]
     while not state.over:
         choices = state.legal()
-        takes = rng.random() < eagerness[state.to_act]
-        plays = choices[:-1] if choices[-1] == 11 and len(choices) > 1 and not takes else choices
-        state.apply(plays[-1] if takes else rng.choice(plays))
+        plays = [action for action in choices if action != TAKE]
+        takes = not plays or (TAKE in choices and rng.random() < eagerness[state.to_act])
+        state.apply(TAKE if takes else rng.choice(plays))
     return to_text(deal), to_text(state.history)

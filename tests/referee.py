@@ -122,7 +122,9 @@ class Table:
     def points(self, player: int) -> int:
         """Add it up; cities are worth nothing (R15)."""
         parts = self.breakdown(player)
-        return sum(parts["majorities"]) + parts["sets"] + parts["alliances"] + parts["betrayals"]
+        deals = parts["alliances"] + parts["betrayals"]
+        total: int = sum(parts["majorities"]) + parts["sets"] + deals
+        return total
 
     def result(self) -> tuple[int | None, str]:
         """Say who won, and how (R11, R16, R17, R18)."""

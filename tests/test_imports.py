@@ -19,6 +19,7 @@ ENGINE_ORDER = [
     "scoring",
     "view",
     "strategy",
+    "worlds",
     "seeds",
     "record",
     "play",

@@ -27,7 +27,9 @@ def test_the_take_is_an_action_and_no_card() -> None:
         parse_cards("5T")
 
 
-@pytest.mark.parametrize("char", ["9", "c", "t", "X", " ", "\n", "é", "\ud800", "五"])
+@pytest.mark.parametrize(
+    "char", ["9", "c", "t", "X", " ", "\n", "é", pytest.param("\ud800", id="surrogate"), "五"]
+)
 def test_an_unknown_character_is_named_with_its_place(char: str) -> None:
     """The message holds the character, printable, and its index; the error holds the ply."""
     with pytest.raises(NotationError) as caught:
@@ -110,7 +112,9 @@ def test_an_illegal_action_in_a_text_says_what_was_legal() -> None:
     assert caught.value.ply == 1
 
 
-@pytest.mark.parametrize("action", [None, "T", 11.0, True, -1, 12, 2**70, [0], "x" * 1000])
+@pytest.mark.parametrize(
+    "action", [None, "T", 11.0, True, -1, 12, 2**70, [0], pytest.param("x" * 1000, id="long")]
+)
 def test_what_is_no_action_at_all_is_refused_by_name(action: object) -> None:
     """Also what equals a legal action without being an int, and the message stays short."""
     with pytest.raises(IllegalAction, match="illegal action") as caught:
@@ -153,7 +157,7 @@ def test_the_text_of_a_view_is_seat_hand_row_and_actions() -> None:
         "0 55667 T8",
         "0 55667 88 5?",
         "0 CCC67 CC",
-        "0 55667 88 " + "5" * 60,
+        pytest.param("0 55667 88 " + "5" * 60, id="sixty fives"),
     ],
 )
 def test_a_text_that_no_game_leads_to_is_no_view(text: str) -> None:

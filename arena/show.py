@@ -1,0 +1,164 @@
+"""Show: a game record as a person reads a game, ply by ply."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from engine import CITY, KINDS, TAKE, Kind, Record, State, breakdown, outcome, points
+from engine.cards import VALUES
+from engine.notation import parse_actions, parse_deal
+
+_WIDTH = 80
+_WORDS = {
+    "english": ("Support", "Alliance", "Betrayal", "City"),
+    "german": ("Bande", "Bündnis", "Verrat", "Gebäude"),
+}
+NAMINGS = (*_WORDS, "deck")
+
+_SUITS = {
+    0: ("♣", range(3, 8)),
+    1: ("♥", range(3, 9)),
+    2: ("♠", range(3, 10)),
+    3: ("♦", range(3, 11)),
+}
+_COURT = ("J♣ J♥ J♠ J♦", "Q♥ Q♦", "Jk", "A♣ A♥ A♠", "2♣ 2♥ 2♠ 2♦", "Q♣ Q♠", "K♠ K♥ K♦")
+
+
+def names(naming: str, kind: Kind) -> list[str]:
+    """Return the names of the cards of a kind, the first dealt first; one, if all are alike.
+
+    In the standard deck every card is one of its own.
+
+    >>> names("english", 7), names("deck", 7)
+    (['Betrayal -1'], ['A♣', 'A♥', 'A♠'])
+    """
+    if naming == "deck":
+        if kind in _SUITS:
+            suit, ranks = _SUITS[kind]
+            return [f"{rank}{suit}" for rank in ranks]
+        return _COURT[kind - len(_SUITS)].split()
+    support, alliance, betrayal, city = _WORDS[naming]
+    if kind == CITY:
+        return [city]
+    if not VALUES[kind]:
+        return [f"{support} {kind + 5}"]
+    return [f"{alliance if VALUES[kind] > 0 else betrayal} {VALUES[kind]:+}"]
+
+
+class Card:
+    """One card on the table: its kind and its name."""
+
+    __slots__ = ("kind", "name")
+
+    def __init__(self, kind: Kind, name: str) -> None:
+        self.kind = kind
+        self.name = name
+
+
+class Table:
+    """A State with every card told apart, as on a table."""
+
+    def __init__(self, deal: bytes, state: State, naming: str) -> None:
+        rest = {kind: iter(names(naming, kind)) for kind in KINDS}
+        last: dict[Kind, str] = {}
+        cards = []
+        for kind in deal:  # cards past the end of a naming share its last name
+            last[kind] = next(rest[kind], last.get(kind, ""))
+            cards.append(Card(kind, last[kind]))
+        size, opening = state.rules.hand_size, state.rules.opening_row
+        self.state = state
+        self.row = cards[2 * size : 2 * size + opening]
+        self.deck = cards[: 2 * size] + cards[2 * size + opening :]
+        self.piles: tuple[list[Card], list[Card]] = ([], [])
+        self.deal()
+
+    def deal(self) -> None:
+        """Give both seats their next hand."""
+        size = self.state.rules.hand_size
+        self.hands = self.deck[:size], self.deck[size : 2 * size]
+        self.deck = self.deck[2 * size :]
+
+    def apply(self, action: int) -> str:
+        """Carry out an action (raises IllegalAction), and say what it was."""
+        state = self.state
+        seat, number = state.to_act, state.round
+        state.check(action)
+        state.apply(action)
+        if action == TAKE:
+            start = max(0, len(self.row) - state.rules.take_size)
+            taken, self.row = self.row[start:], self.row[:start]
+            self.piles[seat].extend(taken)
+            said = f"seat {seat} takes {len(taken)}: {', '.join(card.name for card in taken)}"
+        else:
+            card = next(card for card in self.hands[seat] if card.kind == action)
+            self.hands[seat].remove(card)
+            self.row.append(card)
+            said = f"seat {seat} plays {card.name}"
+        if state.round != number:
+            self.deal()
+        return said
+
+    def lines(self) -> Iterator[str]:
+        """Yield the row, hands, piles and score as they are."""
+        yield from _listed("row", [card.name for card in self.row])
+        for seat in (0, 1):
+            yield from _listed(f"hand {seat}", _grouped(self.hands[seat]))
+        for seat in (0, 1):
+            yield from _listed(f"pile {seat}", _grouped(self.piles[seat]))
+        score = points(self.state.piles, self.state.rules)
+        yield from _listed("score", [f"{score[0]} : {score[1]}"])
+
+
+def _grouped(cards: Sequence[Card]) -> list[str]:
+    """Return names in kind order, cards of one name together: "2x City"."""
+    found = []
+    for name, group in groupby(card.name for card in sorted(cards, key=lambda card: card.kind)):
+        copies = len(list(group))
+        found.append(f"{copies}x {name}" if copies > 1 else name)
+    return found
+
+
+def _listed(head: str, items: Sequence[str]) -> list[str]:
+    text = f"  {head:<7} {', '.join(items) or '-'}"
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=" " * 10)
+
+
+def shown(record: Record, naming: str) -> Iterator[str]:
+    """Yield the lines of a game.
+
+    Raises EngineError where the record goes wrong, after the lines of the plies before.
+    """
+    deal = parse_deal(record.deal, record.rules)
+    actions = parse_actions(record.actions)
+    state = State(deal, record.rules)
+    table = Table(deal, state, naming)
+    yield "the deal"
+    yield from table.lines()
+    number = 0
+    for ply, action in enumerate(actions):
+        if not state.over and state.round != number:
+            number = state.round
+            yield f"round {number}, seat {state.to_act} begins"
+        yield from textwrap.wrap(
+            f"ply {ply}: {table.apply(action)}", _WIDTH, subsequent_indent="  "
+        )
+        yield from table.lines()
+    yield from _ending(state)
+
+
+def _ending(state: State) -> Iterator[str]:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if not state.over:
+        yield f"unfinished after {len(state.history)} plies"
+    elif winner is None:
+        yield f"a draw, {score[0]} : {score[1]}"
+    else:
+        yield f"seat {winner} wins by {win_type}, {score[0]} : {score[1]}"
+    for seat, part in enumerate(breakdown(state.piles, state.rules)):
+        majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
+        yield (
+            f"  seat {seat}  majorities {majorities}, sets {part.sets}, "
+            f"alliances {part.alliances}, betrayals {part.betrayals}"
+        )

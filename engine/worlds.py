@@ -1,0 +1,50 @@
+"""Worlds: States that a view cannot tell from the truth, drawn without looking at it."""
+
+from __future__ import annotations
+
+from random import Random
+
+from engine.cards import UNIT, Pack, cards_of, pack_of
+from engine.state import State
+from engine.view import View
+
+
+def sample(view: View, rng: Random) -> State:
+    """Return a world drawn uniformly from all that the view allows.
+
+    Every order of the unseen cards is equally likely: what the opponent's actions may say
+    about the hand is not weighed. Equal views and equal generators give equal worlds.
+    """
+    rules = view.rules
+    random = rng.random
+    unseen = bytes(sorted(cards_of(view.unseen), key=lambda _: random()))
+    held = view.opponent_cards
+    deck_end = len(unseen) - rules.removed
+    theirs = pack_of(unseen[:held])
+    state = _new(State)
+    state.rules = rules
+    state.opening = view.opening
+    state.hands = [view.hand, theirs] if view.seat == 0 else [theirs, view.hand]
+    state.row = view.row
+    state.piles = view.piles
+    state.deck = unseen[held:deck_end]
+    state.removed = unseen[deck_end:]
+    state.taken = view.taken
+    state.round = view.round
+    state.over = view.over
+    state.to_act = (len(view.history) + state.round - 1) & 1
+    state.history = view.history
+    return state
+
+
+def sample_hand(view: View, rng: Random) -> Pack:
+    """Return an opponent's hand drawn uniformly: in a third of the time of a whole world."""
+    random = rng.random
+    unseen = [*cards_of(view.unseen)]
+    hand = 0
+    for left in range(len(unseen), len(unseen) - view.opponent_cards, -1):
+        hand += UNIT[unseen.pop(int(random() * left))]
+    return hand
+
+
+_new = object.__new__

@@ -1,0 +1,37 @@
+"""Chunks cover every pair of every pairing once, and grow with the speed of the games."""
+
+from __future__ import annotations
+
+from arena.executors import Chunk, Job, Plan, Played
+from arena.schedule import round_robin
+from engine import STANDARD
+
+JOB = Job(seed=0, rules=STANDARD, entries={}, pairings=round_robin("abc"), pairs=1000)
+
+
+def chunks(seconds_per_pair: float) -> list[Chunk]:
+    plan = Plan(JOB)
+    found = []
+    while chunk := plan.next():
+        found.append(chunk)
+        plan.learn(Played(chunk, [], seconds_per_pair * chunk.pairs))
+    return found
+
+
+def test_every_pair_is_in_one_chunk() -> None:
+    """Whatever the speed, from a microsecond to a minute a pair."""
+    for seconds in (1e-6, 1e-3, 0.1, 60.0):
+        pairs = [
+            (chunk.pairing, pair)
+            for chunk in chunks(seconds)
+            for pair in range(chunk.first, chunk.first + chunk.pairs)
+        ]
+        assert pairs == [(pairing, pair) for pairing in range(3) for pair in range(1000)]
+
+
+def test_a_chunk_takes_a_fraction_of_a_second() -> None:
+    """Once the speed of a pairing is known; a slow pair is a chunk of its own."""
+    for seconds in (0.001, 0.01):
+        sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
+        assert 0.2 <= max(sizes) * seconds <= 1
+    assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}

@@ -1,0 +1,78 @@
+"""What the README prints is true: its commands, its bot, its config, its session."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena import config
+from tests.conftest import Arena
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a folder as a reader's clone, with the README's bot in it."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "my_bot.py").write_text(blocks("python")[0])
+    return tmp_path
+
+
+def test_the_two_commands_come_first() -> None:
+    """make tournament and make test, before anything else."""
+    assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
+
+
+def test_the_commands_run(clone: Path) -> None:
+    """Every line of the console blocks but make's, in a shell, with this Python's arena."""
+    commands = [line for block in blocks("console")[1:] for line in block.splitlines()]
+    assert len(commands) >= 3
+    for command in commands:
+        words = command.replace(".venv/bin/arena", f"{sys.executable} -m arena")
+        done = subprocess.run(
+            words, shell=True, cwd=clone, capture_output=True, text=True, timeout=100, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
+def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
+    """The README's bot never forfeits, with its parameter either."""
+    specs = ["my_bot.py", "my_bot.py(patient=True)"]
+    done = arena("play", *specs, "uniform", "--pairs", "50", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "forfeits (" not in (clone / "out" / "run.log").read_text()
+
+
+def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its three bots load, and its rules are rules."""
+    (clone / "friday.yaml").write_text(blocks("yaml")[0])
+    monkeypatch.chdir(clone)
+    found = config.read(Path("friday.yaml"))
+    assert len(config.entries(found)) == 3
+    assert found.game_rules().tiebreak == "supports"
+
+
+def test_the_session_is_what_python_prints() -> None:
+    """Every >>> of the README."""
+    (session,) = blocks("pycon")
+    test = doctest.DocTestParser().get_doctest(session, {}, "README", None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
+    """The table names exactly what a run leaves."""
+    arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
+    named = set(re.findall(r"^\| `([\w.]+)` \|", README, re.MULTILINE))
+    assert named == {path.name for path in (clone / "out").iterdir()}

@@ -8,10 +8,9 @@ from typing import Literal, NamedTuple
 from arena.load import Entry
 from arena.schedule import Pairing
 from engine import IllegalAction, Rules, Strategy, outcome
-from engine.play import play, setup
+from engine.play import deal_at, play, setup
 from engine.scoring import WinType
-from engine.seeds import stream
-from engine.state import Seat, State, shuffled
+from engine.state import Seat, State
 
 _MOST_MESSAGE = 200
 
@@ -48,7 +47,7 @@ def play_pair(
 ) -> list[tuple[GameResult, Fault | None]]:
     """Play one deal twice, seats swapped, and return both results with their faults."""
     address = pairing.deal_address(pair)
-    deal = shuffled(stream(seed, *address), rules)
+    deal = deal_at(seed, address, rules)
     games = []
     for seat in (0, 1):
         seated = players if seat == 0 else players[::-1]

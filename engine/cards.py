@@ -7,7 +7,7 @@ like numbers and copy for free.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TypeAlias
 
@@ -87,6 +87,14 @@ def cards_of(pack: Pack) -> bytes:
 @cache  # in halves, 3,024 + 7,200 entries at most under the published rules: 0.2 us, not 2.5
 def _cards_of(pack: Pack) -> bytes:
     return b"".join([bytes((kind,)) * n for kind, n in enumerate(counts(pack))])
+
+
+def shuffled(cards: bytes, draw: Callable[[], float]) -> bytes:
+    """Return the cards in random order, each placed by one number drawn.
+
+    A sort takes 4 us for 45 cards where Random.shuffle takes 6 (bench/engine.py).
+    """
+    return bytes(sorted(cards, key=lambda _: draw()))
 
 
 def to_text(actions: bytes) -> str:

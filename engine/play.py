@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
+from engine.cards import shuffled
 from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
-from engine.seeds import Step, stream
-from engine.state import Seat, State, shuffled
+from engine.seeds import Step, numbers, stream
+from engine.state import Seat, State
 from engine.strategy import Bot, Setup, Strategy
 from engine.view import view
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
+class Game(NamedTuple):
     """A finished game: `winner` is a seat, or None for a draw; `points` as R12-R15 give."""
 
     winner: Seat | None
@@ -49,11 +49,16 @@ def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> 
     >>> play_game(bot, bot, seed=7) == play_game(bot, bot, seed=7)
     True
     """
-    deal = shuffled(stream(seed, "deal"), rules)
+    deal = deal_at(seed, ("deal",), rules)
     state = State(deal, rules)
     play(state, [bot_0(setup(seed, ("deal",), 0, rules)), bot_1(setup(seed, ("deal",), 1, rules))])
     winner, win_type, score = outcome(state.piles, rules)
     return Game(winner, win_type, score, Record.of(deal, state))
+
+
+def deal_at(seed: int, address: tuple[Step, ...], rules: Rules = STANDARD) -> bytes:
+    """Return the deal that lives at an address."""
+    return shuffled(rules.deck, numbers(len(rules.deck), seed, *address).__next__)
 
 
 def setup(seed: int, deal_address: tuple[Step, ...], seat: Seat, rules: Rules = STANDARD) -> Setup:
@@ -62,7 +67,7 @@ def setup(seed: int, deal_address: tuple[Step, ...], seat: Seat, rules: Rules = 
     The generator is keyed by the seat and not by the bot, so that two versions of a bot
     meet the same luck.
     """
-    return Setup(stream(seed, "bot", deal_address, seat), seat, rules)
+    return Setup(stream(seed, "bot", *deal_address, seat), seat, rules)
 
 
 def playout(state: State, rng: Random) -> None:

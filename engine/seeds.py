@@ -7,33 +7,27 @@ common and no generator depends on what else was drawn, or when.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from hashlib import blake2b
+from collections.abc import Iterator
+from hashlib import blake2b, shake_128
 from random import Random
+from struct import unpack
 from typing import TypeAlias
 
-Step: TypeAlias = "str | int | tuple[Step, ...]"
+Step: TypeAlias = str | int
 
 
 def digest(master: int, *path: Step) -> int:
-    """Return 128 bits that depend on the master seed and on every step of the path.
-
-    Raises ValueError for a master seed of more than 64 digits.
-    """
-    keyed = _keyed(master).copy()
-    keyed.update(ascii(path).encode())
-    return int.from_bytes(keyed.digest())
+    """Return 128 bits that depend on the master seed and on every step of the path."""
+    return int.from_bytes(blake2b(_address(master, path), digest_size=16).digest())
 
 
-@lru_cache(maxsize=64)
-def _keyed(master: int) -> blake2b:
-    return blake2b(digest_size=16, key=str(master).encode())
+def _address(master: int, path: tuple[Step, ...]) -> bytes:
+    """Return the seed and the path as bytes: no two addresses have the same."""
+    return ascii((master, *path)).encode()
 
 
 def stream(master: int, *path: Step) -> Random:
     """Return the generator that lives at an address.
-
-    Raises ValueError for a master seed of more than 64 digits.
 
     >>> stream(7, "deal", 0).random() == stream(7, "deal", 0).random()
     True
@@ -41,3 +35,14 @@ def stream(master: int, *path: Step) -> Random:
     False
     """
     return Random(digest(master, *path))
+
+
+def numbers(count: int, master: int, *path: Step) -> Iterator[int]:
+    """Return random numbers of 64 bits that live at an address.
+
+    Enough for a deal, and sooner there than a generator: 1 us against 5 for the seeding.
+
+    >>> list(numbers(2, 7, "deal")) == list(numbers(2, 7, "deal"))
+    True
+    """
+    return iter(unpack(f"<{count}Q", shake_128(_address(master, path)).digest(8 * count)))

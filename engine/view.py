@@ -93,26 +93,16 @@ class View(NamedTuple):
 
 def view(state: State, seat: Seat) -> View:
     """Return what the seat knows of the state."""
-    hand = state.hands[seat]
+    hand, row, taken = state.hands[seat], state.row, state.taken
     if seat != state.to_act or state.over:
         legal: Legal = ()
-    elif state.taken[seat] or not state.row:
+    elif taken[seat] or not row:
         legal = plays[hand]
     else:
         legal = plays_or_take[hand]
     return _new(
         View,
-        (
-            seat,
-            legal,
-            hand,
-            state.row,
-            state.piles,
-            state.taken,
-            state.history,
-            state.opening,
-            state.rules,
-        ),
+        (seat, legal, hand, row, state.piles, taken, state.history, state.opening, state.rules),
     )
 
 

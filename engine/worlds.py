@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from engine.cards import UNIT, Pack, cards_of, pack_of
+from engine.cards import UNIT, Pack, cards_of, pack_of, shuffled
 from engine.state import State
 from engine.view import View
 
@@ -16,8 +16,7 @@ def sample(view: View, rng: Random) -> State:
     about the hand is not weighed. Equal views and equal generators give equal worlds.
     """
     rules = view.rules
-    random = rng.random
-    unseen = bytes(sorted(cards_of(view.unseen), key=lambda _: random()))
+    unseen = shuffled(cards_of(view.unseen), rng.random)
     held = view.opponent_cards
     deck_end = len(unseen) - rules.removed
     theirs = pack_of(unseen[:held])

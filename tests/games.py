@@ -7,7 +7,7 @@ from random import Random
 from engine import STANDARD, TAKE, Pack, Rules, State
 from engine.cards import pack_of, pack_text, to_text
 from engine.notation import parse_cards
-from engine.state import shuffled
+from engine.state import random_deal
 
 DECK = "55555" "666666" "7777777" "88888888" "2222" "33" "4" "xxx" "yyyy" "zz" "CCC"  # fmt: skip
 
@@ -99,7 +99,7 @@ def random_game(rng: Random, rules: Rules = STANDARD) -> tuple[str, str]:
 
     A player that never takes is forced to, with an empty hand (R8).
     """
-    deal = shuffled(rng, rules)
+    deal = random_deal(rng, rules)
     state = State(deal, rules)
     eagerness = [rng.choice((0.0, 0.05, 0.2, 0.6)) for _ in range(2)]
     while not state.over:

@@ -15,7 +15,7 @@ from arena.load import installed, load
 from engine import STANDARD, Rules, Strategy, View, play_game
 from engine.play import setup
 from engine.seeds import stream
-from engine.state import State, shuffled
+from engine.state import State, random_deal
 from engine.view import view
 
 FOLDER = Path(bots.__path__[0])
@@ -33,7 +33,7 @@ def some_views(count: int) -> list[View]:
     rng = random.Random(5)
     views: list[View] = []
     while len(views) < count:
-        state = State(shuffled(rng))
+        state = State(random_deal(rng))
         while not state.over:
             views.append(view(state, state.to_act))
             state.apply(rng.choice(state.legal()))
@@ -93,7 +93,7 @@ def test_it_knows_only_its_view(name: str) -> None:
     """Two worlds with the same view get the same answer from strategies with the same seed."""
     rng = stream(9, "test")
     for _ in range(20):
-        state = State(shuffled(rng))
+        state = State(random_deal(rng))
         for _ in range(rng.randrange(40)):
             if state.over:
                 break

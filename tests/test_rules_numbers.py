@@ -10,7 +10,7 @@ import pytest
 
 from engine import STANDARD, Rules, State
 from engine.errors import RulesError
-from engine.state import shuffled
+from engine.state import random_deal
 from tests.games import VARIANTS
 
 
@@ -133,7 +133,7 @@ def test_rules_are_immutable() -> None:
 def test_every_variant_can_be_dealt(name: str) -> None:
     """Hands, row, deck and removed have the sizes the numbers say."""
     rules = VARIANTS[name]
-    state = State(shuffled(Random(0), rules), rules)
+    state = State(random_deal(Random(0), rules), rules)
     assert len(state.row) == rules.opening_row
     assert len(state.removed) == rules.removed
     assert len(state.deck) == (rules.rounds - 1) * 2 * rules.hand_size

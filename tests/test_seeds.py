@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from engine.seeds import Step, digest, stream
-from engine.state import shuffled
+from engine.state import random_deal
 
 ADDRESSES: list[tuple[Step, ...]] = [
     (),
@@ -102,8 +102,8 @@ def test_streams_do_not_touch_the_module_level_generator() -> None:
 def test_streams_do_not_depend_on_the_hash_seed() -> None:
     """Processes with other string hashes draw the same numbers and the same deal."""
     program = (
-        "from engine.seeds import digest, stream; from engine.state import shuffled;"
-        "print(digest(0, 'deal', ('a', 1)), shuffled(stream(0, 'deal')).hex())"
+        "from engine.seeds import digest, stream; from engine.state import random_deal;"
+        "print(digest(0, 'deal', ('a', 1)), random_deal(stream(0, 'deal')).hex())"
     )
     printed = [
         subprocess.run(
@@ -115,20 +115,20 @@ def test_streams_do_not_depend_on_the_hash_seed() -> None:
         ).stdout
         for seed in ("0", "1", "4242")
     ]
-    here = f"{digest(0, 'deal', ('a', 1))} {shuffled(stream(0, 'deal')).hex()}\n"
+    here = f"{digest(0, 'deal', ('a', 1))} {random_deal(stream(0, 'deal')).hex()}\n"
     assert printed == [here] * 3
 
 
 def test_every_card_has_the_same_chance_of_every_place() -> None:
     """In 3,000 deals a city is the first card 200 times on the mean; 5 sigma are 69."""
-    first = sum(shuffled(stream(0, "deal", number))[0] == 10 for number in range(3000))
+    first = sum(random_deal(stream(0, "deal", number))[0] == 10 for number in range(3000))
     assert abs(first - 200) < 69
 
 
 def test_a_shuffled_deal_holds_all_the_cards() -> None:
     """It is a permutation of the deck, another for another generator."""
-    one, other = shuffled(Random(0)), shuffled(Random(1))
+    one, other = random_deal(Random(0)), random_deal(Random(1))
     assert sorted(one) == sorted(other)
     assert len(one) == 45
     assert one != other
-    assert one == shuffled(Random(0))
+    assert one == random_deal(Random(0))

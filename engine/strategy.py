@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.cards import Action
 from engine.rules import Rules
@@ -33,8 +34,5 @@ class Strategy(Protocol):
         """Return one of `view.legal`."""
 
 
-class Bot(Protocol):
-    """Makes the strategy for one seat of one game; called anew for every game."""
-
-    def __call__(self, setup: Setup, /, **params: Any) -> Strategy:
-        """Return a new strategy."""
+Bot: TypeAlias = Callable[..., Strategy]
+"""Makes the strategy for one seat of one game, `bot(setup, **params)`; called for each game."""

@@ -1,0 +1,50 @@
+"""`python -m bench` prints every figure; with --save it writes bench/RESULTS.md too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bench import engine, peers, workers
+from bench.engine import Row
+from bench.timing import machine
+
+HEAD = """# Results of the benchmarks
+
+The last results of `make bench`, on {machine}. The machine is shared: the ratios are what to
+read. A ratio is to the rate of the bare loop (bench/bare.py), which took turns with what is
+measured; absolute figures are the best of many. The targets were set where a bare loop plays
+44,000 games/s, and durations are converted to there.
+"""
+
+
+def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a table, each as soon as it has been measured."""
+    yield f"\n## {title}\n"
+    yield "| what | figure | ratio | asked |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        yield f"| {row.what} | {row.figure} | {row.ratio} | {row.asked} |"
+
+
+def lines() -> Iterator[str]:
+    """Yield the whole text."""
+    yield HEAD.format(machine=machine())
+    yield from table("The engine", engine.rows())
+    yield from table("A run, by workers", workers.rows())
+    yield from table("Peers, random play through Python", peers.rows())
+
+
+def main() -> None:
+    """Print the text, and save it if asked to."""
+    text = []
+    for line in lines():
+        print(line, flush=True)
+        text.append(line)
+    if "--save" in sys.argv[1:]:
+        Path(__file__).with_name("RESULTS.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

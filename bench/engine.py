@@ -1,0 +1,156 @@
+"""How fast the engine is, against the bare loop in the same run."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import textwrap
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import count
+from random import Random
+from typing import Any, NamedTuple
+
+import engine.state
+from bench import bare
+from bench.timing import each, paired
+from bots.uniform import bot
+from engine import State, play_game
+from engine.play import playout
+from engine.scoring import outcome
+from engine.state import random_deal
+from engine.view import view
+from engine.worlds import sample, sample_hand
+
+BARE_ASKED = 44_000  # games/s of a bare loop on the machine the targets were set on
+
+
+class Row(NamedTuple):
+    """One line of the table: what, the figure, its ratio to the bare loop, what was asked."""
+
+    what: str
+    figure: str
+    ratio: str = ""
+    asked: str = ""
+
+
+def rows() -> Iterator[Row]:
+    """Yield the whole table, measured as it is read."""
+    rng = Random(1)
+    yield from _games(rng)
+    yield from _playouts(rng)
+    yield from _operations(rng)
+    yield _variants(rng)
+    yield _memory(rng)
+
+
+def _games(rng: Random) -> Iterator[Row]:
+    seeds = count()
+    own, yardstick, ratio = paired(
+        lambda: play_game(bot, bot, seed=next(seeds)), lambda: bare.play(rng)
+    )
+    yield Row("bare loop, games/s", f"{1 / yardstick:,.0f}", "1")
+    yield Row("whole protocol, games/s", f"{1 / own:,.0f}", f"{ratio:.3f}", "0.35, better 0.5")
+
+
+def positions(rng: Random, games: int) -> list[State]:
+    """Return every position of some random games but the last."""
+    found = []
+    for _ in range(games):
+        state = State(random_deal(rng))
+        while not state.over:
+            found.append(state.copy())
+            state.apply(rng.choice(state.legal()))
+    return found
+
+
+def _playouts(rng: Random) -> Iterator[Row]:
+    starts = {
+        "the first ply": (State(random_deal(rng)), 25_000),
+        "the middle of round 2": (middle_of_round_2(rng), 40_000),
+    }
+    for where, (start, asked) in starts.items():
+        own, _, ratio = paired(lambda start=start: _playout(start, rng), lambda: bare.play(rng))  # type: ignore[misc]
+        wanted = f"{asked / BARE_ASKED:.3f} ({asked:,} of {BARE_ASKED:,})"
+        yield Row(f"playouts/s from {where}", f"{1 / own:,.0f}", f"{ratio:.3f}", wanted)
+
+
+def middle_of_round_2(rng: Random) -> State:
+    """Return a random position after 18 actions."""
+    while True:
+        state = State(random_deal(rng))
+        while not state.over and len(state.history) < 18:
+            state.apply(rng.choice(state.legal()))
+        if not state.over:
+            return state
+
+
+def _playout(start: State, rng: Random) -> object:
+    state = start.copy()
+    playout(state, rng)
+    return outcome(state.piles)
+
+
+def _operations(rng: Random) -> Iterator[Row]:
+    found = positions(rng, 60)
+    moves = [(state, rng.choice(state.legal())) for state in found]
+    views = [view(state, state.to_act) for state in found]
+    first = [view(State(random_deal(rng)), 0) for _ in range(500)]
+    _, yardstick, _ = paired(lambda: None, lambda: bare.play(rng), rounds=10)
+    names = {"rng": rng, "view": view, "sample": sample, "sample_hand": sample_hand}
+    operations: list[tuple[str, str, Callable[[], list[Any]], float | None]] = [
+        ("copy", "item.copy()", lambda: found, 0.4e-6),
+        ("apply", "item[0].apply(item[1])", lambda: [(s.copy(), a) for s, a in moves], None),
+        ("legal", "item.legal()", lambda: found, None),
+        ("view", "view(item, item.to_act)", lambda: found, None),
+        ("sample at the first ply", "sample(item, rng)", lambda: first, 8e-6),
+        ("sample over all plies", "sample(item, rng)", lambda: views, 8e-6),
+        ("sample_hand over all plies", "sample_hand(item, rng)", lambda: views, None),
+    ]
+    for name, statement, items, limit in operations:
+        own = each(statement, items, **names)
+        there = f"{own / yardstick / BARE_ASKED * 1e9:,.0f} ns there" if limit else ""
+        asked = f"at most {limit * 1e9:,.0f} ns" if limit else ""
+        yield Row(f"{name}, ns", f"{own * 1e9:,.0f}", there, asked)
+
+
+def _variants(rng: Random) -> Row:
+    """Hold playouts against an engine whose numbers are written into the code."""
+    source = textwrap.dedent(inspect.getsource(State.apply))
+    for number, value in (("take_size", "5"), ("city_pack", str(3 << 50))):
+        assert f"self.rules.{number}" in source
+        source = source.replace(f"self.rules.{number}", value)
+    names = dict(vars(engine.state))
+    exec(source, names)
+
+    class Fixed(State):
+        __slots__ = ()
+        apply = names["apply"]
+
+    deals = [random_deal(rng) for _ in range(200)]
+
+    def play_all(kind: type[State]) -> Callable[[], None]:
+        def play() -> None:
+            luck = Random(5)
+            for deal in deals:
+                playout(kind(deal), luck)
+
+        return play
+
+    own, _, ratio = paired(play_all(State), play_all(Fixed), rounds=60)
+    return Row(
+        "playouts/s, of an engine without variants", f"{200 / own:,.0f}", f"{ratio:.3f} of it"
+    )
+
+
+def _memory(rng: Random) -> Row:
+    """Play 2,000 games to the middle of round 2 and weigh them; what they share is not in it."""
+    middle_of_round_2(rng)
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    games = [middle_of_round_2(rng) for _ in range(2000)]
+    gc.collect()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return Row("memory per live game, bytes", f"{(after - before) / len(games):,.0f}")

@@ -1,0 +1,69 @@
+"""Timing on a machine that is shared and noisy: best of many, and paired ratios."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from timeit import Timer
+from typing import Any
+
+Work = Callable[[], object]
+
+
+def seconds(work: Work, times: int) -> float:
+    """Return the seconds one call takes, on average over so many."""
+    start = perf_counter()
+    for _ in range(times):
+        work()
+    return (perf_counter() - start) / times
+
+
+def times_for(work: Work, wanted: float) -> int:
+    """Return how many calls take about the wanted seconds."""
+    return max(1, int(wanted / max(1e-9, seconds(work, 3))))
+
+
+def paired(work: Work, yardstick: Work, rounds: int = 40) -> tuple[float, float, float]:
+    """Return the best seconds of both, and the median over rounds of their rates' ratio.
+
+    The two take turns of about 30 ms, so that a change of the machine's speed meets both,
+    after a second of each in which what is worked out once is worked out.
+    """
+    for one in (work, yardstick):
+        seconds(one, times_for(one, 1.0))
+    calls = [(one, times_for(one, 0.03)) for one in (work, yardstick)]
+    pairs = [tuple(seconds(one, times) for one, times in calls) for _ in range(rounds)]
+    ratio = median(other / own for own, other in pairs)
+    return min(own for own, _ in pairs), min(other for _, other in pairs), ratio
+
+
+def each(statement: str, make: Callable[[], list[Any]], **names: Any) -> float:
+    """Return the best seconds of a statement about `item`; the loop around it is taken off.
+
+    The items are made anew for every repetition, so that the statement may change them.
+    """
+
+    def best(body: str) -> float:
+        found = []
+        for _ in range(20):
+            items = make()
+            timer = Timer(f"for item in items: {body}", globals=names | {"items": items})
+            found.append(timer.timeit(1) / len(items))
+        return min(found)
+
+    return best(statement) - best("pass")
+
+
+def machine() -> str:
+    """Return the processor, the number of cores and the Python, as a line."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(": ")[2] if names else model
+    cores = os.cpu_count()
+    return f"{model}, {cores} cores, {platform.python_implementation()} {platform.python_version()}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SEED = click.IntRange(0, 2**63 - 1)
 _POSITIVE = click.IntRange(1)
+_WORKERS = click.IntRange(1, 256)
 _INTERRUPTED = 130
 
 _Command = Callable[..., Any]
@@ -28,8 +29,8 @@ _Command = Callable[..., Any]
 def _run_options(command: _Command) -> _Command:
     """Add the options that `run` and `play` share."""
     options = [
-        click.option("--workers", type=_POSITIVE, help="Worker processes. [default: all cores]"),
-        click.option("--seed", type=_SEED, help="Seed of all randomness."),
+        click.option("--workers", type=_WORKERS, help="Worker processes.  [default: all cores]"),
+        click.option("--seed", type=_SEED, help="Seed of all randomness.  [default: 0]"),
         click.option("--out", type=click.Path(path_type=Path), help="Folder for the results."),
     ]
     for option in reversed(options):
@@ -50,7 +51,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--pairs", type=_POSITIVE, help="Pairs of games for each two bots.")
+@click.option("--pairs", type=_POSITIVE, help="Deals for each two bots, each played twice.")
 @click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
 @_run_options
 def run(
@@ -80,7 +81,9 @@ def run(
 
 @cli.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
-@click.option("--pairs", type=_POSITIVE, default=100, show_default=True, help="As in run.")
+@click.option(
+    "--pairs", type=_POSITIVE, default=100, show_default=True, help="Deals for each two bots."
+)
 @_run_options
 def play(
     bots: Sequence[str], pairs: int, workers: int | None, seed: int | None, out: Path | None
@@ -242,4 +245,7 @@ def main() -> None:
     except ArenaError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
+    except OSError as error:  # a full disk, a folder that is gone
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)

@@ -19,6 +19,8 @@ from engine.errors import RulesError
 _MOST_SEED = 2**63 - 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
+_CONSTRUCTOR_ERRORS = (ValueError, TypeError, LookupError, AttributeError)  # of PyYAML's own
+
 Seed = Annotated[int, Meta(ge=0, le=_MOST_SEED)]
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -36,7 +38,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     bots: list[str | BotEntry]
     pairs: Positive
-    seed: Seed = 1
+    seed: Seed = 0
     name: str = ""
     workers: Positive | None = None
     rules: dict[str, Any] = {}
@@ -66,12 +68,12 @@ def read(path: Path) -> Config:
         raise InputError(f"{path}: rules: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deep") from None
-    config = msgspec.structs.replace(config, name=config.name or path.stem)
-    if not _NAME.fullmatch(config.name):
+    name = config.name or path.stem
+    if not _NAME.fullmatch(name):
         raise InputError(
-            f"{path}: name: {config.name!r} cannot name a folder; use letters, digits and . _ -"
+            f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
         )
-    return config
+    return msgspec.structs.replace(config, name=name)
 
 
 def entries(config: Config, more: Sequence[str] = ()) -> list[Entry]:
@@ -99,7 +101,7 @@ def _parsed(path: Path) -> object:
         mark = error.problem_mark
         place = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
         raise InputError(f"{path}:{place} {error.problem or error.context}") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
@@ -111,7 +113,8 @@ def _placed(message: str) -> str:
     """
     what, _, place = message.partition(" - at ")
     what = what[0].lower() + what[1:]
-    place = place.strip("`").removeprefix("$").removeprefix(".")
+    place = place.replace("`", "").replace("$.", "").replace("$[", "[").removeprefix("$")
+    place = place.replace("$", "the config")
     return f"{place}: {what}" if place else what
 
 
@@ -128,3 +131,13 @@ class _StrictLoader(yaml.SafeLoader):
             if isinstance(key.value, str):
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+def _refused(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
+    raise yaml.constructor.ConstructorError(
+        None, None, f"{node.tag.rpartition(':')[2]} is not used here", node.start_mark
+    )
+
+
+for _tag in ("set", "omap", "pairs", "binary"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refused)

@@ -71,8 +71,8 @@ def play_all(job: Job, workers: int, log_queue: Any = None) -> Iterator[Played]:
         window = workers * (1 + _CHUNKS_WAITING)
         pending: dict[Future[Played], Chunk] = {}
         while True:
-            with _interrupts_deferred():  # a submission may start a worker
-                while len(pending) < window and (chunk := plan.next()):
+            while len(pending) < window and (chunk := plan.next()):
+                with _interrupts_deferred():  # a submission may start a worker
                     pending[pool.submit(_play_chunk, chunk)] = chunk
             if not pending:
                 return

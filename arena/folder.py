@@ -12,7 +12,7 @@ from arena.errors import InputError
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
-_OURS = {LOG, MANIFEST}
+TABLES = ("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv")
 
 
 class RunFolder:
@@ -27,8 +27,11 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            if names and not names & _OURS:
+            if names and not names & {LOG, MANIFEST}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
+            for name in (*TABLES, MANIFEST):
+                if (path / name).is_dir():
+                    raise InputError(f"{path / name}: is a folder, where a file is to be")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except OSError as error:
@@ -48,7 +51,7 @@ class RunFolder:
         staged = []
         try:
             for name, text in texts.items():
-                temporary = self.path / f".{name}.{os.getpid()}"
+                temporary = self.path / f".{name}.part"
                 staged.append((temporary, self.path / name))
                 temporary.write_text(text, encoding="utf-8", newline="")
             for temporary, final in staged:

@@ -8,6 +8,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import json
 import pkgutil
 import re
 import sys
@@ -15,6 +16,7 @@ import traceback
 import types
 import typing
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -52,7 +54,8 @@ class Entry:
 
     def strategy(self, setup: Setup) -> Strategy:
         """Return a new strategy for one game; raises whatever the bot raises."""
-        strategy: Strategy = self.bot(setup, **self.params)
+        params = deepcopy(self.params) if self.params else {}  # a bot may change a list
+        strategy: Strategy = self.bot(setup, **params)
         return strategy
 
     def described(self) -> dict[str, Any]:
@@ -75,6 +78,7 @@ def load(spec: str, label: str | None = None, params: dict[str, Any] | None = No
     if parts is None:
         raise InputError(f"bot {spec!r}: an empty spec")
     target = parts["target"].strip()
+    label = parts["label"] if label is None else label
     params = _parsed_params(spec, parts["params"] or "") | (params or {})
     module, origin = _found(spec, target)
     try:
@@ -85,7 +89,7 @@ def load(spec: str, label: str | None = None, params: dict[str, Any] | None = No
     if not module:
         module = f"_arena_bot_{origin.stem}_{sha256[:12]}"
     entry = Entry(
-        label=label or parts["label"] or _default_label(origin.stem, params),
+        label=_default_label(origin.stem, params) if label is None else label,
         target=target,
         module=module,
         sha256=sha256,
@@ -146,8 +150,8 @@ def _found(spec: str, target: str) -> tuple[str, Path]:
         sys.path.append(str(Path.cwd()))
     try:
         found = importlib.util.find_spec(target)
-    except (ImportError, ValueError) as error:
-        raise InputError(f"bot {spec!r}: {error}") from None
+    except Exception as error:  # a package runs its own code here
+        raise InputError(f"bot {spec!r}: {_first_line_of(error)}") from None
     if found is None or not found.origin or not found.has_location:
         raise InputError(f"bot {spec!r}: no module {target!r}")
     return target, Path(found.origin)
@@ -155,7 +159,7 @@ def _found(spec: str, target: str) -> tuple[str, Path]:
 
 def _parsed_params(spec: str, text: str) -> dict[str, Any]:
     try:
-        call = ast.parse(f"_({text})", mode="eval").body
+        call = ast.parse(f"_({text}\n)", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
@@ -163,8 +167,8 @@ def _parsed_params(spec: str, text: str) -> dict[str, Any]:
         raise InputError(
             f"bot {spec!r}: parameters are written name=value, with plain values: ({text})"
         ) from None
-    if "None" in params:
-        raise InputError(f"bot {spec!r}: parameters are written name=value: ({text})")
+    if "None" in params or len(params) < len(call.keywords):
+        raise InputError(f"bot {spec!r}: parameters are written name=value, each once: ({text})")
     return params
 
 
@@ -175,10 +179,10 @@ def _default_label(stem: str, params: dict[str, Any]) -> str:
 
 
 def _check_label(spec: str, label: str) -> None:
-    if not label.isprintable() or not label.strip() or len(label) > _MOST_LABEL:
+    if not label.isprintable() or not label or label != label.strip() or len(label) > _MOST_LABEL:
         raise InputError(
-            f"bot {spec!r}: the label {label!r} must be 1 to {_MOST_LABEL} printable characters; "
-            f"give a shorter one, as in label=spec"
+            f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
+            f"with no space at its ends; give another one, as in label=spec"
         )
 
 
@@ -190,10 +194,14 @@ def _check_import(spec: str, entry: Entry) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        why = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
-        raise InputError(f"bot {spec!r}: does not import: {why}{_line_of(error)}") from None
+        why = _first_line_of(error) + _line_of(error)
+        raise InputError(f"bot {spec!r}: does not import: {why}") from None
     if not callable(bot):
         raise InputError(f"bot {spec!r}: binds `bot` to {type(bot).__name__}, which makes nothing")
+
+
+def _first_line_of(error: BaseException) -> str:
+    return traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
 
 
 def _line_of(error: BaseException) -> str:
@@ -205,6 +213,14 @@ def _line_of(error: BaseException) -> str:
 
 def _check_params(spec: str, entry: Entry) -> None:
     """Raise InputError for a parameter the bot does not take, or one of another type."""
+    for name, value in entry.params.items():
+        try:
+            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError):
+            raise InputError(
+                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
+                f"null, and lists and mappings of these"
+            ) from None
     try:
         signature = inspect.signature(entry.bot)
     except (TypeError, ValueError):

@@ -13,6 +13,8 @@ from engine.scoring import WinType
 from engine.state import Seat, State
 
 _MOST_MESSAGE = 200
+_MOST_LINES = 20
+_MOST_TEXT = 4000
 
 
 class GameResult(NamedTuple):
@@ -67,14 +69,19 @@ def play_pair(
 
 
 def _fault(error: BaseException, guilty: Seat, state: State) -> Fault:
-    lines = traceback.format_exception(error)
-    message = traceback.format_exception_only(error)[-1].strip()
-    if isinstance(error, IllegalAction):
-        kind, message = "illegal", str(error)
-    else:
-        kind = "exception"
-    text = " ".join(message[:_MOST_MESSAGE].split())
-    return Fault(guilty, kind, len(state.history), text, "".join(lines[-20:]))
+    kind = "illegal" if type(error) is IllegalAction else "exception"
+    try:
+        text = "".join(traceback.format_exception(error)[-_MOST_LINES:])
+        last = traceback.format_exception_only(error)[-1]
+        message = str(error) if kind == "illegal" else last
+    except BaseException:  # the exception is the bot's own class, and may fail in its turn
+        text = message = f"{type(error).__name__}, which cannot be printed"
+    message = " ".join(_printable(message[:_MOST_MESSAGE]).split())
+    return Fault(guilty, kind, len(state.history), message, _printable(text[-_MOST_TEXT:]))
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
 def _result(state: State, pair: int, seat: Seat, fault: Fault | None) -> GameResult:

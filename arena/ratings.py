@@ -1,8 +1,9 @@
 """Ratings: Elo by a Bradley-Terry fit, and intervals from pairs of games.
 
 The pair (one deal played twice, seats swapped) is the statistical unit: its two games are
-not independent. Every pairing that was played is credited with one drawn pair, in the fit
-and in its error alike, so that an undefeated bot has a finite rating and an honest interval.
+not independent. Every pairing that was played is credited with one pair more, half of it won
+and half of it lost, in the fit and in its error alike, so that an undefeated bot has a finite
+rating, and a few pairs, however even, cannot look certain.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ class _Model:
         self.contrast = np.zeros((len(scores), bots))
         self.contrast[rows, [score.bot for score in scores]] = 1.0
         self.contrast[rows, [score.opponent for score in scores]] = -1.0
-        # one drawn pair for each pairing
+        # half a pair won 2 : 0 and half a pair lost 0 : 2 for each pairing
         self.pairs = np.array([score.pairs + 1.0 for score in scores])
         self.total = np.array([score.total + 1.0 for score in scores])
-        self.squares = np.array([score.squares + 1.0 for score in scores])
+        self.squares = np.array([score.squares + 2.0 for score in scores])
 
     def loss(self, strengths: Floats) -> float:
         gap = self.contrast @ strengths

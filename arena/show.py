@@ -84,8 +84,7 @@ class Table:
         """Carry out an action (raises IllegalAction), and say what it was."""
         state = self.state
         seat, number = state.to_act, state.round
-        state.check(action)
-        state.apply(action)
+        state.apply(state.checked(action))
         if action == TAKE:
             start = max(0, len(self.row) - state.rules.take_size)
             taken, self.row = self.row[start:], self.row[:start]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from arena import executors, log
-from arena.folder import RunFolder
+from arena.folder import TABLES, RunFolder
 from arena.load import Entry
 from arena.match import GameResult
 from arena.schedule import Pairing, round_robin
@@ -68,12 +69,13 @@ class Results:
         """Return the tables of the run by file name."""
         from arena import tables
 
-        return {
-            "games.csv": self.games,
-            "standings.csv": tables.standings(self.games, self.tournament.labels),
-            "head_to_head.csv": tables.head_to_head(self.games),
-            "win_types.csv": tables.win_types(self.games),
-        }
+        found = (
+            self.games,
+            tables.standings(self.games, self.tournament.labels),
+            tables.head_to_head(self.games),
+            tables.win_types(self.games),
+        )
+        return dict(zip(TABLES, found, strict=True))
 
 
 def run(tournament: Tournament, workers: int, folder: RunFolder | None = None) -> Results:
@@ -84,7 +86,11 @@ def run(tournament: Tournament, workers: int, folder: RunFolder | None = None) -
     pairings = round_robin(tournament.labels)
     entries = {entry.label: entry for entry in tournament.entries}
     job = executors.Job(tournament.seed, tournament.rules, entries, pairings, tournament.pairs)
-    with log.to_file(folder.log if folder else None) as queue, _terminated_like_interrupted():
+    with (
+        _current_folder_not_imported_from(),
+        log.to_file(folder.log if folder else None) as queue,
+        _terminated_like_interrupted(),
+    ):
         log.logger.info("run %s: %d games, %d workers", tournament.name, job.games, workers)
         try:
             started = time.perf_counter()
@@ -104,7 +110,7 @@ def run(tournament: Tournament, workers: int, folder: RunFolder | None = None) -
 def _play(job: executors.Job, workers: int, queue: Any) -> list[list[GameResult]]:
     """Return the games of each pairing, with a progress bar where there is a terminal."""
     results: list[list[GameResult]] = [[] for _ in job.pairings]
-    with tqdm(total=job.games, unit=" games", disable=None, ncols=79, leave=False) as bar:
+    with tqdm(total=job.games, unit=" games", disable=None, dynamic_ncols=True, leave=False) as bar:
         for played in executors.play_all(job, workers, queue):
             results[played.chunk.pairing] += played.results
             bar.update(len(played.results))
@@ -125,6 +131,20 @@ def _collected(
 
 def _csv(table: pd.DataFrame) -> str:
     return str(table.to_csv(index=False, lineterminator="\n"))
+
+
+@contextmanager
+def _current_folder_not_imported_from() -> Iterator[None]:
+    """Keep a bot called random.py from being imported by the processes that start workers."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
         seen = view(state, seat)
         action = strategies[seat].choose(seen)
         if type(action) is not int or action not in seen.legal:
-            state.check(action)
+            action = state.checked(action)
         state.apply(action)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from operator import index
 from random import Random
-from typing import TypeAlias
+from typing import SupportsIndex, TypeAlias
 
 from engine.cards import CHARS, TAKE, UNIT, Action, Pack, cards_of, pack_of, shuffled, to_text
 from engine.errors import AfterEnd, IllegalAction
@@ -151,22 +152,24 @@ class State:
         twin.history = self.history
         return twin
 
-    def check(self, action: Action) -> None:
-        """Raise IllegalAction, or AfterEnd, unless the action is legal now."""
+    def checked(self, action: SupportsIndex) -> Action:
+        """Return the action as an int; raise IllegalAction, or AfterEnd, unless it is legal."""
         ply = len(self.history)
         if self.over:
             raise AfterEnd(f"the game was over after {ply} actions", ply)
         legal = self.legal()
-        if type(action) is not int or action not in legal:
+        number = _plain(action)
+        if number not in legal:
+            wrong = ascii(action)[:80] if number is None else _name(number)
             raise IllegalAction(
-                f"illegal action {_name(action)}; legal: {' '.join(to_text(bytes(legal)))}", ply
+                f"illegal action {wrong}; legal: {' '.join(to_text(bytes(legal)))}", ply
             )
+        return number
 
     def follow(self, actions: bytes) -> None:
         """Apply these actions one by one, each checked first (raises IllegalAction)."""
         for action in actions:
-            self.check(action)
-            self.apply(action)
+            self.apply(self.checked(action))
 
     def deal(self) -> bytes:
         """Return the deal this game began with, every hand in kind order."""
@@ -221,10 +224,16 @@ def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
 
 
-def _name(action: object) -> str:
-    if type(action) is int and 0 <= action <= TAKE:
-        return f"{action} ({CHARS[action]})"
-    return ascii(action)[:80]
+def _plain(action: SupportsIndex) -> Action | None:
+    """Return the int that an IntEnum or a numpy integer stands for, None for what is none."""
+    try:
+        return index(action)
+    except TypeError:
+        return None
+
+
+def _name(action: Action) -> str:
+    return f"{action} ({CHARS[action]})" if 0 <= action <= TAKE else str(action)[:80]
 
 
 _new = object.__new__

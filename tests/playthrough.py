@@ -27,8 +27,7 @@ def _plies(record: Record) -> Iterator[str]:
     state = State(parse_deal(record.deal, record.rules), record.rules)
     for ply, action in enumerate(parse_actions(record.actions)):
         yield from ("", f"ply {ply}", *_position(state), f"action {CHARS[action]}")
-        state.check(action)
-        state.apply(action)
+        state.apply(state.checked(action))
     yield from ("", f"end after {len(state.history)} plies", *_position(state))
     winner, win_type, score = outcome(state.piles, state.rules)
     yield f"winner {'nobody' if winner is None else winner}, {win_type}, {score[0]} : {score[1]}"

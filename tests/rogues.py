@@ -12,15 +12,12 @@ ROGUES = {
     "plays_a_text": "    def choose(self, view, /):\n        return 'T'",
     "plays_none": "    def choose(self, view, /):\n        return None",
     "plays_a_float": "    def choose(self, view, /):\n        return float(view.legal[0])",
-    "plays_true": (
-        "    def choose(self, view, /):\n        return True if 1 in view.legal else False"
-    ),
     "plays_a_chameleon": (
         "    def choose(self, view, /):\n"
         "        class Chameleon:\n"
         "            def __eq__(self, other): return True\n"
         "            def __hash__(self): return 0\n"
-        "            def __index__(self): return 10\n"
+        "            def __index__(self): return 99\n"
         "        return Chameleon()"
     ),
     "unspeakable": (
@@ -29,6 +26,24 @@ ROGUES = {
         "            def __str__(self): raise RuntimeError('no words')\n"
         "        raise Odd"
     ),
+    "odd_syntax": (
+        "    def choose(self, view, /):\n"
+        "        raise SyntaxError('bad move', ('notation', 1, 'a', '5T'))"
+    ),
+    "illegal_and_unspeakable": (
+        "    def choose(self, view, /):\n"
+        "        from engine import IllegalAction\n"
+        "        class Mine(IllegalAction):\n"
+        "            def __str__(self): raise SystemExit(0)\n"
+        "        raise Mine('x', 3)"
+    ),
+    "untouchable": (
+        "    def choose(self, view, /):\n"
+        "        class Odd(Exception):\n"
+        "            def __getattribute__(self, name): raise SystemExit(0)\n"
+        "        raise Odd"
+    ),
+    "shouts": "    def choose(self, view, /):\n        raise ValueError('\\x1b' + 'x' * 10**6)",
     "recurses": "    def choose(self, view, /):\n        return self.choose(view)",
     "chooses_nothing": "    pass",
 }

@@ -211,6 +211,25 @@ def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> N
     assert digests(cup) == before
 
 
+def test_a_bot_may_be_called_as_a_module_of_python(tmp_path: Path) -> None:
+    """random.py beside the user is not imported by the processes that start workers."""
+    (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
+    script = tmp_path / "scripts" / "arena"
+    script.parent.mkdir()
+    script.write_text("from arena.cli import main\nif __name__ == '__main__':\n    main()\n")
+    done = subprocess.run(
+        [sys.executable, str(script), "play", "./random.py", "greedy", "--pairs", "2"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "random" in done.stdout
+
+
 @pytest.mark.parametrize("after", [0.2, 1.0])
 def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, after: float) -> None:
     """Even with a bot that never answers: status 130, no traceback, no results."""

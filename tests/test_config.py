@@ -59,6 +59,14 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         ("bots: &x [*x]\npairs: 1\n", "bots"),
         ("bots: !!python/name:os.system\npairs: 1\n", "line 1, column 7"),
         ("bots: [a, b]\npairs: 1\nname: \x00\n", "not YAML"),
+        ("? [a]\n: 1\n", "unhashable"),
+        ("{a: 1}: 2\n", "unhashable"),
+        ("1: 1\n", "key in the config: expected `str`"),
+        ("bots: !!map [1, 2]\n", "not YAML"),
+        ("bots: !!set {a, b}\npairs: 1\n", "line 1, column 7: set is not used here"),
+        ("seed: !!bool foo\n", "not YAML"),
+        ("seed: !!int ''\n", "not YAML"),
+        ("seed: !!timestamp foo\n", "not YAML"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, place: str) -> None:

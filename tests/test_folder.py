@@ -38,6 +38,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             RunFolder(path)
 
 
+def test_a_folder_in_a_files_place_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    """It is named, and left alone."""
+    RunFolder(tmp_path).write({}, {})
+    (tmp_path / "games.csv").mkdir()
+    with pytest.raises(InputError, match=r"games\.csv: is a folder"):
+        RunFolder(tmp_path)
+
+
 def test_a_failed_write_leaves_the_earlier_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

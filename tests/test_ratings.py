@@ -13,14 +13,14 @@ from arena.ratings import PairScores, fit, score_interval
 
 
 def games_of(score: PairScores) -> list[tuple[int, int]]:
-    """Return (winner, loser) of each game, the drawn pair of the prior among them."""
+    """Return (winner, loser) of each game, one win and one loss of the prior among them."""
     wins, losses = int(score.total), int(2 * score.pairs - score.total)
     first, second = score.bot, score.opponent
     return [(first, second)] * (wins + 1) + [(second, first)] * (losses + 1)
 
 
 def test_the_fit_agrees_with_an_independent_library() -> None:
-    """choix fits the same strengths to the same games, the prior's drawn pairs included."""
+    """choix fits the same strengths to the same games, the prior's pairs included."""
     scores = [
         PairScores(0, 1, 50, 70.0, 120.0),
         PairScores(0, 2, 50, 80.0, 140.0),
@@ -91,3 +91,11 @@ def test_few_pairs_never_look_certain() -> None:
         low, high = score_interval(1, total, total * total)
         assert 0 <= low <= total / 2 <= high <= 1
         assert high - low > 0.5
+
+
+def test_a_pair_that_is_split_proves_no_equality() -> None:
+    """One pair of 1 : 1, or twenty, leave room on both sides."""
+    for pairs, width in ((1, 300), (20, 30)):
+        rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
+        assert rating.elo == pytest.approx(1500)
+        assert rating.high - rating.low > width

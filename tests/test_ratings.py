@@ -99,3 +99,18 @@ def test_a_pair_that_is_split_proves_no_equality() -> None:
         rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
         assert rating.elo == pytest.approx(1500)
         assert rating.high - rating.low > width
+
+
+def test_the_pair_is_the_unit_and_not_the_game() -> None:
+    """1,000 games each at a score of 1/2: pairs all split prove most, pairs all 2 : 0 least.
+
+    By game all three would have the binomial error: 1.96 x 400 / ln 10 / sqrt(1000 / 4) =
+    21.5 for the difference, half of it, 10.8, for each of the two ratings.
+    """
+    half = {}
+    for name, squares in (("split", 500.0), ("as coins", 750.0), ("swept", 1000.0)):
+        rating = fit(2, [PairScores(0, 1, 500, 500.0, squares)])[0]
+        half[name] = (rating.high - rating.low) / 2
+    assert half["as coins"] == pytest.approx(10.8, rel=0.02)
+    assert half["swept"] == pytest.approx(10.8 * math.sqrt(2), rel=0.02)
+    assert half["split"] < 1

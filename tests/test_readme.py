@@ -7,10 +7,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
+import engine
 from arena import config
+from engine import State
+from engine.state import random_deal
+from engine.view import view
 from tests.conftest import Arena
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +59,17 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     done = arena("play", *specs, "uniform", "--pairs", "50", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "forfeits (" not in (clone / "out" / "run.log").read_text()
+
+
+def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
+    """From a view of a game under way to the points of both seats."""
+    names: dict[str, Any] = {"engine": engine}
+    exec(blocks("python")[1], names)
+    state = State(random_deal(Random(0)))
+    for _ in range(10):
+        state.apply(state.legal()[0])
+    points = names["points_after_a_random_game"](view(state, state.to_act), Random(1))
+    assert len(points) == 2
 
 
 def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

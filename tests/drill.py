@@ -1,0 +1,201 @@
+"""The drill: faults planted in a copy of the engine, each of which a test must catch.
+
+`python -m tests.drill` copies the repository, plants one fault at a time, runs the tests
+that should notice, and prints which one did. It fails if a fault goes unnoticed. A fault is
+a piece of source and what it is replaced by; one that no longer fits is an error, too.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+
+
+class Fault(NamedTuple):
+    """What is planted: in words, the file, the piece of source, and what replaces it."""
+
+    what: str
+    file: str
+    right: str
+    wrong: str
+
+
+FAULTS = [
+    Fault(
+        "a leaked count: the view counts an unseen card too many",
+        "engine/view.py",
+        "        seen = self.hand + self.piles[0] + self.piles[1] + pack_of(self.row)\n",
+        "        seen = self.hand + self.piles[0] + self.piles[1] + pack_of(self.row) + 1\n",
+    ),
+    Fault(
+        "a leak: the view of the seat that waits shows the other hand",
+        "engine/view.py",
+        "hand, row, taken = state.hands[seat],",
+        "hand, row, taken = state.hands[state.to_act],",
+    ),
+    Fault(
+        "a world that knows: the opponent's hand comes first in kind order",
+        "engine/worlds.py",
+        "unseen = shuffled(cards_of(view.unseen), rng.random)",
+        "unseen = cards_of(view.unseen)",
+    ),
+    Fault(
+        "a wrong tie-break order",
+        "engine/scoring.py",
+        '"cities": (EIGHT, SEVEN, SIX, FIVE, CITY)',
+        '"cities": (EIGHT, SIX, SEVEN, FIVE, CITY)',
+    ),
+    Fault(
+        "a tie not broken by cities",
+        "engine/scoring.py",
+        '"cities": (EIGHT, SEVEN, SIX, FIVE, CITY)',
+        '"cities": (EIGHT, SEVEN, SIX, FIVE)',
+    ),
+    Fault(
+        "a set bonus given once",
+        "engine/scoring.py",
+        "rules.set_bonus * _sets(pile & _SUPPORTS)",
+        "rules.set_bonus * min(1, _sets(pile & _SUPPORTS))",
+    ),
+    Fault(
+        "a take of six",
+        "engine/state.py",
+        "start = -self.rules.take_size",
+        "start = -self.rules.take_size - 1",
+    ),
+    Fault(
+        "a removed card dealt",
+        "engine/state.py",
+        "deck_end = len(deal) - rules.removed\n",
+        "deck_end = len(deal) - rules.removed\n"
+        "        deal = deal[: deck_end - 1] + deal[deck_end : deck_end + 1] + deal[deck_end - 1 :"
+        " deck_end] + deal[deck_end + 1 :]\n",
+    ),
+    Fault(
+        "a betrayal added",
+        "engine/cards.py",
+        "VALUES = (0, 0, 0, 0, 2, 3, 4, -1, -2, -3, 0)",
+        "VALUES = (0, 0, 0, 0, 2, 3, 4, 1, -2, -3, 0)",
+    ),
+    Fault(
+        "a majority that a tie wins",
+        "engine/scoring.py",
+        "mine & _SEVENS > theirs & _SEVENS",
+        "mine & _SEVENS >= theirs & _SEVENS",
+    ),
+    Fault(
+        "a city win seen at the round's end only",
+        "engine/state.py",
+        "if pile >= self.rules.city_pack:",
+        "if pile >= self.rules.city_pack and not any(hands):",
+    ),
+    Fault(
+        "a second take",
+        "engine/state.py",
+        "if self.taken[seat] or not self.row:",
+        "if not self.row:",
+    ),
+    Fault(
+        "the same player first in every round",
+        "engine/state.py",
+        "self.to_act = self.round & 1",
+        "self.to_act = 0",
+    ),
+    Fault(
+        "a row cleared between rounds",
+        "engine/state.py",
+        "        self.round += 1\n",
+        "        self.round += 1\n        self.row = b''\n",
+    ),
+    Fault(
+        "a copy that shares its hands",
+        "engine/state.py",
+        "twin.hands = self.hands[:]",
+        "twin.hands = self.hands",
+    ),
+    Fault(
+        "seats' luck keyed alike",
+        "engine/play.py",
+        'stream(seed, "bot", *deal_address, seat)',
+        'stream(seed, "bot", *deal_address)',
+    ),
+    Fault(
+        "the guilty bot wins",
+        "arena/match.py",
+        'winning_seat, win_type = 1 - fault.seat, "forfeit"',
+        'winning_seat, win_type = fault.seat, "forfeit"',
+    ),
+    Fault(
+        "both games of a pair with the same seats",
+        "arena/match.py",
+        "seated = players if seat == 0 else players[::-1]",
+        "seated = players",
+    ),
+    Fault(
+        "intervals by game instead of by pair",
+        "arena/ratings.py",
+        "spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs",
+        "spread = 2 * self.pairs * share * (1 - share)",
+    ),
+    Fault(
+        "parameters shared by all games",
+        "arena/load.py",
+        "deepcopy(self.params) if self.params else {}",
+        "self.params",
+    ),
+]
+
+
+def caught_by(copy: Path, fault: Fault) -> str:
+    """Return the first test that fails with the fault planted, empty if none does."""
+    path = copy / fault.file
+    source = path.read_text(encoding="utf-8")
+    if source.count(fault.right) != 1:
+        raise SystemExit(f"{fault.what}: {fault.file} has changed, mend the drill")
+    path.write_text(source.replace(fault.right, fault.wrong), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", *SUITES],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    path.write_text(source, encoding="utf-8")
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return found[1] if found else ""
+
+
+SUITES = [
+    "tests/rulebook",
+    "tests/test_worlds.py",
+    "tests/test_properties.py",
+    "tests/test_match.py",
+    "tests/test_ratings.py",
+    "tests/test_seeds.py",
+    "tests/test_play.py",
+]
+
+
+def main() -> None:
+    """Plant every fault in turn, and print the test that caught it."""
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        ignored = shutil.ignore_patterns(".git", ".venv", "results", ".*_cache", "__pycache__")
+        shutil.copytree(ROOT, copy, ignore=ignored)
+        for fault in FAULTS:
+            test = caught_by(copy, fault)
+            missed += not test
+            print(f"{fault.what}: {test or 'NOT CAUGHT'}", flush=True)
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.cards import to_text
 from engine.errors import RecordError
@@ -13,8 +12,7 @@ from engine.rules import STANDARD, Rules
 from engine.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A game's deal and actions as text (engine.notation), finished or not."""
 
     deal: str

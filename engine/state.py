@@ -19,19 +19,15 @@ _BOTH = (True, True)
 _BYTE = tuple(bytes((action,)) for action in range(TAKE + 1))
 
 
-class _LegalOf(dict[Pack, Legal]):
-    """The legal actions by hand, worked out once: 25 ns instead of 1.5 us a call."""
-
-    def __init__(self, more: Legal) -> None:
-        self.more = more
-
-    def __missing__(self, hand: Pack) -> Legal:
-        legal = self[hand] = (*sorted(set(cards_of(hand))), *self.more)
-        return legal
+plays: dict[Pack, Legal] = {}
+plays_or_take: dict[Pack, Legal] = {}
+"""The legal actions by hand, each worked out once by `learn`: 30 ns instead of 1.5 us."""
 
 
-plays = _LegalOf(())
-plays_or_take = _LegalOf((TAKE,))
+def learn(hand: Pack) -> None:
+    """Work out the legal actions of a hand that has not been seen before."""
+    plays[hand] = tuple(sorted(set(cards_of(hand))))
+    plays_or_take[hand] = (*plays[hand], TAKE)
 
 
 def random_deal(rng: Random, rules: Rules = STANDARD) -> bytes:
@@ -96,9 +92,13 @@ class State:
         if self.over:
             return ()
         seat = self.to_act
-        if self.taken[seat] or not self.row:
-            return plays[self.hands[seat]]
-        return plays_or_take[self.hands[seat]]
+        hand = self.hands[seat]
+        known = plays if self.taken[seat] or not self.row else plays_or_take
+        try:
+            return known[hand]
+        except KeyError:
+            learn(hand)
+            return known[hand]
 
     def apply(self, action: Action) -> None:
         """Carry out a legal action, in place and unchecked."""

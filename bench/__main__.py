@@ -12,11 +12,13 @@ from bench.timing import machine
 
 HEAD = """# Results of the benchmarks
 
-The last results of `make bench`, on {machine}. The machine is shared: the ratios are what to
-read. A ratio is to the rate of the bare loop (bench/bare.py), which took turns with what is
-measured; absolute figures are the best of many. The targets were set where a bare loop plays
-44,000 games/s, and durations are converted to there.
-"""
+The last results of `make bench BENCH=--save`, with the extra `bench` installed, on
+{machine}.
+
+The machine is shared: the ratios are what to read. A ratio is to the rate of the bare loop
+(bench/bare.py), which took turns with what is measured; absolute figures are the best of
+many. The targets were set where a bare loop plays 44,000 games/s, and durations are
+converted to there."""
 
 
 def table(title: str, rows: Iterable[Row]) -> Iterator[str]:

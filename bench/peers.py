@@ -5,34 +5,44 @@ from __future__ import annotations
 import importlib.metadata
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench import bare
 from bench.engine import Row
-from bench.timing import paired
+from bench.timing import Work, paired, seconds, times_for
+
+
+class Peer(NamedTuple):
+    """One engine: a random game, its mean length in actions, and single operations by name."""
+
+    play: Work
+    length: Callable[[], float]
+    operations: dict[str, Work]
 
 
 def rows() -> Iterator[Row]:
-    """Yield games/s of random play by each peer, as a ratio to the bare loop."""
+    """Yield games/s of random play by each peer, with its ratio to the bare loop."""
     rng = random.Random(1)
     for name, make in PEERS.items():
-        package = name.partition(" ")[0]
         try:
-            version = importlib.metadata.version(package)
+            version = importlib.metadata.version(name.partition(" ")[0])
         except importlib.metadata.PackageNotFoundError:
             yield Row(name, "not installed")
             continue
-        games, actions, copy = make()
-        own, _, ratio = paired(games, lambda: bare.play(rng), rounds=10)
-        figure = f"{1 / own:,.1f} games/s of {actions():.0f} actions"
-        copies = ""
-        if copy is not None:
-            seconds, _, _ = paired(copy, lambda: bare.play(rng), rounds=10)
-            copies = f", copy {seconds * 1e9:,.0f} ns"
-        yield Row(f"{name} {version}", figure + copies, f"{ratio:.5f}")
+        peer = make()
+        own, _, ratio = paired(peer.play, lambda: bare.play(rng), rounds=10)
+        yield Row(
+            f"{name} {version}, games/s of {peer.length():.0f} actions",
+            f"{1 / own:,.0f}",
+            f"{ratio:.4f}",
+        )
+        for operation, work in peer.operations.items():
+            yield Row(f"{name}: {operation}, ns", f"{_best(work) * 1e9:,.0f}")
 
 
-Peer = tuple[Callable[[], object], Callable[[], float], Callable[[], object] | None]
+def _best(work: Work) -> float:
+    times = times_for(work, 0.02)
+    return min(seconds(work, times) for _ in range(20))
 
 
 def _open_spiel(game_name: str) -> Peer:
@@ -54,7 +64,14 @@ def _open_spiel(game_name: str) -> Peer:
     state = game.new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.chance_outcomes()[0][0])
-    return play, lambda: sum(play() for _ in range(50)) / 50, state.clone
+    action = state.legal_actions()[0]
+    operations: dict[str, Work] = {
+        "copy": state.clone,
+        "copy and apply": lambda: state.clone().apply_action(action),
+        "legal": state.legal_actions,
+        "view (observation_string)": lambda: state.observation_string(0),
+    }
+    return Peer(play, lambda: sum(play() for _ in range(50)) / 50, operations)
 
 
 def _rlcard() -> Peer:
@@ -68,10 +85,11 @@ def _rlcard() -> Peer:
         return env.run(is_training=False)
 
     def length() -> float:
-        trajectories, _ = play()
-        return float(sum(len(own) // 2 for own in trajectories))
+        games = [play()[0] for _ in range(20)]
+        return sum(len(own) // 2 for game in games for own in game) / len(games)
 
-    return play, length, None
+    env.reset()
+    return Peer(play, length, {"view (get_state)": lambda: env.get_state(env.get_player_id())})
 
 
 def _catanatron() -> Peer:
@@ -81,11 +99,17 @@ def _catanatron() -> Peer:
         return Game([RandomPlayer(Color.RED), RandomPlayer(Color.BLUE)])
 
     def length() -> float:
-        game = new()
-        game.play()
-        return float(len(getattr(game.state, "action_records", getattr(game.state, "actions", []))))
+        games = [new() for _ in range(10)]
+        for game in games:
+            game.play()
+        return sum(len(game.state.actions) for game in games) / len(games)
 
-    return lambda: new().play(), length, new().copy
+    start = new()
+    operations: dict[str, Work] = {
+        "copy": start.copy,
+        "copy and apply": lambda: start.copy().play_tick(),
+    }
+    return Peer(lambda: new().play(), length, operations)
 
 
 PEERS: dict[str, Callable[[], Peer]] = {

@@ -125,6 +125,18 @@ def test_the_manifest_tells_what_was_played(arena: Arena, cup: Path) -> None:
     assert str(cup.parent.parent) not in (cup / "manifest.json").read_text()
 
 
+def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -> None:
+    """One city wins at once: most games end that way, and the manifest says why."""
+    path = cup.parent.parent / "cup.yaml"
+    path.write_text(CUP + "rules: {cities_needed: 1, removed: 2, opening_row: 3}\n")
+    done = arena("run", "cup.yaml", "--pairs", "20")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((cup / "manifest.json").read_text())
+    assert manifest["rules"] == {"cities_needed": 1, "removed": 2, "opening_row": 3}
+    kinds = [row["win_type"] for row in rows(cup / "games.csv")]
+    assert kinds.count("city") > len(kinds) * 0.9
+
+
 @pytest.mark.usefixtures("cup")
 def test_the_summary_fits_80_columns(arena: Arena) -> None:
     """Even where labels are long; the games are counted and the folder is named."""

@@ -125,3 +125,10 @@ def test_a_replay_tells_the_kinds_of_errors_apart() -> None:
     with pytest.raises(AfterEnd) as after:
         Record(DEAL, quiet_game(DEAL) + "5").replay()
     assert after.value.ply == 48
+
+
+def test_a_records_repr_is_the_record() -> None:
+    """With the published rules and with others."""
+    for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
+        record = Record("56", "5T", rules)
+        assert eval(repr(record)) == record

@@ -170,6 +170,7 @@ def _begin(job: Job, log_queue: Any) -> None:
     log.to_queue(log_queue)
     _Worker.job = job
     _Worker.tracebacks = {}
+    log.logger.info("worker ready: %d bots, %d pairings", len(job.entries), len(job.pairings))
 
 
 def _end_with_parent() -> None:

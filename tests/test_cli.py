@@ -66,6 +66,18 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
     assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
 
 
+def test_the_log_is_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
+    """Start and end from the parent, a line from every worker; an earlier run's log stays."""
+    for _ in range(2):
+        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2")
+    log = (cup / "run.log").read_text().splitlines()
+    assert sum("MainProcess INFO run cup: 120 games, 2 workers" in line for line in log) == 2
+    assert sum("MainProcess INFO run cup: played in" in line for line in log) == 2
+    workers = [line for line in log if "INFO worker ready" in line]
+    assert len(workers) == 4
+    assert not any("MainProcess" in line for line in workers)
+
+
 def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     """Others read these files by the names of their columns."""
     arena("run", "cup.yaml", "--pairs", "1")

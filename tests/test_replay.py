@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from arena.replay import as_json, as_text, judged
 from bots.uniform import bot
 from engine import Record, play_game
+from tests.referee import Table
 
 GAMES = [play_game(bot, bot, seed=seed) for seed in range(300)]
 WHOLE = next(game for game in GAMES if game.win_type == "points")
@@ -150,6 +153,52 @@ def test_rules_of_a_record_hold_for_it() -> None:
     assert found["piles"] == ["6", ""]
     for rules in ({"take_size": 50}, {"colour": 1}, {"take_size": "5"}, [], "x", {"copies": 5}):
         assert "error" in record(SORTED, "", rules=rules)
+
+
+def plain_judgement(deal: str, actions: str) -> tuple[str | None, int | None, Table | None]:
+    """Return error code, ply and table as the second referee and a reader of the contract do."""
+    table = Table(deal)
+    for ply, action in enumerate(actions):
+        if table.over:
+            return "after-end", ply, None
+        if action not in table.legal():
+            return "illegal-action", ply, None
+        table.act(action)
+    return None, None, table
+
+
+def test_1600_records_are_judged_as_the_second_referee_does() -> None:
+    """Whole and cut-off games, and games with an action changed, doubled, added or left out."""
+    rng = Random(1600)
+    seen = Counter[str | None]()
+    for number in range(1600):
+        deal, actions = GAMES[number % len(GAMES)].record[:2]
+        at = rng.randrange(len(actions))
+        other = rng.choice("5678234xyzCT")
+        actions = rng.choice(
+            [
+                actions,
+                actions[:at],
+                actions[:at] + other + actions[at + 1 :],
+                actions[:at] + actions[at] + actions[at:],
+                actions[:at] + actions[at + 1 :],
+                actions + other,
+            ]
+        )
+        found = record(deal, actions)
+        error, ply, table = plain_judgement(deal, actions)
+        seen[error] += 1
+        assert (found.get("error"), found.get("ply")) == (error, ply)
+        if table is not None:
+            assert found["over"] == table.over
+            assert found["points"] == [table.points(0), table.points(1)]
+            assert found["breakdown"] == [table.breakdown(0), table.breakdown(1)]
+            assert found["plies"] == len(actions)
+            result = (found["winner"], found["win_type"])
+            assert result == (table.result() if table.over else (None, None))
+            for pile, cards in zip(found["piles"], table.piles, strict=True):
+                assert pile == "".join(sorted(cards, key="5678234xyzC".index))
+    assert min(seen.values()) > 100
 
 
 def test_lines_are_counted_from_1_and_blank_ones_passed_over() -> None:

@@ -53,10 +53,7 @@ class Record(NamedTuple):
         for key in ("deal", "actions"):
             if not isinstance(data.get(key), str):
                 raise RecordError(f"a record has a text {key!r}")
-        rules = data.get("rules")
-        return cls(
-            data["deal"], data["actions"], STANDARD if rules is None else Rules.from_changes(rules)
-        )
+        return cls(data["deal"], data["actions"], Rules.from_changes(data.get("rules", {})))
 
     @classmethod
     def of(cls, deal: bytes, state: State) -> Record:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from multiprocessing_logging import MultiProcessingHandler
@@ -20,6 +21,8 @@ from multiprocessing_logging import MultiProcessingHandler
 logger = logging.getLogger("arena")
 
 START_METHOD = "forkserver"
+_PATIENCE = 10.0  # seconds
+_PATIENCE_WITH_THE_DEAD = 0.5  # records that a killed worker had begun to send never come
 _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
@@ -27,25 +30,29 @@ _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 def to_file(path: Path | None) -> Iterator[Any]:
     """Log to the end of a file, if there is one; give the queue for `to_queue`, or None.
 
-    Raises OSError where the file cannot be written.
+    The parent writes to the file itself: a worker that is killed while it holds the queue
+    must not be able to hold up the parent. Raises OSError if the file cannot be written.
     """
     logger.propagate = False
+    logger.disabled = path is None
     if path is None:
-        logger.disabled = True
         yield None
         return
     multiprocessing.set_start_method(START_METHOD, force=True)
     file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     file.setFormatter(logging.Formatter(_FORMAT))
-    handler = MultiProcessingHandler("run-log", sub_handler=file)
-    logger.disabled = False
+    workers = MultiProcessingHandler("run-log", sub_handler=file)
     logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
+    logger.addHandler(file)
+    patience = _PATIENCE_WITH_THE_DEAD
     try:
-        yield handler.queue
+        yield workers.queue
+        patience = _PATIENCE
     finally:
-        logger.removeHandler(handler)
-        handler.close()
+        logger.removeHandler(file)
+        closing = Thread(target=workers.close, daemon=True)  # waits for what workers have sent
+        closing.start()
+        closing.join(patience)
 
 
 def to_queue(queue: Any) -> None:

@@ -172,7 +172,9 @@ def show(record: BinaryIO, line: int, names: str) -> None:
         for shown in shows.shown(Record.from_json(text), names):
             click.echo(shown)
     except EngineError as error:
-        raise InputError(f"{record.name}: line {line}: {error}") from None
+        ply = getattr(error, "ply", None)
+        place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
+        raise InputError(f"{record.name}: {place}: {error}") from None
 
 
 def _from_config(

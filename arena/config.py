@@ -124,12 +124,15 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "unhashable: a key must be a text", key.start_mark
+                )
             if key.tag != "tag:yaml.org,2002:merge" and key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key {key.value!r} is given twice", key.start_mark
                 )
-            if isinstance(key.value, str):
-                seen.add(key.value)
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 

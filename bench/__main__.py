@@ -12,19 +12,19 @@ from bench.timing import machine
 
 HEAD = """# Results of the benchmarks
 
-The last results of `make bench BENCH=--save`, with the extra `bench` installed, on
-{machine}.
+What `make bench` printed, on {machine}. Peers are measured
+where the extra `bench` is installed; `make bench BENCH=--save` keeps the results here.
 
 The machine is shared: the ratios are what to read. A ratio is to the rate of the bare loop
 (bench/bare.py), which took turns with what is measured; absolute figures are the best of
-many. The targets were set where a bare loop plays 44,000 games/s, and durations are
-converted to there."""
+many. The targets were set where a bare loop plays 44,000 games/s; durations are converted
+to that machine ("there"). Peers have no figures for what they do not offer through Python."""
 
 
 def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of a table, each as soon as it has been measured."""
     yield f"\n## {title}\n"
-    yield "| what | figure | ratio | asked |"
+    yield "| what | figure | ratio, or time there | asked |"
     yield "|---|---|---|---|"
     for row in rows:
         yield f"| {row.what} | {row.figure} | {row.ratio} | {row.asked} |"

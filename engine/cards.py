@@ -16,8 +16,6 @@ Action: TypeAlias = int
 Pack: TypeAlias = int
 
 FIVE, SIX, SEVEN, EIGHT = 0, 1, 2, 3
-PLUS_2, PLUS_3, PLUS_4 = 4, 5, 6
-MINUS_1, MINUS_2, MINUS_3 = 7, 8, 9
 CITY = 10
 TAKE: Action = 11
 

@@ -11,6 +11,7 @@ from engine.errors import RulesError
 TieBreak: TypeAlias = Literal["cities", "supports"]
 _TIEBREAKS = ("cities", "supports")
 _MOST = 1000
+_LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,10 @@ cards, but the copies add up to 45
         4
         """
         if not isinstance(changes, dict):
-            raise RulesError(f"rules must be a mapping of names to numbers, not {changes!r}")
+            raise RulesError(f"rules must be a mapping of names to numbers, not {_told(changes)}")
         for name in changes:
             if name not in VARIANTS:
-                raise RulesError(f"unknown rule {name!r}; the rules are {', '.join(VARIANTS)}")
+                raise RulesError(f"unknown rule {_told(name)}; the rules are {', '.join(VARIANTS)}")
         return cls(**changes) if changes else STANDARD
 
     def __repr__(self) -> str:
@@ -109,9 +110,18 @@ VARIANTS = tuple(entry.name for entry in fields(Rules) if entry.init)
 """The names of the numbers that a variant may change."""
 
 
+def _told(value: object) -> str:
+    """Return the value for a message: in short, whatever it is."""
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
+        return "one too long to print"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def _as_tuple(name: str, value: object) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
-        raise RulesError(f"{name} must be a list of whole numbers: {value!r}")
+        raise RulesError(f"{name} must be a list of whole numbers: {_told(value)}")
     return tuple(value)
 
 
@@ -125,20 +135,25 @@ def _check_numbers(rules: Rules) -> None:
     for name in ("removed", "hand_size", "opening_row", "take_size", "rounds", "cities_needed"):
         value, least = getattr(rules, name), lowest.get(name, 1)
         if not _is_int(value) or not least <= value <= _MOST:
-            raise RulesError(f"{name} must be a whole number from {least} to {_MOST}: {value!r}")
+            raise RulesError(
+                f"{name} must be a whole number from {least} to {_MOST}: {_told(value)}"
+            )
     _check_counts("copies", rules.copies, len(KINDS), MOST_COPIES)
     _check_counts("majority_values", rules.majority_values, len(SUPPORTS), _MOST)
     if not _is_int(rules.set_bonus) or abs(rules.set_bonus) > _MOST:
-        raise RulesError(f"set_bonus must be a whole number up to {_MOST}: {rules.set_bonus!r}")
+        raise RulesError(
+            f"set_bonus must be a whole number up to {_MOST}: {_told(rules.set_bonus)}"
+        )
     if rules.tiebreak not in _TIEBREAKS:
-        raise RulesError(f"tiebreak must be 'cities' or 'supports': {rules.tiebreak!r}")
+        raise RulesError(f"tiebreak must be 'cities' or 'supports': {_told(rules.tiebreak)}")
 
 
 def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) -> None:
     if len(values) != length or not all(_is_int(n) and 0 <= n <= most for n in values):
         order = " ".join(CHARS[:length])
         raise RulesError(
-            f"{name} must be {length} whole numbers from 0 to {most}, for {order}: {list(values)!r}"
+            f"{name} must be {length} whole numbers from 0 to {most}, for {order}: "
+            f"{_told(list(values))}"
         )
 
 

@@ -37,7 +37,7 @@ def sample(view: View, rng: Random) -> State:
 
 
 def sample_hand(view: View, rng: Random) -> Pack:
-    """Return an opponent's hand drawn uniformly: in a third of the time of a whole world."""
+    """Return an opponent's hand drawn uniformly: in less than half the time of a world."""
     random = rng.random
     unseen = [*cards_of(view.unseen)]
     hand = 0

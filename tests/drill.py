@@ -41,7 +41,7 @@ FAULTS = [
         "hand, row, taken = state.hands[state.to_act],",
     ),
     Fault(
-        "a world that knows: the opponent's hand comes first in kind order",
+        "a world whose hidden hand is not random",
         "engine/worlds.py",
         "unseen = shuffled(cards_of(view.unseen), rng.random)",
         "unseen = cards_of(view.unseen)",
@@ -97,10 +97,10 @@ FAULTS = [
         "if pile >= self.rules.city_pack and not any(hands):",
     ),
     Fault(
-        "a second take",
+        "a second take in a round",
         "engine/state.py",
-        "if self.taken[seat] or not self.row:",
-        "if not self.row:",
+        "plays if self.taken[seat] or not self.row else plays_or_take",
+        "plays if not self.row else plays_or_take",
     ),
     Fault(
         "the same player first in every round",
@@ -121,7 +121,7 @@ FAULTS = [
         "twin.hands = self.hands",
     ),
     Fault(
-        "seats' luck keyed alike",
+        "both seats of a game with one luck",
         "engine/play.py",
         'stream(seed, "bot", *deal_address, seat)',
         'stream(seed, "bot", *deal_address)',

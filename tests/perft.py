@@ -15,6 +15,7 @@ from typing import Any
 from engine import Record, State
 from tests.referee import Table
 
+REFEREES_MOST = 4000  # sequences, which the second referee plays one by one
 FILE = Path(__file__).parent / "perft.json"
 
 
@@ -83,6 +84,8 @@ def main() -> None:
         counts = engine_counts(record, len(entry["sequences"]))
         entry["sequences"] = [sequences for sequences, _ in counts]
         entry["positions"] = [positions for _, positions in counts]
+        shallow = sum(1 for sequences in entry["sequences"] if sequences <= REFEREES_MOST)
+        entry["how"] = f"engine to depth {len(counts)}, second referee to depth {shallow}"
     rows = ",\n".join(json.dumps(entry) for entry in data["counts"])
     FILE.write_text(f'{{"how": {json.dumps(data["how"], indent=1)},\n"counts": [\n{rows}\n]}}\n')
 

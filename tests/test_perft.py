@@ -9,10 +9,9 @@ import pytest
 
 from engine import Record
 from tests.games import dealt
-from tests.perft import engine_counts, entries, referee_counts
+from tests.perft import REFEREES_MOST, engine_counts, entries, referee_counts
 
 ENTRIES = entries()
-REFEREES_MOST = 4000
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["what"])

@@ -108,6 +108,8 @@ def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert "unfinished after 5 plies" in done.stdout
     assert "K♠" in done.stdout
+    for naming in NAMINGS:
+        assert arena("show", "games.jsonl", "--names", naming).returncode == 0
     assert arena("show", "games.jsonl", PYTHONIOENCODING="ascii", PYTHONUTF8="0").returncode == 0
     latin = arena("show", "games.jsonl", "--names", "deck", PYTHONIOENCODING="latin-1")
     assert latin.returncode == 0
@@ -119,7 +121,11 @@ def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> Non
     [
         ("{}", [], "games.jsonl: line 1: a record has a text 'deal'"),
         ('{"deal": "5", "actions": ""}', [], "games.jsonl: line 1: the deal has 1 cards, not 45"),
-        (json.dumps({"deal": DEAL, "actions": "8T8"}), [], "line 1: illegal action 3 (8); legal: "),
+        (
+            json.dumps({"deal": DEAL, "actions": "8T8"}),
+            [],
+            "line 1, ply 2: illegal action 3 (8); legal: ",
+        ),
         ("{}", ["--line", "2"], "games.jsonl: there is no line 2"),
         ("{}", ["--line", "0"], "'--line': 0 is not in the range"),
         ("{}", ["--names", "french"], "'french' is not one of"),

@@ -220,14 +220,14 @@ def _play(tournament: Tournament, workers: int | None, out: Path | None) -> None
 def _report(results: Results, folder: Path | None) -> None:
     from arena import summary
 
-    tables = results.tables()
-    games = len(results.games)
+    standings = results.tables["standings.csv"]
+    games = len(results.tables["games.csv"])
     click.echo(
         f"{games:,} games in {results.seconds:.1f} s, {games / results.seconds:,.0f} games/s"
     )
-    for line in summary.lines(tables["standings.csv"]):
+    for line in summary.lines(standings):
         click.echo(line)
-    forfeits = int(tables["standings.csv"]["forfeits"].sum())
+    forfeits = int(standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits} forfeits" + (f": see {folder}/run.log" if folder else ""))
     if folder:

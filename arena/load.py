@@ -213,14 +213,7 @@ def _line_of(error: BaseException) -> str:
 
 def _check_params(spec: str, entry: Entry) -> None:
     """Raise InputError for a parameter the bot does not take, or one of another type."""
-    for name, value in entry.params.items():
-        try:
-            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError):
-            raise InputError(
-                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these"
-            ) from None
+    _check_plain(spec, entry.params)
     try:
         signature = inspect.signature(entry.bot)
     except (TypeError, ValueError):
@@ -231,12 +224,26 @@ def _check_params(spec: str, entry: Entry) -> None:
     except TypeError as error:
         known = f"takes {', '.join(takes)}" if takes else "takes no parameters"
         raise InputError(f"bot {spec!r}: {error}; {entry.target} {known}") from None
-    for name, value in entry.params.items():
-        hint = _hints(entry.bot).get(name)
-        if hint is None:
-            continue
+    _check_types(spec, entry.params, _hints(entry.bot))
+
+
+def _check_plain(spec: str, params: dict[str, Any]) -> None:
+    """Raise InputError for a value that a manifest could not hold."""
+    for name, value in params.items():
         try:
-            msgspec.convert(value, hint)
+            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError):
+            raise InputError(
+                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
+                f"null, and lists and mappings of these"
+            ) from None
+
+
+def _check_types(spec: str, params: dict[str, Any], hints: dict[str, Any]) -> None:
+    """Raise InputError for a value that is not of its parameter's annotated type."""
+    for name, value in params.items():
+        try:
+            msgspec.convert(value, hints.get(name, Any))
         except msgspec.ValidationError as error:
             raise InputError(f"bot {spec!r}: parameter {name}={value!r}: {error}") from None
         except TypeError:

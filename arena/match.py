@@ -75,7 +75,7 @@ def _fault(error: BaseException, guilty: Seat, state: State) -> Fault:
         last = traceback.format_exception_only(error)[-1]
         message = str(error) if kind == "illegal" else last
     except BaseException:  # the exception is the bot's own class, and may fail in its turn
-        text = message = f"{type(error).__name__}, which cannot be printed"
+        text = message = "an exception that cannot be printed"
     message = " ".join(_printable(message[:_MOST_MESSAGE]).split())
     return Fault(guilty, kind, len(state.history), message, _printable(text[-_MOST_TEXT:]))
 

@@ -63,7 +63,7 @@ def standings(games: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     scored = sides[~sides["win_type"].isin(["city", "forfeit"])]
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored.groupby("bot")["margin"].mean()
-    for name, values in zip(("elo", "elo_low", "elo_high"), _elo(games, labels), strict=True):
+    for name, values in zip(("elo", "elo_low", "elo_high"), _elo(sides, labels), strict=True):
         table[name] = values
     table = table.reset_index().sort_values(["elo", "bot"], ascending=[False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
@@ -121,10 +121,10 @@ def _pair_scores(sides: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def _elo(games: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]:
+def _elo(sides: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]:
     """Return the bots' ratings, lows and highs, each in the order of the labels."""
     numbers = {label: number for number, label in enumerate(labels)}
-    pairs = _pair_scores(_sides(games).iloc[: len(games)])
+    pairs = _pair_scores(sides.iloc[: len(sides) // 2])  # the second half mirrors the first
     scores = map(
         ratings.PairScores,
         pairs["bot"].map(numbers),

@@ -58,24 +58,10 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Results:
-    """What a run came to: its games and how long they took to play."""
+    """What a run came to: its tables by file name, and how long its games took to play."""
 
-    tournament: Tournament
-    pairings: list[Pairing]
-    games: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
     seconds: float
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Return the tables of the run by file name."""
-        from arena import tables
-
-        found = (
-            self.games,
-            tables.standings(self.games, self.tournament.labels),
-            tables.head_to_head(self.games),
-            tables.win_types(self.games),
-        )
-        return dict(zip(TABLES, found, strict=True))
 
 
 def run(tournament: Tournament, workers: int, folder: RunFolder | None = None) -> Results:
@@ -96,15 +82,15 @@ def run(tournament: Tournament, workers: int, folder: RunFolder | None = None) -
             started = time.perf_counter()
             played = _play(job, workers, queue)
             seconds = time.perf_counter() - started
-            results = _collected(tournament, pairings, played, seconds)
+            found = _tables(tournament, pairings, played)
             if folder:
-                csv = {name: _csv(table) for name, table in results.tables().items()}
+                csv = {name: _csv(table) for name, table in found.items()}
                 folder.write(tournament.manifest(), csv)
         except BaseException as error:
             log.logger.error("run %s ended early: %s", tournament.name, type(error).__name__)
             raise
         log.logger.info("run %s: played in %.1f s", tournament.name, seconds)
-    return results
+    return Results(found, seconds)
 
 
 def _play(job: executors.Job, workers: int, queue: Any) -> list[list[GameResult]]:
@@ -114,19 +100,23 @@ def _play(job: executors.Job, workers: int, queue: Any) -> list[list[GameResult]
         for played in executors.play_all(job, workers, queue):
             results[played.chunk.pairing] += played.results
             bar.update(len(played.results))
-            log.logger.debug("%s in %.2f s", played.chunk, played.seconds)
     return results
 
 
-def _collected(
-    tournament: Tournament,
-    pairings: list[Pairing],
-    played: list[list[GameResult]],
-    seconds: float,
-) -> Results:
+def _tables(
+    tournament: Tournament, pairings: list[Pairing], played: list[list[GameResult]]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of the run by file name."""
     from arena import tables
 
-    return Results(tournament, pairings, tables.games(pairings, played), seconds)
+    games = tables.games(pairings, played)
+    found = (
+        games,
+        tables.standings(games, tournament.labels),
+        tables.head_to_head(games),
+        tables.win_types(games),
+    )
+    return dict(zip(TABLES, found, strict=True))
 
 
 def _csv(table: pd.DataFrame) -> str:

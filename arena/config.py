@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
 from msgspec import Meta
 
 from arena.errors import InputError
+from arena.limits import Limits
 from arena.load import Entry, load
+from arena.tournament import MAX_FAULTS
 from engine import Rules
 from engine.errors import RulesError
 
@@ -23,6 +25,7 @@ _CONSTRUCTOR_ERRORS = (ValueError, TypeError, LookupError, AttributeError)  # of
 
 Seed = Annotated[int, Meta(ge=0, le=_MOST_SEED)]
 Positive = Annotated[int, Meta(ge=1)]
+Lane = Literal["inproc", "process", "jail"]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +34,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bot: str
     label: str | None = None
     params: dict[str, Any] = {}
+    lane: Lane | None = None
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +46,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
     workers: Positive | None = None
     rules: dict[str, Any] = {}
+    lane: Lane | None = None
+    limits: Limits = Limits()
+    max_faults: Positive = MAX_FAULTS
 
     def game_rules(self) -> Rules:
         """Return the rules with the config's changes.
@@ -76,20 +83,22 @@ def read(path: Path) -> Config:
     return msgspec.structs.replace(config, name=name)
 
 
-def entries(config: Config, more: Sequence[str] = ()) -> list[Entry]:
-    """Return the config's bots, loaded, and then the bots of some more specs.
+def entries(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+    """Return the config's bots, and then the bots of some more specs.
 
-    Raises InputError, which names the place of a bot that cannot be loaded.
+    A bot's lane is this one; where there is none, its own; where it has none, the config's.
+    Raises InputError, which names the place of a bot that cannot be found.
     """
     loaded = []
     for index, entry in enumerate(config.bots):
         if isinstance(entry, str):
             entry = BotEntry(entry)
         try:
-            loaded.append(load(entry.bot, entry.label, entry.params))
+            used = lane or entry.lane or config.lane
+            loaded.append(load(entry.bot, entry.label, entry.params, used))
         except InputError as error:
             raise InputError(f"bots[{index}]: {error}") from None
-    return loaded + [load(spec) for spec in more]
+    return loaded + [load(spec, lane=lane or config.lane) for spec in more]
 
 
 def _parsed(path: Path) -> object:

@@ -1,144 +1,231 @@
-"""Executors: play a run's games in worker processes, in chunks of a fraction of a second."""
+"""Executors: worker processes, what each of them is given, and what becomes of the dead."""
 
 from __future__ import annotations
 
 import multiprocessing
-import os
+import shutil
 import signal
-import threading
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
-from typing import Any, NamedTuple
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import psutil
 
 from arena import log
-from arena.errors import WorkerDied
-from arena.load import Entry
-from arena.match import Fault, GameResult, play_pair
-from arena.schedule import Pairing
-from engine import Rules
+from arena.blame import Blame
+from arena.lanes.process import MOST_PROCESSES, sweep
+from arena.limits import GRACE
+from arena.marks import IMPORTING, Marks
+from arena.plan import Plan
+from arena.worker import Chunk, Job, Played, work
 
-_CHUNK_SECONDS = 0.3
-_FIRST_CHUNK = 2
-_CHUNKS_WAITING = 2  # for each worker, beside the one it plays
-_TRACEBACKS = 3  # for each bot and worker; further faults get one line
-
-
-@dataclass(frozen=True)
-class Job:
-    """Everything a worker needs to play any game of a run."""
-
-    seed: int
-    rules: Rules
-    entries: dict[str, Entry]
-    pairings: Sequence[Pairing]
-    pairs: int
-
-    @property
-    def games(self) -> int:
-        """How many games the run has."""
-        return 2 * self.pairs * len(self.pairings)
+_CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
+_TICK = 0.1  # seconds between two looks at the workers' marks
+_LONG = 0.5  # seconds without a sign of life, after which its processes are counted
+_END_PATIENCE = 5.0
+_CONTEXT = multiprocessing.get_context("forkserver")
 
 
-class Chunk(NamedTuple):
-    """Some pairs of one pairing: from `first`, `pairs` of them."""
+class Member:
+    """One worker process as its parent sees it."""
 
-    pairing: int
-    first: int
-    pairs: int
-
-
-class Played(NamedTuple):
-    """What a chunk came to, and how long it took."""
-
-    chunk: Chunk
-    results: list[GameResult]
-    seconds: float
-
-
-def play_all(job: Job, workers: int, log_queue: Any = None) -> Iterator[Played]:
-    """Play every game of the job, and yield the chunks as they are finished.
-
-    Raises WorkerDied if a worker process ends by itself. However this ends, no process
-    of it is left.
-    """
-    with _pool(job, workers, log_queue) as pool:
-        plan = Plan(job)
-        window = workers * (1 + _CHUNKS_WAITING)
-        pending: dict[Future[Played], Chunk] = {}
-        while True:
-            while len(pending) < window and (chunk := plan.next()):
-                with _interrupts_deferred():  # a submission may start a worker
-                    pending[pool.submit(_play_chunk, chunk)] = chunk
-            if not pending:
-                return
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                played = _result(future, job, pending)
-                del pending[future]
-                plan.learn(played)
-                yield played
-
-
-def _result(future: Future[Played], job: Job, pending: dict[Future[Played], Chunk]) -> Played:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        playing = {" - ".join(job.pairings[chunk.pairing]) for chunk in pending.values()}
-        raise WorkerDied(
-            "a worker process died: a bot ended it, or used up the memory; being played: "
-            + ", ".join(sorted(playing))
-        ) from None
-
-
-class Plan:
-    """Cuts the job into chunks, each pairing's by the speed of its games so far."""
-
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, folder: Path, run_log: log.RunLog) -> None:
         self.job = job
-        self.pairing = 0
-        self.first = 0
-        self.pair_seconds: dict[int, float] = {}
+        self.folder = folder
+        self.chunks: deque[Chunk] = deque()
+        self.channel = run_log.channel()
+        memory = _CONTEXT.RawArray("b", Marks.length(job.rules.game_plies))
+        self.marks = Marks(memory)
+        self.connection, theirs = _CONTEXT.Pipe()
+        folder.mkdir()
+        self.process = _CONTEXT.Process(
+            target=work,
+            args=(theirs, job, memory, str(folder), self.channel.queue),
+            name=folder.name,
+            daemon=True,
+        )
+        self.process.start()
+        theirs.close()
+        self._beat = 0
+        self._since = time.monotonic()
 
-    def next(self) -> Chunk | None:
-        """Return what to play next, None when everything has been given out."""
-        if self.pairing == len(self.job.pairings):
+    def give(self, chunk: Chunk) -> None:
+        """Give the worker a chunk to play after those it has."""
+        if not self.chunks:
+            self._since = time.monotonic()
+        self.chunks.append(chunk)
+        with suppress(OSError):  # it has died, which is noticed where answers are awaited
+            self.connection.send(chunk)
+
+    def received(self) -> Played | None:
+        """Return what a chunk came to, None if the worker has died instead."""
+        try:
+            played: Played = self.connection.recv()
+        except Exception:  # a bot may have written into the pipe before it killed the worker
             return None
-        seconds = self.pair_seconds.get(self.pairing)
-        size = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
-        chunk = Chunk(self.pairing, self.first, min(size, self.job.pairs - self.first))
-        self.first += chunk.pairs
-        if self.first == self.job.pairs:
-            self.pairing, self.first = self.pairing + 1, 0
-        return chunk
+        self.chunks.popleft()
+        self._since = time.monotonic()
+        return played
 
-    def learn(self, played: Played) -> None:
-        """Take note of a pairing's speed."""
-        self.pair_seconds[played.chunk.pairing] = max(1e-6, played.seconds) / played.chunk.pairs
+    def hangs(self) -> str:
+        """Return what is wrong with a worker that gives no sign of life, empty if nothing."""
+        seen = self.marks.read()
+        now = time.monotonic()
+        if seen.beat != self._beat or not seen.beat or not self.chunks:
+            self._beat, self._since = seen.beat, now
+        limits = self.job.limits
+        decision = min(limits.decision, limits.game or limits.decision)
+        allowed = limits.start if seen.stage == IMPORTING else decision
+        if now - self._since > allowed + 2 * GRACE:
+            return "gave no answer"
+        if now - self._since > _LONG and self._children() > MOST_PROCESSES:
+            return f"started more than {MOST_PROCESSES} processes"
+        return ""
+
+    def _children(self) -> int:
+        try:
+            return len(psutil.Process(self.process.pid).children())
+        except psutil.Error:
+            return 0
+
+    def bury(self) -> str:
+        """Kill what is left of the worker and its bots; return how it ended."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        sweep(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.channel.close(killed=True)
+        status = self.process.exitcode or 0
+        if status < 0:
+            return f"ended by {signal.Signals(-status).name}"
+        return f"ended with exit status {status}"
+
+    def dismiss(self) -> None:
+        """Let the worker end: it has nothing left to play."""
+        self.connection.send(None)
+        self.process.join(_END_PATIENCE)
+        killed = self.process.exitcode != 0
+        if killed:
+            self.bury()
+        else:
+            self.connection.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.channel.close(killed=False)
+
+
+class Crew:
+    """The workers of a run, as many as wanted; who dies is replaced."""
+
+    def __init__(self, job: Job, size: int, plan: Plan, run_log: log.RunLog, scratch: Path) -> None:
+        self.job = job
+        self.size = size
+        self.plan = plan
+        self.run_log = run_log
+        self.scratch = scratch
+        self.blame = Blame(job.limits)
+        self.members: list[Member] = []
+        self.hired = 0
+
+    def play(self) -> Iterator[Played]:
+        """Yield what the plan's chunks come to, until there are no more."""
+        while True:
+            self._give()
+            busy = [member for member in self.members if member.chunks]
+            if not busy:
+                return
+            ready = wait([member.connection for member in busy], _TICK)
+            for member in busy:
+                if member.connection in ready:
+                    played = member.received()
+                    if played is None:
+                        self._replace(member, "")
+                    else:
+                        yield played
+                elif what := member.hangs():
+                    self._replace(member, what)
+
+    def _give(self) -> None:
+        for ahead in range(_CHUNKS_AHEAD):
+            for number in range(self.size):
+                if number < len(self.members) and len(self.members[number].chunks) > ahead:
+                    continue
+                chunk = self.plan.next()
+                if chunk is None:
+                    return
+                if number == len(self.members):
+                    self.members.append(self._hired())
+                self.members[number].give(chunk)
+
+    def _hired(self) -> Member:
+        self.hired += 1
+        with interrupts_deferred():  # they would be inherited
+            return Member(self.job, self.scratch / f"worker-{self.hired}", self.run_log)
+
+    def _replace(self, member: Member, hung: str) -> None:
+        """Bury a worker that has died or hangs; what it had to play goes back to the plan."""
+        seen = member.marks.read()
+        ended = member.bury()
+        playing, *waiting = member.chunks
+        pairing = self.job.pairings[playing.pairing]
+        log.logger.warning(
+            "%s %s in %s, pair %d, and is replaced",
+            member.process.name,
+            hung or ended,
+            " - ".join(pairing),
+            seen.pair,
+        )
+        answers_late = hung == "gave no answer"
+        told = hung or ended
+        self.plan.again([*self.blame.again(playing, pairing, seen, told, answers_late), *waiting])
+        self.members.remove(member)
+
+
+def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterator[Played]:
+    """Play every game of the plan, and yield the chunks as they are finished.
+
+    Raises WorkerDied if workers die and no bot is to blame. However this ends, no process
+    and no file of it is left.
+    """
+    with _forkserver(), _scratch() as scratch:
+        crew = Crew(job, workers, plan, run_log, scratch)
+        try:
+            yield from crew.play()
+            for member in crew.members:
+                member.dismiss()
+            crew.members.clear()
+        finally:
+            for member in crew.members:
+                member.bury()
 
 
 @contextmanager
-def _pool(job: Job, workers: int, log_queue: Any) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of worker processes, and leave none behind."""
-    context = multiprocessing.get_context(log.START_METHOD)
-    with _interrupts_deferred():  # in the server, and so in every process it forks
-        forkserver.ensure_running()
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(job, log_queue))
+def _scratch() -> Iterator[Path]:
+    """Give a folder for the files of workers and their bots, and remove it with both."""
+    folder = Path(tempfile.mkdtemp(prefix="arena-"))
     try:
-        yield pool
-        pool.shutdown()
+        yield folder
     finally:
-        for process in multiprocessing.active_children():
-            process.kill()
-        pool.shutdown(cancel_futures=True)
+        sweep(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def _interrupts_deferred() -> Iterator[None]:
+def _forkserver() -> Iterator[None]:
+    """Have the process that workers are forked from import what they need, once."""
+    multiprocessing.set_forkserver_preload(["arena.worker"])
+    with interrupts_deferred():  # in the server, and so in every process it forks
+        forkserver.ensure_running()
+    yield
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
     """Hold Ctrl-C back until the end, and from any process that begins meanwhile for good.
 
     The handler is for signals that reach another thread of this process; the mask is what
@@ -155,56 +242,3 @@ def _interrupts_deferred() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if held:
             signal.raise_signal(signal.SIGINT)
-
-
-class _Worker:
-    """What a worker process knows: the job, and how many tracebacks each bot has had."""
-
-    job: Job
-    tracebacks: dict[str, int]
-
-
-def _begin(job: Job, log_queue: Any) -> None:
-    """Make this process a worker: it plays until its parent is gone, whatever ended it."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    log.to_queue(log_queue)
-    _Worker.job = job
-    _Worker.tracebacks = {}
-    log.logger.info("worker ready: %d bots, %d pairings", len(job.entries), len(job.pairings))
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _play_chunk(chunk: Chunk) -> Played:
-    job = _Worker.job
-    pairing = job.pairings[chunk.pairing]
-    players = job.entries[pairing.bot], job.entries[pairing.opponent]
-    start = time.perf_counter()
-    results = []
-    for pair in range(chunk.first, chunk.first + chunk.pairs):
-        for result, fault in play_pair(job.seed, job.rules, pairing, players, pair):
-            results.append(result)
-            if fault:
-                _log_fault(pairing, result, fault)
-    return Played(chunk, results, time.perf_counter() - start)
-
-
-def _log_fault(pairing: Pairing, result: GameResult, fault: Fault) -> None:
-    guilty = pairing[fault.seat != result.seat]
-    seen = _Worker.tracebacks[guilty] = _Worker.tracebacks.get(guilty, 0) + 1
-    log.logger.warning(
-        "%s forfeits (%s at ply %d): %s; game: %s - %s, pair %d, seat %d%s",
-        guilty,
-        fault.kind,
-        fault.ply,
-        fault.message,
-        *pairing,
-        result.pair,
-        result.seat,
-        f"\n{fault.traceback}" if seen <= _TRACEBACKS else "",
-    )

@@ -5,52 +5,62 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
-import importlib
-import importlib.util
-import inspect
+import importlib.machinery
 import json
 import pkgutil
 import re
+import shlex
+import shutil
 import sys
-import traceback
-import types
-import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 import bots
 from arena.errors import InputError
+from arena.lanes import LANES
+from arena.source import bound
 from engine import Setup, Strategy
 
-_SPEC = re.compile(r"(?:(?P<label>[^=()/]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
+_SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
+_COMMAND = "cmd:"
+_GROUP = "arena.bots"
 _MOST_LABEL = 60
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One bot of a run: a unique label, where its source is, and its parameters.
+    """One bot of a run: a unique label, where its source is, its parameters and its lane.
 
-    It travels to workers as data; `bot` is loaded where it is used. A bot given as a file
-    travels with its source, so that every worker plays what was hashed.
+    It travels to workers as data; `bot` is loaded where it is used. A bot that is one file
+    travels with its source, so that every worker plays what was hashed; a `command` has
+    none. `path` holds folders from which the bot's module is imported.
     """
 
     label: str
     target: str
+    lane: str
     module: str
+    filename: str
     sha256: str
     source: bytes | None = None
     params: dict[str, Any] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
     @property
     def bot(self) -> Any:
-        """The bot: what the module binds to `bot`; loaded once a process."""
-        return _bound(self.module, self.target, self.source)
+        """What the module binds to `bot`; loaded once a process, raises what it raises."""
+        sys.path += [folder for folder in self.path if folder not in sys.path]
+        return bound(self.module, self.filename, self.source)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of the bots in `bots/`."""
+        return self.module.startswith("bots.")
 
     def strategy(self, setup: Setup) -> Strategy:
         """Return a new strategy for one game; raises whatever the bot raises."""
@@ -59,20 +69,38 @@ class Entry:
         return strategy
 
     def described(self) -> dict[str, Any]:
-        """Return the bot's identity as plain data: label, spec, parameters, sha256."""
+        """Return the bot's identity as plain data."""
         return {
             "label": self.label,
             "bot": self.target,
             "params": self.params,
+            "lane": self.lane,
             "sha256": self.sha256,
         }
 
 
-def load(spec: str, label: str | None = None, params: dict[str, Any] | None = None) -> Entry:
-    """Return the entry of a spec: `name`, `./file.py`, `package.module`, each with `(k=v)`.
+class _Found(NamedTuple):
+    """Where a target leads: a module or a file, its folder for imports, the lane it gets."""
 
-    `label=spec` names it. Raises InputError for a bot that cannot be found or imported,
-    and for parameters it does not take.
+    module: str
+    filename: str
+    origin: Path
+    lane: str
+    single: bool
+    path: tuple[str, ...] = ()
+
+
+def load(
+    spec: str,
+    label: str | None = None,
+    params: dict[str, Any] | None = None,
+    lane: str | None = None,
+) -> Entry:
+    """Return the entry of a spec, without running any of the bot's code.
+
+    A spec is a `name` in bots/ or of an entry point, a `./file.py`, a `package.module` or
+    `cmd:` and a command; each with `(k=v)`; `label=spec` names it. Raises InputError for a
+    bot that cannot be found.
     """
     parts = _SPEC.fullmatch(spec.strip())
     if parts is None:
@@ -80,26 +108,71 @@ def load(spec: str, label: str | None = None, params: dict[str, Any] | None = No
     target = parts["target"].strip()
     label = parts["label"] if label is None else label
     params = _parsed_params(spec, parts["params"] or "") | (params or {})
-    module, origin = _found(spec, target)
+    make = _of_command if target.startswith(_COMMAND) else _of_module
+    entry = make(spec, target, params)
+    if label is not None:
+        entry = replace(entry, label=label)
+    if lane is not None:
+        entry = replace(entry, lane=lane)
+    _check_label(spec, entry.label)
+    _check_plain(spec, entry.params)
+    if entry.lane not in LANES or (entry.command and entry.lane == "inproc"):
+        raise InputError(
+            f"bot {spec!r}: lane {entry.lane!r} is not one of its lanes: {_lanes(entry)}"
+        )
+    return entry
+
+
+def _lanes(entry: Entry) -> str:
+    return ", ".join(lane for lane in LANES if lane != "inproc" or not entry.command)
+
+
+def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a Python bot."""
+    found = _found(spec, target)
     try:
-        source = origin.read_bytes()
+        source = found.origin.read_bytes()
     except OSError as error:
         raise InputError(f"bot {spec!r}: {error.strerror or error}") from None
     sha256 = hashlib.sha256(source).hexdigest()
-    if not module:
-        module = f"_arena_bot_{origin.stem}_{sha256[:12]}"
-    entry = Entry(
-        label=_default_label(origin.stem, params) if label is None else label,
+    return Entry(
+        label=_default_label(found.origin.stem, params),
         target=target,
-        module=module,
+        lane=found.lane,
+        module=found.module or f"_arena_bot_{found.origin.stem}_{sha256[:12]}",
+        filename=found.filename,
         sha256=sha256,
-        source=source if _is_file(target) else None,
+        source=source if found.single else None,
         params=params,
+        path=found.path,
     )
-    _check_label(spec, entry.label)
-    _check_import(spec, entry)
-    _check_params(spec, entry)
-    return entry
+
+
+def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a command; its hash is of its words and of the files they name."""
+    try:
+        words = shlex.split(target.removeprefix(_COMMAND))
+    except ValueError as error:
+        raise InputError(f"bot {spec!r}: {error}") from None
+    if not words:
+        raise InputError(f"bot {spec!r}: an empty command")
+    if shutil.which(words[0]) is None:
+        raise InputError(f"bot {spec!r}: {words[0]}: no such program")
+    digest = hashlib.sha256("\0".join(words).encode())
+    files = [Path(word) for word in words if Path(word).is_file()]
+    for file in files:
+        digest.update(file.read_bytes())
+    named = (files or [Path(words[0])])[-1]
+    return Entry(
+        label=_default_label(named.stem, params),
+        target=target,
+        lane="process",
+        module="",
+        filename="",
+        sha256=digest.hexdigest(),
+        params=params,
+        command=tuple(words),
+    )
 
 
 def check_labels(entries: Iterable[Entry]) -> None:
@@ -124,9 +197,8 @@ def _names() -> list[str]:
 
 
 def _first_line(name: str) -> str:
-    spec = importlib.util.find_spec(f"bots.{name}")
     try:
-        tree = ast.parse(Path(str(spec and spec.origin)).read_bytes())
+        tree = ast.parse((Path(bots.__path__[0]) / f"{name}.py").read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"(cannot be read: {error})"
     return (ast.get_docstring(tree) or "").partition("\n")[0]
@@ -136,25 +208,46 @@ def _is_file(target: str) -> bool:
     return target.endswith(".py") or "/" in target
 
 
-def _found(spec: str, target: str) -> tuple[str, Path]:
-    """Return the module's name, empty for a file, and where its source is."""
+def _found(spec: str, target: str) -> _Found:
     if _is_file(target):
-        return "", Path(target).expanduser()
+        return _Found("", target, Path(target).expanduser(), "process", single=True)
     if target in _names():
-        target = f"bots.{target}"
-    elif "." not in target:
+        origin = Path(bots.__path__[0]) / f"{target}.py"
+        return _Found(f"bots.{target}", f"bots/{target}.py", origin, "inproc", single=True)
+    module = _entry_points().get(target, target)
+    if "." not in target and module == target:
         near = difflib.get_close_matches(target, _names(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
         raise InputError(f"bot {spec!r}: no bot {target!r} in bots/; {hint}")
-    elif str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        found = importlib.util.find_spec(target)
-    except Exception as error:  # a package runs its own code here
-        raise InputError(f"bot {spec!r}: {_first_line_of(error)}") from None
+    here = str(Path.cwd())
+    source = _origin(module, [*sys.path, here])
+    if source is None:
+        raise InputError(f"bot {spec!r}: no module {module!r}")
+    return _Found(module, target, source, "process", single=False, path=(here,))
+
+
+def _entry_points() -> dict[str, str]:
+    """Return the modules of the bots that installed packages offer, by name."""
+    points = metadata.entry_points(group=_GROUP)
+    return {point.name: point.value.partition(":")[0] for point in points}
+
+
+def _origin(module: str, folders: Sequence[str]) -> Path | None:
+    """Return the file of a module, found without running the packages it lies in."""
+    package, _, rest = module.partition(".")
+    found = importlib.machinery.PathFinder.find_spec(package, folders)
+    for finder in sys.meta_path:  # where a package is installed for editing
+        found = found or finder.find_spec(package, None)
+    for name in filter(None, rest.split(".")):
+        if found is None or found.submodule_search_locations is None:
+            return None
+        package = f"{package}.{name}"
+        found = importlib.machinery.PathFinder.find_spec(
+            package, list(found.submodule_search_locations)
+        )
     if found is None or not found.origin or not found.has_location:
-        raise InputError(f"bot {spec!r}: no module {target!r}")
-    return target, Path(found.origin)
+        return None
+    return Path(found.origin)
 
 
 def _parsed_params(spec: str, text: str) -> dict[str, Any]:
@@ -186,47 +279,6 @@ def _check_label(spec: str, label: str) -> None:
         )
 
 
-def _check_import(spec: str, entry: Entry) -> None:
-    try:
-        bot = entry.bot
-    except InputError as error:
-        raise InputError(f"bot {spec!r}: {error}") from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        why = _first_line_of(error) + _line_of(error)
-        raise InputError(f"bot {spec!r}: does not import: {why}") from None
-    if not callable(bot):
-        raise InputError(f"bot {spec!r}: binds `bot` to {type(bot).__name__}, which makes nothing")
-
-
-def _first_line_of(error: BaseException) -> str:
-    return traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
-
-
-def _line_of(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, SyntaxError):
-        return f" (line {error.lineno})"
-    return f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})"
-
-
-def _check_params(spec: str, entry: Entry) -> None:
-    """Raise InputError for a parameter the bot does not take, or one of another type."""
-    _check_plain(spec, entry.params)
-    try:
-        signature = inspect.signature(entry.bot)
-    except (TypeError, ValueError):
-        return  # a callable without a signature: the game will show
-    takes = list(signature.parameters)[1:]
-    try:
-        signature.bind(None, **entry.params)
-    except TypeError as error:
-        known = f"takes {', '.join(takes)}" if takes else "takes no parameters"
-        raise InputError(f"bot {spec!r}: {error}; {entry.target} {known}") from None
-    _check_types(spec, entry.params, _hints(entry.bot))
-
-
 def _check_plain(spec: str, params: dict[str, Any]) -> None:
     """Raise InputError for a value that a manifest could not hold."""
     for name, value in params.items():
@@ -237,42 +289,3 @@ def _check_plain(spec: str, params: dict[str, Any]) -> None:
                 f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
                 f"null, and lists and mappings of these"
             ) from None
-
-
-def _check_types(spec: str, params: dict[str, Any], hints: dict[str, Any]) -> None:
-    """Raise InputError for a value that is not of its parameter's annotated type."""
-    for name, value in params.items():
-        try:
-            msgspec.convert(value, hints.get(name, Any))
-        except msgspec.ValidationError as error:
-            raise InputError(f"bot {spec!r}: parameter {name}={value!r}: {error}") from None
-        except TypeError:
-            continue  # a type that only the bot understands
-
-
-def _hints(bot: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(
-            inspect.unwrap(bot) if inspect.isfunction(bot) else bot.__init__
-        )
-    except (NameError, TypeError, AttributeError):
-        return {}
-
-
-@cache
-def _bound(module: str, target: str, source: bytes | None) -> Any:
-    loaded = (
-        importlib.import_module(module) if source is None else _executed(module, target, source)
-    )
-    if not hasattr(loaded, "bot"):
-        raise InputError(f"{target} does not bind `bot`")
-    return loaded.bot
-
-
-def _executed(name: str, target: str, source: bytes) -> types.ModuleType:
-    """Return the module of this source, registered by its name as an import would."""
-    module = types.ModuleType(name)
-    module.__file__ = target
-    sys.modules[name] = module
-    exec(compile(source, target, "exec"), module.__dict__)
-    return module

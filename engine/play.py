@@ -12,7 +12,7 @@ from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
 from engine.seeds import Step, numbers, stream
 from engine.state import Seat, State
-from engine.strategy import Bot, Setup, Strategy
+from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy
 from engine.view import view
 
 
@@ -61,13 +61,24 @@ def deal_at(seed: int, address: tuple[Step, ...], rules: Rules = STANDARD) -> by
     return shuffled(rules.deck, numbers(len(rules.deck), seed, *address).__next__)
 
 
-def setup(seed: int, deal_address: tuple[Step, ...], seat: Seat, rules: Rules = STANDARD) -> Setup:
-    """Return the setup of a seat in the game of a deal.
+def setup(
+    seed: int,
+    deal_address: tuple[Step, ...],
+    seat: Seat,
+    rules: Rules = STANDARD,
+    clock: Clock = UNLIMITED,
+) -> Setup:
+    """Return the setup of a seat in the game of a deal."""
+    return Setup(stream(seed, *luck_address(deal_address, seat)), seat, rules, clock)
 
-    The generator is keyed by the seat and not by the bot, so that two versions of a bot
-    meet the same luck.
+
+def luck_address(deal_address: tuple[Step, ...], seat: Seat) -> tuple[Step, ...]:
+    """Return where a strategy's generator lives.
+
+    It is keyed by the seat and not by the bot, so that two versions of a bot meet the same
+    luck.
     """
-    return Setup(stream(seed, "bot", *deal_address, seat), seat, rules)
+    return ("bot", *deal_address, seat)
 
 
 def playout(state: State, rng: Random) -> None:

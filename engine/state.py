@@ -157,14 +157,7 @@ class State:
         ply = len(self.history)
         if self.over:
             raise AfterEnd(f"the game was over after {ply} actions", ply)
-        legal = self.legal()
-        number = _plain(action)
-        if number not in legal:
-            wrong = ascii(action)[:80] if number is None else _name(number)
-            raise IllegalAction(
-                f"illegal action {wrong}; legal: {' '.join(to_text(bytes(legal)))}", ply
-            )
-        return number
+        return checked(action, self.legal(), ply)
 
     def follow(self, actions: bytes) -> None:
         """Apply these actions one by one, each checked first (raises IllegalAction)."""
@@ -224,8 +217,23 @@ def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
 
 
+def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:
+    """Return the action as an int; raise IllegalAction unless it is one of the legal ones.
+
+    An IntEnum or a numpy integer stands for its number; a bool, a float or a text for none.
+    """
+    number = _plain(action)
+    if number not in legal:
+        wrong = ascii(action)[:80] if number is None else _name(number)
+        raise IllegalAction(
+            f"illegal action {wrong}; legal: {' '.join(to_text(bytes(legal)))}", ply
+        )
+    return number
+
+
 def _plain(action: SupportsIndex) -> Action | None:
-    """Return the int that an IntEnum or a numpy integer stands for, None for what is none."""
+    if isinstance(action, bool):
+        return None
     try:
         return index(action)
     except TypeError:

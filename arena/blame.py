@@ -1,0 +1,76 @@
+"""Blame: whose game it was that a worker did not survive, and what is played again.
+
+A worker may be killed from outside as well. So the game it was playing is played again
+alone, every decision marked; who is then twice at work at the very same decision when the
+worker dies has done it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from arena.errors import WorkerDied
+from arena.faults import Fault, late
+from arena.limits import Limits
+from arena.marks import IDLE, IMPORTING, Seen
+from arena.schedule import Pairing
+from arena.worker import Chunk
+from engine.strategy import Clock
+
+_SURE = 2  # deaths at one decision
+_MOST = 6  # deaths in one pair of games
+
+
+class Blame:
+    """Keeps count of the deaths of workers."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._at_decision: Counter[tuple[int, ...]] = Counter()
+        self._in_pair: Counter[tuple[int, int]] = Counter()
+
+    def again(
+        self, chunk: Chunk, pairing: Pairing, seen: Seen, message: str, hung: bool
+    ) -> list[Chunk]:
+        """Return what to play in place of a chunk whose worker has died, or hung.
+
+        `message` says how it died. Raises WorkerDied if workers go on dying, and no bot of
+        theirs is at work.
+        """
+        if not chunk.alone:
+            return _split(chunk, seen)
+        self._at_decision[seen.place] += 1
+        self._in_pair[chunk.pairing, chunk.first] += 1
+        deaths = self._in_pair[chunk.pairing, chunk.first]
+        sure = hung or self._at_decision[seen.place] >= _SURE or deaths >= _MOST
+        if seen.stage != IDLE and sure:
+            verdict = (seen.history, self._fault(seen, message, hung))
+            return [chunk._replace(verdicts={**chunk.verdicts, (seen.pair, seen.seat): verdict})]
+        if deaths >= _MOST:
+            raise WorkerDied(
+                f"a worker process died {deaths} times in pair {chunk.first} of "
+                f"{' - '.join(pairing)}, and no bot was at work in it: {message}"
+            )
+        return [chunk]
+
+    def _fault(self, seen: Seen, message: str, hung: bool) -> Fault:
+        ply = len(seen.history)
+        if seen.stage == IMPORTING:
+            told = f"not imported within {self.limits.start:g} s" if hung else message
+            return Fault(seen.who, "import", ply, told)
+        if hung:
+            clock = Clock(self.limits.decision, self.limits.game)
+            return late(clock, "").of(seen.who, ply)
+        return Fault(seen.who, "crash", ply, message)
+
+
+def _split(chunk: Chunk, seen: Seen) -> list[Chunk]:
+    """Return the chunk in pieces, the pair that was being played in one of its own."""
+    end = chunk.first + chunk.pairs
+    suspect = seen.pair if chunk.first <= seen.pair < end else chunk.first
+    pieces = [
+        chunk._replace(pairs=suspect - chunk.first),
+        chunk._replace(first=suspect, pairs=1, alone=True),
+        chunk._replace(first=suspect + 1, pairs=end - suspect - 1),
+    ]
+    return [piece for piece in pieces if piece.pairs]

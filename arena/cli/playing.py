@@ -1,0 +1,259 @@
+"""Commands that play: a tournament, a few bots, a single game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.config import Config
+    from arena.runner import Results
+    from arena.tournament import Tournament
+
+_SEED = click.IntRange(0, 2**63 - 1)
+_POSITIVE = click.IntRange(1)
+_WORKERS = click.IntRange(1, 256)
+_LANES = click.Choice(["inproc", "process", "jail"])
+
+_Command = Callable[..., Any]
+_T = TypeVar("_T")
+
+
+def _run_options(command: _Command) -> _Command:
+    """Add the options that `run` and `play` share."""
+    options = [
+        click.option("--workers", type=_WORKERS, help="Worker processes.  [default: all cores]"),
+        click.option("--seed", type=_SEED, help="Seed of all randomness.  [default: 0]"),
+        click.option("--lane", type=_LANES, help="How all bots are executed."),
+        click.option("--out", type=click.Path(path_type=Path), help="Folder for the results."),
+        click.option("--fresh", is_flag=True, help="Remove what is there, and start over."),
+        click.option("--verbose", "-v", is_flag=True, help="Show the log."),
+        click.option("--quiet", "-q", is_flag=True, help="Show errors only."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--pairs", type=_POSITIVE, help="Deals for each two bots, each played twice.")
+@click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
+@_run_options
+def run(
+    config: Path,
+    pairs: int | None,
+    more: Sequence[str],
+    seed: int | None,
+    lane: str | None,
+    out: Path | None,
+    **how: Any,
+) -> None:
+    """Play the tournament of a CONFIG file, and write its results.
+
+    The results go to results/NAME, the config's name. A run that was stopped goes on from
+    where it was; one that is finished is not played again. Options override the config. A
+    BOT is a name in bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with
+    parameters in brackets: name(depth=3); label=BOT names it.
+
+    \b
+    Example:
+      arena run configs/quickstart.yaml --pairs 50 --bot ./my_bot.py
+    """
+    from arena.config import read
+
+    settings = read(config)
+    how["workers"] = how["workers"] or settings.workers
+    try:
+        tournament = _from_config(settings, more, seed=seed, pairs=pairs, lane=lane)
+    except InputError as error:
+        raise InputError(f"{config}: {error}") from None
+    _play(tournament, out or Path("results") / settings.name, **how)
+
+
+@click.command()
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
+@click.option(
+    "--pairs", type=_POSITIVE, default=100, show_default=True, help="Deals for each two bots."
+)
+@_run_options
+def play(
+    bots: Sequence[str],
+    pairs: int,
+    seed: int | None,
+    lane: str | None,
+    out: Path | None,
+    **how: Any,
+) -> None:
+    """Play bots against each other without a config; nothing is written without --out.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 100
+    """
+    from arena.load import load
+    from arena.tournament import Tournament
+    from engine import STANDARD
+
+    entries = [load(spec, lane=lane) for spec in bots]
+    _play(_checked(Tournament("play", seed or 0, pairs, entries, STANDARD)), out, **how)
+
+
+@click.command()
+@click.argument("bot")
+@click.argument("opponent")
+@click.option("--seed", type=_SEED, default=0, show_default=True, help="The run's seed.")
+@click.option("--pair", type=click.IntRange(0), default=0, show_default=True, help="Which deal.")
+@click.option(
+    "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
+)
+@click.option("--lane", "lanes", type=_LANES, multiple=True, help="For both, or for each.")
+@click.option("--label", "labels", multiple=True, help="For each, where a run had its own.")
+@click.option("--rules", default="{}", help="Numbers of the rules to change, as JSON.")
+@click.option("--limits", default="{}", help="Seconds and memory, as JSON.")
+def game(
+    bot: str,
+    opponent: str,
+    seed: int,
+    pair: int,
+    seat: int,
+    lanes: Sequence[str],
+    labels: Sequence[str],
+    rules: str,
+    limits: str,
+) -> None:
+    """Play one game of a run again, and print its record; a fault with its evidence.
+
+    The labels of the bots, the seed, the pair and the seat decide the deal. The record
+    goes to standard output, ready for `arena show -`.
+
+    \b
+    Example:
+      arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
+    """
+    from arena import rerun
+    from arena.limits import Limits
+    from arena.load import load
+    from arena.tournament import Tournament
+    from engine import Rules
+    from engine.errors import RulesError
+
+    both = zip((bot, opponent), _for_each("label", labels), _for_each("lane", lanes), strict=True)
+    entries = [load(spec, label, lane=lane) for spec, label, lane in both]
+    try:
+        changed = Rules.from_changes(_from_json("--rules", rules, dict[str, Any]))
+    except RulesError as error:
+        raise InputError(f"--rules: {error}") from None
+    allowed = _from_json("--limits", limits, Limits)
+    tournament = _checked(Tournament("game", seed, pair + 1, entries, changed, allowed))
+    again = rerun.play(tournament, pair, seat)
+    for line in rerun.evidence(again):
+        click.echo(line, err=True)
+    click.echo(rerun.as_json(again))
+
+
+def _from_json(option: str, text: str, wanted: type[_T]) -> _T:
+    import msgspec
+
+    try:
+        return msgspec.json.decode(text, type=wanted)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"{option}: {error}") from None
+
+
+def _for_each(name: str, given: Sequence[str]) -> Sequence[str | None]:
+    """Return one value for each of two bots; none given is None for both."""
+    if len(given) > 2 or (name == "label" and len(given) == 1):
+        raise InputError(f"--{name}: give it twice, once for each bot")
+    return (*given, *given)[:2] if given else (None, None)
+
+
+def _from_config(
+    config: Config,
+    more: Sequence[str],
+    *,
+    seed: int | None,
+    pairs: int | None,
+    lane: str | None,
+) -> Tournament:
+    from arena.config import entries
+    from arena.tournament import Tournament
+
+    return _checked(
+        Tournament(
+            config.name,
+            config.seed if seed is None else seed,
+            pairs or config.pairs,
+            entries(config, more, lane),
+            config.game_rules(),
+            config.limits,
+            config.max_faults,
+        )
+    )
+
+
+def _checked(tournament: Tournament) -> Tournament:
+    """Return a tournament whose bots take their parameters; warn of those that do not load."""
+    from arena.check import problems
+    from arena.load import check_labels
+
+    if len(tournament.entries) < 2:
+        raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")
+    check_labels(tournament.entries)
+    for problem in problems(tournament.entries, tournament.rules, tournament.limits):
+        click.echo(f"warning: {problem}; its games are forfeits", err=True)
+    return tournament
+
+
+def _play(
+    tournament: Tournament,
+    out: Path | None,
+    *,
+    workers: int | None,
+    fresh: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    import os
+
+    from arena import log
+    from arena.folder import RunFolder
+    from arena.runner import run
+
+    if verbose and quiet:
+        raise InputError("--verbose and --quiet: choose one of them")
+    folder = RunFolder(out) if out else None
+    if folder and fresh:
+        with folder.locked():
+            removed = folder.clear()
+        if removed and not quiet:
+            click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
+    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
+    results = run(tournament, workers or os.cpu_count() or 1, folder, shown)
+    if not quiet:
+        _report(results, tournament, out)
+
+
+def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:
+    from arena import summary
+
+    rate = f"{results.played / results.seconds:,.0f} games/s"
+    kept = f", {results.kept:,} kept from before" if results.kept else ""
+    click.echo(f"{results.played:,} games in {results.seconds:.1f} s, {rate}{kept}")
+    for line in summary.lines(results.standings):
+        click.echo(line)
+    forfeits = int(results.standings["forfeits"].sum())
+    if forfeits:
+        click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
+    for label in results.out:
+        click.echo(f"{label} was out after {tournament.max_faults} faults")
+    if folder:
+        click.echo(f"results in {folder}/")
+
+
+COMMANDS: list[click.Command] = [run, play, game]

@@ -1,0 +1,3 @@
+"""Lanes: how a bot is executed: `inproc`, `process` or `jail`."""
+
+LANES = ("inproc", "process", "jail")

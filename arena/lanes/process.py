@@ -1,0 +1,301 @@
+"""Process: a bot in a process of its own, spoken to in lines of JSON (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+import msgspec
+import psutil
+
+from arena.faults import MOST_OUTPUT, Forfeit
+from arena.lanes.launch import MARK, Launch
+from arena.limits import GRACE, Limits
+
+MOST_LINE = 1 << 16
+MOST_PROCESSES = 32
+MOST_GAMES = 16
+_TICK = 0.1  # seconds between two looks at a process that has not answered
+_READ = 1 << 16
+_SWEEPS = 50
+_KINDS = ("exception", "memory")  # of an answer with an error
+_HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
+_EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
+
+
+class Answer(msgspec.Struct):
+    """What a bot's process answers to one message; its fields are in docs/protocol.md."""
+
+    id: int
+    action: str | None = None
+    ready: bool = False
+    games: int = 1
+    error: str | None = None
+    kind: str = "exception"
+    traceback: str = ""
+    output: str = ""
+    seconds: float = -1.0
+
+
+_decode = msgspec.json.Decoder(Answer).decode
+
+
+class BotProcess:
+    """Starts a bot's program when it is needed, asks it, and kills it with all it started.
+
+    `hello` is the first message without its id; `waiting` is called every 0.1 s while an
+    answer is awaited. Every failure is raised as a Forfeit of the bot.
+    """
+
+    def __init__(
+        self, launch: Launch, hello: bytes, limits: Limits, waiting: Callable[[], None]
+    ) -> None:
+        self.launch = launch
+        self.hello = hello
+        self.limits = limits
+        self.waiting = waiting
+        self.games = 1
+        self.trusted = launch.words[-1].endswith("host.py")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._asked = 0  # the id of the last message that was sent
+        self._answered = 0  # the id of the next answer
+        self._unsent = b""
+        self._received = b""
+        self._output = b""
+        self._since = 0.0
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None while there is none."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start the program if it is not running, and exchange `hello` with it."""
+        if self._process is not None:
+            return
+        self._reset()
+        try:
+            self._process = self._started()
+            self.send([self.hello])
+            answer = self.receive(self.limits.start)
+            if not answer.ready:
+                raise Forfeit("protocol", "the answer to hello is not ready")
+        except OSError as error:
+            raise self._fatal(Forfeit("import", f"cannot be started: {error}")) from None
+        except Forfeit as forfeit:
+            kind, message = forfeit.kind, forfeit.message
+            if kind == "timeout":
+                message = f"no answer to hello within {self.limits.start:g} s{message}"
+            kind = kind if kind == "params" else "import"
+            told = Forfeit(kind, message, forfeit.traceback, forfeit.output)
+            raise self._fatal(told) from None
+        self.games = max(1, min(MOST_GAMES, answer.games))
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            self.launch.words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=self.launch.folder,
+            env=self.launch.environment,
+            start_new_session=True,
+        )
+        self._stdin, self._stdout, self._stderr = (
+            _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
+        )
+        self._poll = select.poll()
+        for descriptor in (self._stdout, self._stderr):
+            self._poll.register(descriptor, select.POLLIN)
+        return process
+
+    def send(self, messages: list[bytes]) -> None:
+        """Send messages, each without the brace and id it begins with, in one go."""
+        lines = []
+        for message in messages:
+            lines.append(b'{"id":%d,%b' % (self._asked, message))
+            self._asked += 1
+        self._unsent += b"".join(lines)
+        self._since = time.perf_counter()
+        self._write()
+
+    def forget_output(self) -> None:
+        """Forget what was printed so far: what follows is another game's."""
+        self._drain()
+        self._output = b""
+
+    def receive(self, seconds: float) -> Answer:
+        """Return the answer to the oldest message that has none.
+
+        Raises Forfeit if there is none within the seconds and the grace, and for everything
+        that is not an answer; the process is killed then.
+        """
+        line = self._line(seconds)
+        try:
+            answer = _decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            shown = ascii(line[:80])[1:]
+            raise self._fatal(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
+        if answer.id != self._answered:
+            told = f"an answer to message {answer.id}, where {self._answered} is to be answered"
+            raise self._fatal(Forfeit("protocol", told))
+        self._answered += 1
+        now = time.perf_counter()
+        if answer.seconds < 0 or not self.trusted:
+            answer.seconds = now - self._since
+        self._since = now
+        if answer.error is None:
+            return answer
+        raise self._refused(answer)
+
+    def _refused(self, answer: Answer) -> Forfeit:
+        kinds = _HOST_KINDS if self.trusted else _KINDS
+        kind = answer.kind if answer.kind in kinds else "exception"
+        output = answer.output if self.trusted else self.printed()
+        told = Forfeit(kind, answer.error or "", answer.traceback, output)
+        return self._fatal(told) if kind == "memory" else told
+
+    def _line(self, seconds: float) -> bytes:
+        """Return the next line of output without its end."""
+        deadline = time.monotonic() + seconds + GRACE
+        while b"\n" not in self._received:
+            if len(self._received) > MOST_LINE:
+                told = f"a line of more than {MOST_LINE:,} bytes"
+                raise self._fatal(Forfeit("protocol", told))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                half = ": half a line of one" if self._received else ""
+                raise self._fatal(Forfeit("timeout", half))
+            if not self._transferred(min(left, _TICK)):
+                self.waiting()
+                self._check_processes()
+        line, _, self._received = self._received.partition(b"\n")
+        return line
+
+    def _transferred(self, seconds: float) -> bool:
+        """Read and write what can be; return whether there was anything within the seconds."""
+        ready = self._poll.poll(seconds * 1000)
+        for descriptor, _ in ready:
+            if descriptor == self._stdin:
+                self._write()
+            elif descriptor == self._stderr:
+                self._read_output()
+            else:
+                data = os.read(descriptor, _READ)
+                if not data:
+                    raise self._fatal(self._ended())
+                self._received += data
+        return bool(ready)
+
+    def _write(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
+        except BlockingIOError:
+            self._poll.register(self._stdin, select.POLLOUT)
+            return
+        except OSError as error:  # its end is noticed where its output is read
+            if error.errno != errno.EPIPE:
+                raise
+            self._unsent = b""
+        with suppress(KeyError):
+            self._poll.unregister(self._stdin)
+
+    def _read_output(self) -> None:
+        data = os.read(self._stderr, _READ)
+        if not data:
+            self._poll.unregister(self._stderr)
+        self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+
+    def _drain(self) -> None:
+        """Read what was printed until now."""
+        with suppress(BlockingIOError):
+            while data := os.read(self._stderr, _READ):
+                self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+
+    def printed(self) -> str:
+        """Return the end of what the process has printed since `forget_output`."""
+        if self._process is not None:
+            self._drain()
+        return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
+
+    def _ended(self) -> Forfeit:
+        """Return the forfeit of a process whose output has ended."""
+        assert self._process is not None
+        try:
+            status = self._process.wait(_EXIT_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return Forfeit("crash", "closed its output")
+        if status < 0:
+            return Forfeit("crash", f"ended by {signal.Signals(-status).name}")
+        return Forfeit("crash", f"ended with exit status {status}")
+
+    def _check_processes(self) -> None:
+        assert self._process is not None
+        try:
+            started = len(psutil.Process(self._process.pid).children(recursive=True))
+        except psutil.Error:
+            return
+        if started > MOST_PROCESSES:
+            told = f"started more than {MOST_PROCESSES} processes"
+            raise self._fatal(Forfeit("crash", told))
+
+    def _fatal(self, forfeit: Forfeit) -> Forfeit:
+        """Kill the process, and return the forfeit with what the process had printed."""
+        self.kill()
+        if not forfeit.output:
+            return Forfeit(forfeit.kind, forfeit.message, forfeit.traceback, self.printed())
+        return forfeit
+
+    def kill(self) -> None:
+        """Kill the process and its group, and read what it had printed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        sweep(self.launch.folder)
+        self._drain()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def sweep(folder: Path) -> None:
+    """Kill every process that was started for the bots of this folder, or by one of them.
+
+    A process may have left its group; it is known by the environment it began with.
+    """
+    for _ in range(_SWEEPS):
+        found = [process for process in psutil.process_iter() if _is_for(process, str(folder))]
+        if not found:
+            return
+        for process in found:
+            with suppress(psutil.Error):
+                process.kill()
+
+
+def _is_for(process: psutil.Process, folder: str) -> bool:
+    try:
+        return process.environ().get(MARK, "").startswith(folder)
+    except (psutil.Error, OSError):
+        return False
+
+
+def _descriptor(pipe: IO[bytes] | None) -> int:
+    assert pipe is not None
+    os.set_blocking(pipe.fileno(), False)
+    return pipe.fileno()

@@ -1,0 +1,43 @@
+"""Source: from the text of a bot's module to what it binds to `bot`.
+
+A bot's own process imports this: standard library only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import sys
+import types
+from functools import cache
+from typing import Any
+
+
+@cache
+def bound(module: str, filename: str, source: bytes | None) -> Any:
+    """Return what the module binds to `bot`; without a source it is imported by its name.
+
+    Loaded once a process. Raises whatever the module raises, and ImportError for no bot.
+    """
+    if source is None:
+        loaded = importlib.import_module(module)
+    else:
+        loaded = _executed(module, filename, source)
+    if not hasattr(loaded, "bot"):
+        raise ImportError(f"{filename} does not bind `bot`")
+    if not callable(loaded.bot):
+        raise ImportError(
+            f"{filename} binds `bot` to {type(loaded.bot).__name__}, which makes nothing"
+        )
+    return loaded.bot
+
+
+def _executed(name: str, filename: str, source: bytes) -> types.ModuleType:
+    """Return the module of this source, registered by its name as an import would."""
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    sys.modules[name] = module
+    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)  # for tracebacks
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module

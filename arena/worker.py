@@ -1,0 +1,305 @@
+"""Worker: a process that plays chunks of a run's games, and the processes of its bots."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from arena import log
+from arena.faults import Fault, Forfeit, raised
+from arena.lanes.launch import hello, launch
+from arena.lanes.process import MOST_GAMES, BotProcess, sweep
+from arena.limits import Limits
+from arena.load import Entry
+from arena.marks import Marks
+from arena.match import Finished, Play, Player, game, play_together, result
+from arena.players import LocalPlayer, RemotePlayer
+from arena.printed import Printed
+from arena.schedule import Pairing
+from arena.strikes import Strike
+from arena.timing import Timing
+from engine import Rules, Strategy
+from engine.play import deal_at, luck_address, play, setup
+from engine.seeds import digest
+from engine.state import Seat, State
+from engine.strategy import Clock
+
+_CHEAP = 50e-6  # seconds: a decision that costs less is measured in one pair of many only
+_MEASURED = 16  # every so many pairs, the decisions of cheap bots are measured
+_KNOWN = 100  # decisions, before a bot is called cheap
+_MB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything a worker needs to play any game of a run."""
+
+    seed: int
+    rules: Rules
+    entries: dict[str, Entry]
+    pairings: Sequence[Pairing]
+    pairs: int
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def games(self) -> int:
+        """How many games the run has."""
+        return 2 * self.pairs * len(self.pairings)
+
+
+class Chunk(NamedTuple):
+    """Some pairs of one pairing: from `first`, `pairs` of them.
+
+    `alone` asks for game after game, each decision marked, because one of them has killed
+    a worker; `verdicts` are over games that have: how far they came, and the fault.
+    """
+
+    pairing: int
+    first: int
+    pairs: int
+    alone: bool = False
+    verdicts: Mapping[tuple[int, Seat], tuple[bytes, Fault]] = {}
+
+
+class FaultyGame(NamedTuple):
+    """A game that ended by a fault: the pair, the first bot's seat, the guilty bot."""
+
+    pair: int
+    seat: Seat
+    label: str
+    fault: Fault
+
+
+class Played(NamedTuple):
+    """What a chunk came to, and how long it took; timings are by label.
+
+    `results` are GameResults as plain tuples, which travel in half the time.
+    """
+
+    chunk: Chunk
+    results: list[tuple[Any, ...]]
+    faults: list[FaultyGame]
+    timings: dict[str, Timing]
+    seconds: float
+
+    @property
+    def strikes(self) -> list[Strike]:
+        """The faults as the rule counts them."""
+        return [Strike(game.pair, game.seat, game.label) for game in self.faults]
+
+
+class Worker:
+    """Plays chunks of a job; `folder` is for the files of its bots."""
+
+    def __init__(self, job: Job, marks: Marks, folder: Path, printed: Printed) -> None:
+        self.job = job
+        self.marks = marks
+        self.folder = folder
+        self.printed = printed
+        self.processes: dict[str, BotProcess] = {}
+        self.timings: dict[str, Timing] = {}
+        self.known = {label: Timing() for label in job.entries}
+
+    def play(self, chunk: Chunk) -> Played:
+        """Play a chunk's games; the results are in the order of pair and seat."""
+        start = time.perf_counter()
+        pairing = self.job.pairings[chunk.pairing]
+        self.timings = {label: Timing() for label in pairing}
+        numbers = [(chunk.first + n // 2, n % 2) for n in range(2 * chunk.pairs)]
+        together = 1 if chunk.alone else self._together(pairing)
+        finished = []
+        for first in range(0, len(numbers), together):
+            finished += self._batch(chunk, numbers[first : first + together])
+        for label, timing in self.timings.items():
+            self.known[label].merge(timing)
+        played = list(zip(numbers, finished, strict=True))
+        results = [tuple(result(end, *number)) for number, end in played]
+        faults = [
+            FaultyGame(*number, _seated(pairing, number[1])[end.fault.seat], end.fault)
+            for number, end in played
+            if end.fault
+        ]
+        for faulty in faults:
+            _log_fault(pairing, faulty)
+        return Played(chunk, results, faults, self.timings, time.perf_counter() - start)
+
+    def close(self) -> None:
+        """Kill the bots' processes."""
+        for process in self.processes.values():
+            process.kill()
+
+    def _together(self, pairing: Pairing) -> int:
+        """Return how many games of a pairing are in play at once."""
+        most = [MOST_GAMES]
+        for label in pairing:
+            if self.job.entries[label].lane != "inproc":
+                process = self._process(label)
+                with suppress(Forfeit):  # it is the game's to find out
+                    process.start()
+                most.append(process.games)
+        return min(most) if len(most) > 1 else 1
+
+    def _batch(self, chunk: Chunk, numbers: list[tuple[int, Seat]]) -> list[Finished]:
+        """Play some games of a chunk side by side, and one by one what that leaves open."""
+        pairing = self.job.pairings[chunk.pairing]
+        if len(numbers) == 1 and not chunk.alone and self._is_quick(pairing, numbers[0][0]):
+            quick = self._quick(chunk.pairing, *numbers[0])
+            if quick is not None:
+                return [quick]
+        if len(numbers) == 1 and numbers[0] in chunk.verdicts:
+            return [self._judged(pairing, numbers[0][0], chunk.verdicts[numbers[0]])]
+        games = [self._game(chunk.pairing, *number, slot) for slot, number in enumerate(numbers)]
+        found = play_together(games)
+        for index, number in enumerate(numbers):
+            if found[index] is None:
+                (found[index],) = play_together([self._game(chunk.pairing, *number, 0)])
+        return [end for end in found if end is not None]
+
+    def _game(self, number: int, pair: int, seat: Seat, slot: int) -> Play[Finished]:
+        """Return the game of a pair in which the pairing's first bot has this seat."""
+        pairing = self.job.pairings[number]
+        address = pairing.deal_address(pair)
+        limits = self.job.limits
+        players: list[Player] = []
+        for who, label in enumerate(_seated(pairing, seat)):
+            entry, timing = self.job.entries[label], self.timings[label]
+            clock = Clock(limits.decision, limits.game)
+            if entry.lane == "inproc":
+                given = setup(self.job.seed, address, who, self.job.rules, clock)
+                mark = partial(self.marks.at_work, (number, pair, seat))
+                players.append(LocalPlayer(entry, given, mark, timing, self.printed))
+            else:
+                luck = digest(self.job.seed, *luck_address(address, who))
+                process = self._process(label)
+                players.append(RemotePlayer(process, slot, who, luck, clock, timing))
+        return game(deal_at(self.job.seed, address, self.job.rules), self.job.rules, players)
+
+    def _process(self, label: str) -> BotProcess:
+        """Return the process of a bot, which starts when it is first asked."""
+        if label not in self.processes:
+            entry, limits = self.job.entries[label], self.job.limits
+            folder = self.folder / f"bot-{len(self.processes)}"
+            folder.mkdir()
+            said = hello(entry, self.job.rules)
+            started = launch(entry, limits, folder)
+            self.processes[label] = BotProcess(started, said, limits, self.marks.beat)
+        return self.processes[label]
+
+    def _is_quick(self, pairing: Pairing, pair: int) -> bool:
+        """Return whether a game can go without a reading of the clock at each decision."""
+        return pair % _MEASURED > 0 and all(
+            self.job.entries[label].lane == "inproc"
+            and self.known[label].decisions > _KNOWN
+            and self.known[label].mean < _CHEAP
+            for label in pairing
+        )
+
+    def _quick(self, number: int, pair: int, seat: Seat) -> Finished | None:
+        """Play a game without marks and clocks; return None if a decision may have been late.
+
+        A cheap bot's game takes 10 % less so (bench/workers.py).
+        """
+        pairing, job = self.job.pairings[number], self.job
+        self.marks.game(number, pair, seat)
+        address = pairing.deal_address(pair)
+        state = State(deal_at(job.seed, address, job.rules), job.rules)
+        strategies: list[Strategy] = []
+        fault = None
+        clock = Clock(job.limits.decision, job.limits.game)
+        clock.start()
+        try:
+            for who, label in enumerate(_seated(pairing, seat)):
+                given = setup(job.seed, address, who, job.rules, clock)
+                strategies.append(job.entries[label].strategy(given))
+            play(state, strategies)
+        except BaseException as error:  # a bot may raise anything, SystemExit too
+            guilty = len(strategies) if len(strategies) < 2 else state.to_act
+            fault = raised(error, self.printed.kept).of(guilty, len(state.history))
+        self.printed.taken()
+        return Finished(state, fault) if clock.stop()[1] else None
+
+    def _judged(self, pairing: Pairing, pair: int, verdict: tuple[bytes, Fault]) -> Finished:
+        """Return the end of a game that has killed its workers."""
+        history, fault = verdict
+        deal = deal_at(self.job.seed, pairing.deal_address(pair), self.job.rules)
+        state = State(deal, self.job.rules)
+        state.follow(history)
+        return Finished(state, fault)
+
+
+def _seated(pairing: Pairing, seat: Seat) -> tuple[str, str]:
+    """Return the labels in the order of the seats."""
+    return (pairing.bot, pairing.opponent) if seat == 0 else (pairing.opponent, pairing.bot)
+
+
+def _log_fault(pairing: Pairing, faulty: FaultyGame) -> None:
+    log.logger.warning(
+        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
+        faulty.label,
+        faulty.fault.kind,
+        faulty.fault.ply,
+        faulty.fault.message,
+        " - ".join(pairing),
+        faulty.pair,
+        faulty.seat,
+    )
+
+
+def work(connection: Connection, job: Job, memory: Any, folder: str, log_queue: Any) -> None:
+    """Be a worker: answer every chunk with what it came to, until there are no more."""
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    log.to_queue(log_queue)
+    marks = Marks(memory)
+    printed = Printed()
+    _confine(job.limits, folder, printed)
+    worker = Worker(job, marks, Path(folder), printed)
+    log.logger.info("worker ready: %d bots, %d pairings", len(job.entries), len(job.pairings))
+    try:
+        while (chunk := connection.recv()) is not None:
+            marks.beat()
+            connection.send(worker.play(chunk))
+    except EOFError:
+        pass
+    finally:
+        worker.close()
+
+
+def _confine(limits: Limits, folder: str, printed: Printed) -> None:
+    """Keep the bots in this process from the terminal, from memory without end, from forks."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    printed.stand_in()
+    os.chdir(folder)
+    tempfile.tempdir = folder
+    used = psutil.Process().memory_info()
+    most = limits.memory * _MB + getattr(used, "data", 0)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    os.register_at_fork(after_in_child=partial(os._exit, 1))  # no second worker on one pipe
+
+
+def _end_with_parent(folder: str) -> None:
+    """End this worker and its bots when the parent is gone, whatever ended it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        sweep(Path(folder))
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            Path(folder).parent.rmdir()
+        os._exit(1)

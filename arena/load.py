@@ -136,7 +136,7 @@ def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
         raise InputError(f"bot {spec!r}: {error.strerror or error}") from None
     sha256 = hashlib.sha256(source).hexdigest()
     return Entry(
-        label=_default_label(found.origin.stem, params),
+        label=default_label(target, params),
         target=target,
         lane=found.lane,
         module=found.module or f"_arena_bot_{found.origin.stem}_{sha256[:12]}",
@@ -162,9 +162,8 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
     files = [Path(word) for word in words if Path(word).is_file()]
     for file in files:
         digest.update(file.read_bytes())
-    named = (files or [Path(words[0])])[-1]
     return Entry(
-        label=_default_label(named.stem, params),
+        label=default_label(target, params),
         target=target,
         lane="process",
         module="",
@@ -265,10 +264,25 @@ def _parsed_params(spec: str, text: str) -> dict[str, Any]:
     return params
 
 
-def _default_label(stem: str, params: dict[str, Any]) -> str:
+def default_label(target: str, params: dict[str, Any]) -> str:
+    """Return the label of a bot that is given none.
+
+    >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
+    'hasty(depth=3)'
+    """
+    if target.startswith(_COMMAND):
+        words = shlex.split(target.removeprefix(_COMMAND))
+        files = [word for word in words if _is_named_like_a_file(word)]
+        stem = Path((files or words)[-1 if files else 0]).stem
+    else:
+        stem = Path(target).stem if _is_file(target) else target.rpartition(".")[2]
     if not params:
         return stem
     return f"{stem}({', '.join(f'{name}={params[name]!r}' for name in sorted(params))})"
+
+
+def _is_named_like_a_file(word: str) -> bool:
+    return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
 
 
 def _check_label(spec: str, label: str) -> None:

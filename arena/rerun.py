@@ -10,9 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from arena import executors, log
-from arena.errors import InputError
 from arena.limits import Limits
-from arena.load import Entry, load
+from arena.load import Entry, default_label
 from arena.plan import Plan
 from arena.strikes import Strikes
 from arena.tournament import Tournament
@@ -47,7 +46,7 @@ def commands(tournament: Tournament) -> Callable[[int, int, Seat], str]:
     """
     entries = {entry.label: entry for entry in tournament.entries}
     specs = {label: _spec(entry) for label, entry in entries.items()}
-    own = {label for label, spec in specs.items() if _default_label(spec) != label}
+    own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
     common = ["--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         common += ["--rules", json.dumps(changes)]
@@ -64,13 +63,6 @@ def commands(tournament: Tournament) -> Callable[[int, int, Seat], str]:
         return shlex.join(words)
 
     return command
-
-
-def _default_label(spec: str) -> str | None:
-    try:
-        return load(spec).label
-    except InputError:  # its file is gone
-        return None
 
 
 def _spec(entry: Entry) -> str:

@@ -18,6 +18,7 @@ NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _VERSION = 1
 _COMMIT_SECONDS = 0.2
+_FETCHED = 1000
 _SCHEMA = """
 CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE games (
@@ -192,7 +193,13 @@ class Store:
 
     def _rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         with self._told():
-            yield from self._database.execute(query, values)
+            cursor = self._database.execute(query, values)
+        while rows := self._fetched(cursor):
+            yield from rows
+
+    def _fetched(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+        with self._told():
+            return cursor.fetchmany(_FETCHED)
 
     def _one(self, query: str) -> Any:
         row = self._database.execute(query).fetchone()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 
 from arena.strikes import Strikes
 from arena.worker import Chunk, Played
 
 _CHUNK_SECONDS = 0.3
-_FIRST_CHUNK = 2
+_FIRST_CHUNK = 1
 
 
 class Plan:
@@ -23,7 +24,7 @@ class Plan:
         self._missing = deque(
             (pairing, pairs) for pairing, found in enumerate(missing) for pairs in found
         )
-        self._again: deque[Chunk] = deque()
+        self._again: list[tuple[int, int, Chunk]] = []  # a heap: the schedule's first come first
         self._pair_seconds: dict[int, float] = {}
 
     def next(self) -> Chunk | None:
@@ -32,7 +33,7 @@ class Plan:
         What would be forfeited by rule is passed over.
         """
         while self._again or self._missing:
-            chunk = self._again.popleft() if self._again else self._cut()
+            chunk = heappop(self._again)[-1] if self._again else self._cut()
             if not self.strikes.is_out(chunk.pairing):
                 return chunk
             self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs)
@@ -51,7 +52,8 @@ class Plan:
 
     def again(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""
-        self._again.extend(chunks)
+        for chunk in chunks:
+            heappush(self._again, (chunk.pairing, chunk.first, chunk))
 
     def learn(self, played: Played) -> None:
         """Take note of a chunk that was played: of its speed, and of its faults."""

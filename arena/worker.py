@@ -112,6 +112,7 @@ class Worker:
         self.printed = printed
         self.processes: dict[str, BotProcess] = {}
         self.timings: dict[str, Timing] = {}
+        self.unsteady: set[str] = set()  # whose games are played one by one from now on
         self.known = {label: Timing() for label in job.entries}
 
     def play(self, chunk: Chunk) -> Played:
@@ -145,6 +146,8 @@ class Worker:
     def _together(self, pairing: Pairing) -> int:
         """Return how many games of a pairing are in play at once."""
         most = [MOST_GAMES]
+        if self.unsteady & {*pairing}:
+            return 1
         for label in pairing:
             if self.job.entries[label].lane != "inproc":
                 process = self._process(label)
@@ -164,6 +167,9 @@ class Worker:
             return [self._judged(pairing, numbers[0][0], chunk.verdicts[numbers[0]])]
         games = [self._game(chunk.pairing, *number, slot) for slot, number in enumerate(numbers)]
         found = play_together(games)
+        if None in found:
+            dead = (label for label in pairing if label in self.processes)
+            self.unsteady |= {label for label in dead if self.processes[label].pid is None}
         for index, number in enumerate(numbers):
             if found[index] is None:
                 (found[index],) = play_together([self._game(chunk.pairing, *number, 0)])

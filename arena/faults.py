@@ -65,12 +65,24 @@ def raised(error: BaseException, output: str = "", kind: str = "exception") -> F
             return Forfeit("memory", "MemoryError", "", output)
         if type(error) is IllegalAction and frames is None:
             return Forfeit("illegal", str(error), "", output)
-        message = traceback.format_exception_only(error)[-1]
+        message = traceback.format_exception_only(error)[-1].strip()
+        if kind == "import":
+            message += _place(error, frames)
         text = "".join(traceback.format_exception(type(error), error, frames))
     except BaseException:  # the exception is the bot's own class, and may fail in its turn
         message, text = "an exception that cannot be printed", ""
     text = _REPEATED.sub("[Previous line repeated]", text)  # how often depends on the lane
     return Forfeit(kind, message, text.replace(f"{_ROOT}/", ""), output)
+
+
+def _place(error: BaseException, frames: TracebackType | None) -> str:
+    """Return where an import failed, as far as it is known."""
+    if isinstance(error, SyntaxError):
+        return f" (line {error.lineno})"
+    if frames is None:
+        return ""
+    last = traceback.extract_tb(frames)[-1]
+    return f" (line {last.lineno} of {Path(last.filename).name})"
 
 
 def late(clock: Clock, output: str, more: str = "") -> Forfeit:

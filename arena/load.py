@@ -218,11 +218,12 @@ def _found(spec: str, target: str) -> _Found:
         near = difflib.get_close_matches(target, _names(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
         raise InputError(f"bot {spec!r}: no bot {target!r} in bots/; {hint}")
-    here = str(Path.cwd())
-    source = _origin(module, [*sys.path, here])
+    source = _origin(module, [*sys.path, str(Path.cwd())])
     if source is None:
         raise InputError(f"bot {spec!r}: no module {module!r}")
-    return _Found(module, target, source, "process", single=False, path=(here,))
+    depth = module.count(".") + (source.name == "__init__.py")
+    folder = str(source.absolute().parents[depth])
+    return _Found(module, target, source, "process", single=False, path=(folder,))
 
 
 def _entry_points() -> dict[str, str]:

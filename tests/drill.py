@@ -123,8 +123,8 @@ FAULTS = [
     Fault(
         "both seats of a game with one luck",
         "engine/play.py",
-        'stream(seed, "bot", *deal_address, seat)',
-        'stream(seed, "bot", *deal_address)',
+        'return ("bot", *deal_address, seat)',
+        'return ("bot", *deal_address)',
     ),
     Fault(
         "the guilty bot wins",
@@ -134,9 +134,9 @@ FAULTS = [
     ),
     Fault(
         "both games of a pair with the same seats",
-        "arena/match.py",
-        "seated = players if seat == 0 else players[::-1]",
-        "seated = players",
+        "arena/worker.py",
+        "if seat == 0 else (pairing.opponent, pairing.bot)",
+        "if seat == 0 else (pairing.bot, pairing.opponent)",
     ),
     Fault(
         "intervals by game instead of by pair",

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,7 +19,9 @@ from tests.conftest import Arena
 from tests.rogues import ROGUES, write
 
 ROOT = Path(__file__).parent.parent
-DETERMINISTIC = {"manifest.json", "games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"}
+TABLES = ("games", "standings", "head_to_head", "win_types", "faults")
+DETERMINISTIC = {"manifest.json", *(f"{table}.csv" for table in TABLES)}
+OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
 
 
@@ -32,7 +35,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.iterdir()
-        if path.name != "run.log"
+        if path.name not in OTHERS
     }
 
 
@@ -45,7 +48,7 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
     """Every game is counted once for each bot, and win types add up to wins."""
     done = arena("run", "cup.yaml", "--workers", "2")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in cup.iterdir()} == DETERMINISTIC | {"run.log"}
+    assert {path.name for path in cup.iterdir()} == DETERMINISTIC | OTHERS
     games = rows(cup / "games.csv")
     assert len(games) == 3 * 40 * 2
     by_bot = {row["bot"]: row for row in rows(cup / "standings.csv")}
@@ -69,10 +72,10 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
 def test_the_log_is_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
     """Start and end from the parent, a line from every worker; an earlier run's log stays."""
     for _ in range(2):
-        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2")
+        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh")
     log = (cup / "run.log").read_text().splitlines()
     assert sum("MainProcess INFO run cup: 120 games, 2 workers" in line for line in log) == 2
-    assert sum("MainProcess INFO run cup: played in" in line for line in log) == 2
+    assert sum("MainProcess INFO run cup: played 120 games in" in line for line in log) == 2
     workers = [line for line in log if "INFO worker ready" in line]
     assert len(workers) == 4
     assert not any("MainProcess" in line for line in workers)
@@ -93,14 +96,14 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
 
 
 def test_bytes_depend_on_config_and_seed_alone(arena: Arena, cup: Path) -> None:
-    """One worker, two workers and another PYTHONHASHSEED write the same bytes."""
+    """One, two and seven workers and another PYTHONHASHSEED write the same bytes."""
     found = []
-    for workers, hash_seed in (("1", "0"), ("2", "1"), ("2", "77")):
-        arena("run", "cup.yaml", "--workers", workers, PYTHONHASHSEED=hash_seed)
+    for workers, hash_seed in (("1", "0"), ("2", "1"), ("7", "77")):
+        arena("run", "cup.yaml", "--workers", workers, "--fresh", PYTHONHASHSEED=hash_seed)
         found.append(digests(cup))
     assert set(found[0]) == DETERMINISTIC
     assert found[0] == found[1] == found[2]
-    arena("run", "cup.yaml", "--seed", "1")
+    arena("run", "cup.yaml", "--seed", "1", "--fresh")
     assert digests(cup)["games.csv"] != found[0]["games.csv"]
 
 
@@ -108,7 +111,7 @@ def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -
     """The old games are all there, byte for byte, beside the new bot's."""
     arena("run", "cup.yaml", "--pairs", "10")
     before = set((cup / "games.csv").read_text().splitlines())
-    arena("run", "cup.yaml", "--pairs", "10", "--bot", "city_hunter")
+    arena("run", "cup.yaml", "--pairs", "10", "--bot", "city_hunter", "--fresh")
     after = (cup / "games.csv").read_text().splitlines()
     assert before < set(after)
     assert all("city_hunter" in line for line in set(after) - before)
@@ -167,31 +170,93 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
 
 
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
-    """The log of the workers tells who, what and where; the summary counts."""
+    """faults.csv tells who, what and where; the summary counts, and says who was out."""
     write(tmp_path, "raises", ROGUES["raises"])
     write(tmp_path, "plays_99", ROGUES["plays_99"])
     done = arena("play", "uniform", "raises.py", "plays_99.py", "--pairs", "5", "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert "30 forfeits: see out/run.log" in done.stdout
+    assert "30 forfeits: see out/faults.csv" in done.stdout
+    assert "raises was out after 10 faults" in done.stdout
     by_bot = {row["bot"]: row for row in rows(tmp_path / "out" / "standings.csv")}
     assert by_bot["uniform"]["forfeit_wins"] == "20"
     assert int(by_bot["raises"]["forfeits"]) + int(by_bot["plays_99"]["forfeits"]) == 30
+    faults = rows(tmp_path / "out" / "faults.csv")
+    assert len(faults) == 30
+    assert faults[0] == {
+        "game": "uniform/raises/0/0",
+        "bot": "raises",
+        "kind": "exception",
+        "ply": "1",
+        "message": "ValueError: boom",
+        "traceback": (
+            "Traceback (most recent call last): | "
+            "File \"raises.py\", line 6, in choose | raise ValueError('boom') | ValueError: boom"
+        ),
+        "output": "",
+        "command": (
+            "arena game uniform raises.py --seed 0 --pair 0 --seat 0 --lane inproc --lane process"
+        ),
+    }
+    kinds = [(row["bot"], row["kind"]) for row in faults]
+    assert kinds.count(("raises", "exception")) == kinds.count(("plays_99", "illegal")) == 10
+    assert [row["kind"] for row in faults if row["game"].startswith("raises/plays_99/")] == [
+        "max_faults"
+    ] * 10
     log = (tmp_path / "out" / "run.log").read_text()
-    assert log.count(" forfeits (") == 30
     assert "raises forfeits (exception at ply 0): ValueError: boom" in log
-    assert "plays_99 forfeits (illegal at ply 0): illegal action 99; legal:" in log
-    assert 'raises.py", line' in log
 
 
-def test_a_worker_that_dies_is_told_in_one_line(arena: Arena, tmp_path: Path) -> None:
-    """Exit status 1, the pairing's name, and no tables."""
+def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
+    """The same fault, with its evidence, and the record up to there; labels and rules too."""
+    write(
+        tmp_path, "raises", "    def choose(self, view, /):\n        print('hello')\n        1 / 0"
+    )
+    (tmp_path / "cup.yaml").write_text(
+        "pairs: 2\nrules: {set_bonus: 7}\nlimits: {decision: 3.0}\n"
+        "bots: [greedy, {bot: raises.py, label: 'it (fails), always'}]\n"
+    )
+    assert arena("run", "cup.yaml").returncode == 0
+    fault = rows(tmp_path / "results" / "cup" / "faults.csv")[3]
+    assert fault["output"] == "hello"
+    done = arena(*shlex.split(fault["command"])[1:])
+    assert done.returncode == 0
+    assert "it (fails), always forfeits (exception at ply 0): ZeroDivisionError" in done.stderr
+    assert "1 / 0" in done.stderr
+    assert "  hello" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["bots"] == ["it (fails), always", "greedy"]
+    assert record["winner"] == "greedy"
+    assert record["rules"] == {"set_bonus": 7}
+    assert record["fault"] == {"bot": "it (fails), always", "kind": "exception", "ply": 0}
+
+
+def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
+    """Its record is a finished game with the result that games.csv has."""
+    arena("run", "cup.yaml", "--pairs", "3")
+    game = rows(cup / "games.csv")[3]
+    done = arena("game", game["bot"], game["opponent"], "--pair", "1", "--seat", "1")
+    record = json.loads(done.stdout)
+    assert record["winner"] == (game["winner"] or None)
+    assert record["win_type"] == game["win_type"]
+    assert [str(points) for points in record["points"]] == [game["opponent_points"], game["points"]]
+    assert len(record["actions"]) == int(game["plies"])
+    (cup / "record").write_text(done.stdout)
+    assert arena("replay", str(cup / "record")).returncode == 0
+
+
+def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_path: Path) -> None:
+    """Even in the worker's own process; it is said, and the games of others are as ever."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
-    done = arena("play", "uniform", "dies.py", "--pairs", "5", "--out", "out")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: a worker process died")
-    assert "uniform - dies" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.log"}
+    done = arena("play", "uniform", "dies.py", "--pairs", "3", "--lane", "inproc", "--out", "out")
+    assert done.returncode == 0
+    assert "worker-1 ended with exit status 3 in uniform - dies, pair 0, and is replaced" in (
+        done.stderr
+    )
+    found = {
+        (row["bot"], row["kind"], row["message"], row["ply"])
+        for row in rows(tmp_path / "out" / "faults.csv")
+    }
+    assert found == {("dies", "crash", "ended with exit status 3", ply) for ply in "01"}
 
 
 @pytest.mark.parametrize(
@@ -206,6 +271,17 @@ def test_a_worker_that_dies_is_told_in_one_line(arena: Arena, tmp_path: Path) ->
         ("run cup.yaml --bot greedy(x=1)", "unexpected keyword argument 'x'"),
         ("run cup.yaml --out cup.yaml", "error: cup.yaml: cannot be written"),
         ("run cup.yaml --out .", "error: .: holds other files and no run"),
+        ("run cup.yaml --lane train", "'--lane': 'train' is not one of"),
+        ("run cup.yaml --quiet --verbose", "--verbose and --quiet: choose one of them"),
+        ("play greedy cmd:none", "error: bot 'cmd:none': none: no such program"),
+        ("play greedy cmd:true --lane inproc", "lane 'inproc' is not one of its lanes"),
+        ("game greedy uniform --rules x", "error: --rules: JSON is malformed"),
+        ('game greedy uniform --rules {"x":1}', "error: --rules: unknown rule"),
+        ('game greedy uniform --limits {"decision":0}', "error: --limits: Expected `float`"),
+        ("game greedy uniform --label one", "error: --label: give it twice"),
+        ("game greedy uniform --lane a", "'--lane': 'a' is not one of"),
+        ("game greedy greedy", "error: bots 1 and 2 have the same label"),
+        ("verify none", "error: none: no run: there is no manifest.json"),
         ("run cup.yaml --colour", "No such option"),
         ("run", "Missing argument 'CONFIG'"),
         ("play greedy", "error: bots: a tournament needs two, there is 1"),
@@ -305,7 +381,9 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("command", ["", "run", "play", "bots", "replay", "show"])
+@pytest.mark.parametrize(
+    "command", ["", "run", "play", "game", "bots", "replay", "show", "doctor", "verify"]
+)
 def test_every_help_has_an_example_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from pathlib import Path
 
 import pytest
 
+from arena.check import problems
 from arena.errors import InputError
+from arena.limits import Limits
 from arena.load import check_labels, installed, load
+from engine import STANDARD
 from engine.play import setup
 
 BOT = """
@@ -96,10 +100,17 @@ def test_zero_and_false_are_values(mine: Path) -> None:
         ("(setup=3)", "multiple values for argument 'setup'"),
     ],
 )
-def test_bad_parameters_are_named(mine: Path, words: str, reason: str) -> None:
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_bad_parameters_are_named(mine: Path, words: str, reason: str, lane: str) -> None:
     """An unknown one, one of another type, and what is no parameter at all."""
     with pytest.raises(InputError, match=reason):
-        load(f"{mine}{words}")
+        list(problems([load(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
+
+
+def test_bad_parameters_of_our_own_bots_are_named() -> None:
+    """They are checked in this process."""
+    with pytest.raises(InputError, match=r"bot 'greedy': .* 'x'; the bot takes patience"):
+        list(problems([load("greedy(x=1)")], STANDARD, Limits()))
 
 
 @pytest.mark.parametrize(
@@ -110,17 +121,18 @@ def test_bad_parameters_are_named(mine: Path, words: str, reason: str) -> None:
         ("x = 1\ndef f(:", r"SyntaxError: .*\(line 2\)"),
         ("bot = 5", "binds `bot` to int"),
         ("import sys; sys.exit(3)", "SystemExit"),
-        ("x = 1\x00", "does not import"),
+        ("x = 1\x00", "does not start"),
     ],
 )
-def test_a_file_that_is_no_bot_is_refused(tmp_path: Path, source: str, reason: str) -> None:
-    """One line that names the file and what is wrong with it."""
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str, lane: str) -> None:
+    """One line that names the file and what is wrong with it; its games will be forfeits."""
     path = tmp_path / "b.py"
     path.write_text(source)
-    with pytest.raises(InputError, match=reason) as caught:
-        load(str(path))
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    (told,) = problems([load(str(path), lane=lane)], STANDARD, Limits())
+    assert re.search(reason, told)
+    assert str(path) in told
+    assert "\n" not in told
 
 
 @pytest.mark.parametrize(
@@ -130,7 +142,7 @@ def test_a_file_that_is_no_bot_is_refused(tmp_path: Path, source: str, reason: s
         ("gredy", "did you mean greedy?"),
         ("nobody", "there are city_hunter, greedy"),
         ("./none.py", "No such file"),
-        ("no.such.module", "No module named 'no'"),
+        ("no.such.module", "no module 'no.such.module'"),
         ("__init__", "no bot"),
         ("a\nb=greedy", "label"),
         ("a" * 61 + "=greedy", "label"),
@@ -149,15 +161,68 @@ def test_a_label_has_no_space_at_its_ends() -> None:
             load("greedy", label=label)
 
 
-def test_a_package_that_fails_is_told_in_one_line(
+def test_a_package_is_found_without_running_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python runs a package's own code to find a module in it."""
+    """Strangers' code runs in its own process, which tells what fails there."""
     (tmp_path / "broken_package").mkdir()
     (tmp_path / "broken_package" / "__init__.py").write_text("1 / 0")
+    (tmp_path / "broken_package" / "bot.py").write_text("")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="ZeroDivisionError: division by zero"):
-        load("broken_package.bot")
+    entry = load("broken_package.bot")
+    assert (entry.label, entry.lane) == ("bot", "process")
+    (told,) = problems([entry], STANDARD, Limits())
+    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in told
+
+
+def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
+    """`inproc` for those of bots/, `process` for files and commands."""
+    assert load("greedy").lane == "inproc"
+    assert load(str(mine)).lane == load("cmd:true").lane == "process"
+    assert load(str(mine), lane="inproc").lane == "inproc"
+
+
+@pytest.mark.parametrize(
+    ("spec", "lane", "reason"),
+    [
+        ("cmd:true", "inproc", "lane 'inproc' is not one of its lanes: process, jail"),
+        ("greedy", "train", "lane 'train' is not one of its lanes: inproc, process, jail"),
+        ("cmd:", None, "an empty command"),
+        ("cmd:'x", None, "No closing quotation"),
+        ("cmd:no_such_program_here -x", None, "no_such_program_here: no such program"),
+    ],
+)
+def test_a_lane_or_command_that_cannot_be_is_named(
+    spec: str, lane: str | None, reason: str
+) -> None:
+    """Before anything is started."""
+    with pytest.raises(InputError, match=reason):
+        load(spec, lane=lane)
+
+
+def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
+    """Another script, another bot; its words are split as a shell does."""
+    script = tmp_path / "my bot.sh"
+    script.write_text("one")
+    first = load(f"cmd:sh '{script}' --fast (depth=3)")
+    assert first.command == ("sh", str(script), "--fast")
+    assert first.params == {"depth": 3}
+    assert first.label == "my bot(depth=3)"
+    script.write_text("two")
+    assert load(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
+
+
+def test_an_installed_entry_point_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package offers bots in the group `arena.bots`."""
+    (tmp_path / "their_bots.py").write_text("from bots.greedy import bot\n")
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[arena.bots]\nsmart = their_bots:bot\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = load("smart")
+    assert (entry.module, entry.label, entry.lane) == ("their_bots", "smart", "process")
+    assert list(problems([entry], STANDARD, Limits())) == []
 
 
 def test_two_bots_with_one_label_are_refused() -> None:

@@ -58,7 +58,7 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     specs = ["my_bot.py", "my_bot.py(patient=True)"]
     done = arena("play", *specs, "uniform", "--pairs", "50", "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert "forfeits (" not in (clone / "out" / "run.log").read_text()
+    assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
 
 
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:

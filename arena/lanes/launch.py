@@ -124,7 +124,10 @@ def _needed(words: list[str], entry: Entry) -> list[str]:
     else:
         found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve()]
         found += [_PACKAGES / "engine", _PACKAGES / "arena"]
-        found += [Path(folder) / entry.module.partition(".")[0] for folder in entry.path]
+        package = entry.module.partition(".")[0]
+        found += [
+            Path(folder) / name for folder in entry.path for name in (package, f"{package}.py")
+        ]
     there = dict.fromkeys(str(path) for path in found if path.exists())
     return [path for path in there if not path.startswith("/usr/") and path != "/"]
 

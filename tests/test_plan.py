@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from arena.executors import Chunk, Job, Plan, Played
+from arena.plan import Plan
 from arena.schedule import round_robin
-from engine import STANDARD
+from arena.strikes import Strikes
+from arena.worker import Chunk, Played
 
-JOB = Job(seed=0, rules=STANDARD, entries={}, pairings=round_robin("abc"), pairs=1000)
+PAIRINGS = round_robin("abc")
+PAIRS = 1000
 
 
 def chunks(seconds_per_pair: float) -> list[Chunk]:
-    plan = Plan(JOB)
+    plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
     found = []
     while chunk := plan.next():
         found.append(chunk)
-        plan.learn(Played(chunk, [], seconds_per_pair * chunk.pairs))
+        plan.learn(Played(chunk, [], [], {}, seconds_per_pair * chunk.pairs))
     return found
 
 

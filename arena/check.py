@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from arena.errors import InputError
 from arena.faults import Forfeit, raised
@@ -14,6 +12,7 @@ from arena.lanes.process import BotProcess
 from arena.limits import Limits
 from arena.load import Entry
 from arena.params import problem
+from arena.scratch import scratch
 from engine import Rules
 
 
@@ -45,9 +44,9 @@ def _check_here(entry: Entry) -> None:
 
 
 def _check_in_process(entry: Entry, rules: Rules, limits: Limits) -> None:
-    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
+    with scratch() as folder:
         lane = "process" if entry.lane == "inproc" else entry.lane
-        started = launch(replace(entry, lane=lane), limits, Path(folder))
+        started = launch(replace(entry, lane=lane), limits, folder)
         process = BotProcess(started, hello(entry, rules, check=True), limits, lambda: None)
         try:
             process.start()

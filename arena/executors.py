@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import signal
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from arena.lanes.process import MOST_PROCESSES, sweep
 from arena.limits import GRACE
 from arena.marks import IMPORTING, Marks
 from arena.plan import Plan
+from arena.scratch import scratch
 from arena.worker import Chunk, Job, Played, work
 
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
@@ -122,12 +122,12 @@ class Member:
 class Crew:
     """The workers of a run, as many as wanted; who dies is replaced."""
 
-    def __init__(self, job: Job, size: int, plan: Plan, run_log: log.RunLog, scratch: Path) -> None:
+    def __init__(self, job: Job, size: int, plan: Plan, run_log: log.RunLog, folder: Path) -> None:
         self.job = job
         self.size = size
         self.plan = plan
         self.run_log = run_log
-        self.scratch = scratch
+        self.folder = folder
         self.blame = Blame(job.limits)
         self.members: list[Member] = []
         self.hired = 0
@@ -165,7 +165,7 @@ class Crew:
     def _hired(self) -> Member:
         self.hired += 1
         with interrupts_deferred():  # they would be inherited
-            return Member(self.job, self.scratch / f"worker-{self.hired}", self.run_log)
+            return Member(self.job, self.folder / f"worker-{self.hired}", self.run_log)
 
     def _replace(self, member: Member, hung: str) -> None:
         """Bury a worker that has died or hangs; what it had to play goes back to the plan."""
@@ -192,8 +192,8 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
     Raises WorkerDied if workers die and no bot is to blame. However this ends, no process
     and no file of it is left.
     """
-    with _forkserver(), _scratch() as scratch:
-        crew = Crew(job, workers, plan, run_log, scratch)
+    with _forkserver(), scratch() as folder:
+        crew = Crew(job, workers, plan, run_log, folder)
         try:
             yield from crew.play()
             for member in crew.members:
@@ -202,17 +202,6 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
         finally:
             for member in crew.members:
                 member.bury()
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Give a folder for the files of workers and their bots, and remove it with both."""
-    folder = Path(tempfile.mkdtemp(prefix="arena-"))
-    try:
-        yield folder
-    finally:
-        sweep(folder)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _VERSION = 1
 _COMMIT_SECONDS = 0.2
 _FETCHED = 1000
+_FRESH = "--fresh starts over"
 _SCHEMA = """
 CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE games (
@@ -82,7 +83,7 @@ class Store:
             )
         found = self._one("PRAGMA quick_check(1)")
         if found != "ok":
-            raise InputError(f"{self.path}: is damaged: {found}; --fresh starts over")
+            raise InputError(f"{self.path}: is damaged: {' '.join(found.split())}; {_FRESH}")
         self._begin()
 
     def _create(self) -> None:

@@ -1,0 +1,61 @@
+"""Scratch: a folder for the files of workers and bots, which goes with its run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arena.lanes.process import sweep
+
+_PREFIX = "district-noir-"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a new folder; remove it at the end, and every process that was started for it.
+
+    It is locked as long as this process lives. What runs have left behind that were killed
+    is not locked any more, and is removed first.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # locked, or somebody else's
+            os.close(_locked(left))
+            _remove(left)
+    folder, lock = _made()
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(lock)
+
+
+def _made() -> tuple[Path, int]:
+    """Return a new folder and its lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        with suppress(OSError):  # it was taken for one that was left behind
+            lock = _locked(folder)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _locked(folder: Path) -> int:
+    """Return a descriptor that locks the folder until it is closed; raise OSError if it is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove(folder: Path) -> None:
+    sweep(folder)
+    shutil.rmtree(folder, ignore_errors=True)

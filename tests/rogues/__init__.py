@@ -1,0 +1,142 @@
+"""The gallery of rogues: bots that break every rule, as opponents for the referee.
+
+Every file of this folder is a bot that can be read, and played, by itself. Some are families:
+a parameter says which of them. What could harm the machine stops by itself.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from arena.load import Entry, load
+
+FOLDER = Path(__file__).parent
+
+ILLEGAL = {
+    f"answers_{what}": f"answers.py(what='{what}')"
+    for what in ("99", "minus_one", "none", "float", "text", "true", "list", "chameleon")
+}
+"""Answer what is no legal action, at their first decision."""
+
+RAISING = {
+    f"raises_{what}": f"raises.py(what='{what}')"
+    for what in (
+        "boom",
+        "system_exit",
+        "keyboard_interrupt",
+        "unspeakable",
+        "odd_syntax",
+        "illegal",
+        "illegal_and_unspeakable",
+        "untouchable",
+        "shout",
+        "recursion",
+    )
+}
+"""Raise something in their first decision that is the fault `exception`."""
+
+ROGUES = {
+    **ILLEGAL,
+    **RAISING,
+    "no_bot": "no_bot.py",
+    "not_python": "not_python.txt",
+    "chooses_nothing": "chooses_nothing.py",
+    "raises_in_import": "raises_in_import.py",
+    "exits_in_import": "exits_in_import.py",
+    "dies_in_import": "dies_in_import.py",
+    "loops_in_import": "loops_in_import.py",
+    "raises_in_construction": "raises_in_construction.py",
+    "late": "waits.py(how='late')",
+    "loops": "waits.py(how='loops')",
+    "sleeps": "waits.py(how='sleeps')",
+    "swallows": "waits.py(how='swallows')",
+    "stops": "dies.py(how='sigstop')",
+    "exits_at_once": "dies.py(how='os_exit')",
+    "kills_itself": "dies.py(how='sigkill')",
+    "crashes": "dies.py(how='sigsegv')",
+    "allocates": "allocates.py",
+    "hoards": "allocates.py(swallows=True)",
+    "forks": "forks.py",
+    "forks_away": "forks.py(away=True)",
+    "prints": "prints.py",
+    "closes_stdout": "closes.py(what='stdout')",
+    "closes_descriptors": "closes.py(what='descriptors')",
+    "reads_frames": "spies.py(where='frames')",
+    "reads_gc": "spies.py(where='gc')",
+    "reads_opponent": "spies.py(where='modules')",
+    "reads_run_folder": "spies.py(where='run_folder')",
+    "litters": "litters.py",
+    "reseeds": "reseeds.py",
+    "mutates": "mutates.py",
+}
+"""Every rogue in Python but the one of `connecting`, by its label: the file and parameters."""
+
+HARMLESS = {"prints", "closes_stdout", "litters", "reseeds", "mutates"}
+"""Those that do what they should not, and yet play as `first` does."""
+
+COMMANDS = {
+    f"says_{what}": what
+    for what in (
+        "exits_at_once",
+        "nothing_at_all",
+        "rubbish_at_once",
+        "not_ready",
+        "error_at_once",
+        "never_reads",
+        "talks_without_reading",
+        "rubbish",
+        "not_utf8",
+        "a_list",
+        "deep",
+        "half_a_line",
+        "100_mb",
+        "nothing",
+        "twice",
+        "wrong_id",
+        "no_action",
+        "illegal",
+        "long_action",
+        "error",
+        "memory",
+        "exits",
+        "closes_stdout",
+        "100_mb_of_errors",
+    )
+} | {"unknown_program": ""}
+"""The rogues that are programs of their own, by label: the word that `says.py` is given."""
+
+
+def spec(name: str) -> str:
+    """Return what the command line calls a rogue."""
+    if name == "unknown_program":
+        return "cmd:env no-such-program-anywhere"
+    if name in COMMANDS:
+        words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
+        return f"cmd:{shlex.join(words)}"
+    return str(FOLDER / ROGUES[name])
+
+
+def rogue(name: str, lane: str | None = None) -> Entry:
+    """Return a rogue, labelled with its name."""
+    return load(spec(name), label=name, lane=lane)
+
+
+def first(name: str, lane: str | None = None) -> Entry:
+    """Return an honest bot labelled like a rogue: it always plays the first legal action."""
+    return load(str(FOLDER / "first.py"), label=name, lane=lane)
+
+
+def connecting(port: int, lane: str | None = None) -> Entry:
+    """Return the rogue that connects to a port of this machine."""
+    return load(str(FOLDER / "connects.py"), params={"port": port}, label="connects", lane=lane)
+
+
+def write(folder: Path, name: str, body: str, init: str = "pass") -> Path:
+    """Write a bot of this name with this class body, and return its file."""
+    path = folder / f"{name}.py"
+    path.write_text(
+        f"class Rogue:\n    def __init__(self, setup):\n        {init}\n\n{body}\n\nbot = Rogue\n"
+    )
+    return path

@@ -1,0 +1,22 @@
+"""Closes what it writes to, and plays on."""
+
+import os
+import sys
+
+
+class Closes:
+    """`what` is stdout, or all descriptors."""
+
+    def __init__(self, _setup, what: str):
+        self.what = what
+
+    def choose(self, view, /):
+        """Close it, and return the first legal action."""
+        if self.what == "stdout":
+            sys.stdout.close()
+        else:
+            os.closerange(0, 1024)
+        return view.legal[0]
+
+
+bot = Closes

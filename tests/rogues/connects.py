@@ -1,0 +1,22 @@
+"""Connects to a port of this machine, and plays on if it cannot."""
+
+import socket
+
+
+class Connects:
+    """Tells a listener the cards of its hand."""
+
+    def __init__(self, _setup, port: int):
+        self.port = port
+
+    def choose(self, view, /):
+        """Raise if somebody listens, else return the first legal action."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=0.2) as listener:
+                listener.sendall(repr(view.hand).encode())
+        except OSError:
+            return view.legal[0]
+        raise RuntimeError("told the listener")
+
+
+bot = Connects

@@ -1,0 +1,21 @@
+"""Ends or stops its process in its first decision."""
+
+import os
+import signal
+
+
+class Dies:
+    """`how` says in which way."""
+
+    def __init__(self, _setup, how: str):
+        self.how = how
+
+    def choose(self, view, /):
+        """Be no more."""
+        if self.how == "os_exit":
+            os._exit(0)
+        os.kill(os.getpid(), getattr(signal, self.how.upper()))
+        return view.legal[0]
+
+
+bot = Dies

@@ -1,0 +1,5 @@
+"""Asks Python to exit when it is imported."""
+
+import sys
+
+sys.exit(0)

@@ -1,0 +1,4 @@
+"""Never comes to the end of its import."""
+
+while True:
+    pass

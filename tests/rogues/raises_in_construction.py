@@ -1,0 +1,11 @@
+"""Raises when a game begins."""
+
+
+class RaisesInConstruction:
+    """Cannot be made."""
+
+    def __init__(self, _setup):
+        raise SystemExit(3)
+
+
+bot = RaisesInConstruction

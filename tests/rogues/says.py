@@ -1,0 +1,113 @@
+"""A program that speaks the protocol badly: `python says.py HOW`, how being a name below.
+
+Until its first decision it does what it should, if HOW does not begin before that.
+"""
+
+import json
+import os
+import sys
+import time
+
+
+def say(text):
+    """Write this to standard output, whatever it is."""
+    data = text if isinstance(text, bytes) else text.encode()
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def answer(message, **more):
+    """Answer a message."""
+    say(json.dumps({"id": message["id"], **more}) + "\n")
+
+
+def wait():
+    """Wait for the end."""
+    time.sleep(10**6)
+
+
+def megabytes(descriptor):
+    """Write 100 MB without a line's end."""
+    for _ in range(100):
+        data = b"x" * 1_000_000
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+
+def talk():
+    """Answer without having read anything."""
+    for number in range(10_000):
+        say(f'{{"id":{number},"ready":true,"action":"T"}}\n')
+    wait()
+
+
+def ends(_message):
+    """Stop listening to anybody."""
+    os.close(1)
+    wait()
+
+
+def loud(message):
+    """Complain at length, and then play."""
+    megabytes(2)
+    answer(message, action=message["legal"][0])
+
+
+def half(message):
+    """Begin an answer."""
+    say(f'{{"id":{message["id"]},"acti')
+    wait()
+
+
+def twice(message):
+    """Answer, and answer."""
+    answer(message, action=message["legal"][0])
+    answer(message, action=message["legal"][0])
+
+
+AT_ONCE = {
+    "exits_at_once": lambda: sys.exit(0),
+    "nothing_at_all": wait,
+    "rubbish_at_once": lambda: (say("Welcome to my bot!\n"), wait()),
+    "not_ready": lambda: (say('{"id":0}\n'), wait()),
+    "error_at_once": lambda: (say('{"id":0,"error":"no \\u001b[2J memory","kind":"memory"}\n'),),
+    "never_reads": lambda: (say('{"id":0,"ready":true}\n'), wait()),
+    "talks_without_reading": talk,
+}
+IN_A_GAME = {
+    "rubbish": lambda _: say("I play a five!\n"),
+    "not_utf8": lambda message: say(b'{"id":%d,"action":"\xff\xfe"}\n' % message["id"]),
+    "a_list": lambda message: say(f"[{message['id']}]\n"),
+    "deep": lambda _: say("[" * 60_000 + "\n"),
+    "half_a_line": half,
+    "100_mb": lambda _: megabytes(1),
+    "nothing": lambda _: wait(),
+    "twice": twice,
+    "wrong_id": lambda message: say(f'{{"id":{message["id"] + 1},"action":"T"}}\n'),
+    "no_action": answer,
+    "illegal": lambda message: answer(message, action="Q"),
+    "long_action": lambda message: answer(message, action="\x1b[2J" * 1000),
+    "error": lambda message: answer(message, error="\x1b[2Jwhy" * 1000, traceback="z" * 9000),
+    "memory": lambda message: answer(message, error="no memory", kind="memory"),
+    "exits": lambda _: sys.exit(7),
+    "closes_stdout": ends,
+    "100_mb_of_errors": loud,
+}
+
+
+def main():
+    """Answer line by line until there are no more."""
+    how = sys.argv[1]
+    if how in AT_ONCE:
+        AT_ONCE[how]()
+        return
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "choose":
+            IN_A_GAME[how](message)
+        else:
+            answer(message, ready=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""A run that was killed goes on, and comes to the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import psutil
+import pytest
+
+from tests.conftest import Arena
+
+CUP = "pairs: 400\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
+MINE = "from bots.city_hunter import bot\n"
+FILES = ("games", "standings", "head_to_head", "win_types", "faults")
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """Return the folder of a cup with a bot in a process of its own."""
+    (tmp_path / "cup.yaml").write_text(CUP)
+    (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path / "results" / "cup"
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the hashes of all files that are the same in every run."""
+    names = ["manifest.json", *(f"{name}.csv" for name in FILES)]
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def games_in(folder: Path) -> list[tuple[object, ...]]:
+    """Return the games of a store, whatever state its run has left it in."""
+    if not (folder / "run.sqlite").exists():
+        return []
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        if not database.execute("SELECT * FROM sqlite_master").fetchall():
+            return []  # killed before its tables were made
+        return database.execute("SELECT * FROM games").fetchall()
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "arena", "run", "cup.yaml", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def left_over(folder: Path) -> list[psutil.Process]:
+    """Return the processes that work in this folder, or for bots."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            here = process.environ().get("PYTEST_CUP") == str(folder)
+        except (psutil.Error, OSError):
+            continue
+        if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    return found
+
+
+def test_killed_at_20_random_moments_a_run_ends_as_if_unbroken(
+    arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kill -9 of the parent; no game that was kept is played again, no process stays."""
+    folder = cup.parent.parent
+    monkeypatch.setenv("PYTEST_CUP", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
+    rng = Random(7)
+    kept = 0
+    for _ in range(20):
+        run = started(folder, "--workers", "2")
+        time.sleep(rng.uniform(0.1, 1.3))
+        run.kill()
+        run.communicate()
+        now = len(games_in(cup))
+        assert now >= kept
+        kept = now
+    assert kept > 0
+    done = arena("run", "cup.yaml", "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    counts = re.search(r"([\d,]+) games in .* games/s(?:, ([\d,]+) kept)?", done.stdout)
+    assert counts is not None
+    played, before = (int((text or "0").replace(",", "")) for text in counts.groups())
+    assert (played, before) == (2400 - kept, kept)
+    assert digests(cup) == digests(folder / "unbroken")
+    for _ in range(100):
+        if not left_over(folder):
+            break
+        time.sleep(0.1)
+    assert left_over(folder) == []
+    assert list(folder.glob("district-noir-*")) == []  # the last run removes what the others left
+
+
+def test_workers_killed_at_random_change_nothing(arena: Arena, cup: Path) -> None:
+    """Kill -9 of workers: each is replaced, no bot is blamed, the bytes are the same."""
+    folder = cup.parent.parent
+    assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
+    run = started(folder, "--workers", "2")
+    rng = Random(8)
+    killed = 0
+    while killed < 12 and run.poll() is None:
+        time.sleep(rng.uniform(0.05, 0.3))
+        found = [
+            process
+            for process in psutil.Process(run.pid).children(recursive=True)
+            if "forkserver" in " ".join(process.cmdline()) and process.ppid() != run.pid
+        ]
+        if found:
+            rng.choice(found).kill()
+            killed += 1
+    _, errors = run.communicate(timeout=100)
+    assert run.returncode == 0, errors
+    assert killed == 12
+    assert errors.count("ended by SIGKILL") >= 8  # some had nothing to play
+    assert digests(cup) == digests(folder / "unbroken")
+    assert (cup / "faults.csv").read_text().count("\n") == 1
+
+
+def test_ctrl_c_keeps_what_was_played(arena: Arena, cup: Path) -> None:
+    """The next run goes on; status 130."""
+    run = started(cup.parent.parent)
+    while not games_in(cup):
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 130
+    assert "interrupted" in errors
+    assert "kept from before" in arena("run", "cup.yaml").stdout
+
+
+def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
+    """Its files are written anew from the store, and the timings stay."""
+    arena("run", "cup.yaml", "--pairs", "5")
+    before = digests(cup), (cup / "timings.csv").read_bytes()
+    (cup / "standings.csv").unlink()
+    done = arena("run", "cup.yaml", "--pairs", "5")
+    assert "0 games in" in done.stdout
+    assert "30 kept from before" in done.stdout
+    assert (digests(cup), (cup / "timings.csv").read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("--seed", "4"), "seed: there 3, here 4"),
+        (("--pairs", "6"), "pairs: there 5, here 6"),
+        (("--bot", "majority"), "bots: there 3 of them, here 4 of them"),
+        (("--lane", "process"), "bots[0].lane: there inproc, here process"),
+    ],
+)
+def test_another_runs_folder_is_refused(
+    arena: Arena, cup: Path, change: tuple[str, str], told: str
+) -> None:
+    """What differs is told, and nothing is lost; --fresh starts over and says what goes."""
+    arena("run", "cup.yaml", "--pairs", "5")
+    before = digests(cup)
+    words = ("run", "cup.yaml", "--pairs", "5", *change)
+    refused = arena(*words)
+    assert refused.returncode == 2
+    assert f"results/cup: holds another run: {told}" in refused.stderr
+    assert "--fresh" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert digests(cup) == before
+    fresh = arena(*words, "--fresh")
+    assert fresh.returncode == 0
+    assert "removed from results/cup/: run.sqlite, manifest.json, games.csv" in fresh.stderr
+    assert digests(cup) != before
+
+
+def test_an_edited_bot_is_another_bot(arena: Arena, cup: Path) -> None:
+    """By the hash of its source, and other rules and limits are another run."""
+    arena("run", "cup.yaml", "--pairs", "5")
+    (cup.parent.parent / "mine.py").write_text(MINE + "# better\n")
+    refused = arena("run", "cup.yaml", "--pairs", "5")
+    assert refused.returncode == 2
+    assert "bots[2].sha256: there " in refused.stderr
+    (cup.parent.parent / "mine.py").write_text(MINE)
+    for line, told in (
+        ("rules: {set_bonus: 6}", "rules.set_bonus: there None, here 6"),
+        ("limits: {game: 9}", "limits.game: there None, here 9.0"),
+        ("max_faults: 3", "max_faults: there 10, here 3"),
+    ):
+        (cup.parent.parent / "cup.yaml").write_text(CUP + line)
+        assert told in arena("run", "cup.yaml", "--pairs", "5").stderr
+
+
+def test_two_runs_on_one_folder_at_once_are_refused(arena: Arena, cup: Path) -> None:
+    """The second one; the first goes on."""
+    run = started(cup.parent.parent)
+    while not games_in(cup):
+        time.sleep(0.05)
+    for words in ((), ("--fresh",)):
+        second = arena("run", "cup.yaml", *words)
+        assert second.returncode == 2
+        assert second.stderr == "error: results/cup: another run is writing there\n"
+    run.communicate(timeout=100)
+    assert run.returncode == 0
+
+
+def _garbage(store: Path) -> None:
+    store.write_bytes(b"not a database at all" * 300)
+
+
+def _holed(store: Path) -> None:
+    data = bytearray(store.read_bytes())
+    data[4096 * 2 : 4096 * 3] = bytes(range(256)) * 16
+    store.write_bytes(data)
+
+
+def _cut(store: Path) -> None:
+    store.write_bytes(store.read_bytes()[: 4096 * 3 + 100])
+
+
+def _foreign(store: Path) -> None:
+    store.unlink()
+    with sqlite3.connect(store) as database:
+        database.execute("CREATE TABLE recipes (name TEXT)")
+
+
+@pytest.mark.parametrize("damage", [_garbage, _holed, _cut, _foreign])
+def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: object) -> None:
+    """One line that names it, status 2, and it is left as it is."""
+    arena("run", "cup.yaml", "--pairs", "40")
+    store = cup / "run.sqlite"
+    assert callable(damage)
+    damage(store)
+    before = store.read_bytes()
+    for command in (("run", "cup.yaml", "--pairs", "40"), ("verify", "results/cup")):
+        done = arena(*command)
+        assert done.returncode == 2, done.stderr
+        assert "results/cup/run.sqlite" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert store.read_bytes() == before
+
+
+def test_a_store_that_is_not_there_is_missed(arena: Arena, cup: Path) -> None:
+    """Results without their games are not written over."""
+    arena("run", "cup.yaml", "--pairs", "5")
+    before = digests(cup)
+    (cup / "run.sqlite").unlink()
+    done = arena("run", "cup.yaml", "--pairs", "5")
+    assert done.returncode == 2
+    assert "results/cup: results, but no run.sqlite to go on from" in done.stderr
+    assert digests(cup) == before
+
+
+def test_a_place_that_cannot_be_written_is_told(arena: Arena, cup: Path) -> None:
+    """Even to a user who may write everywhere."""
+    done = arena("run", "cup.yaml", "--pairs", "5", "--out", "/proc/arena")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: /proc/arena: cannot be written")
+    assert not cup.exists()
+
+
+def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: Path) -> None:
+    """Games, faults and manifest, row for row; and nothing but the file is left of WAL."""
+    dumps = []
+    for workers in ("1", "2"):
+        arena("run", "cup.yaml", "--pairs", "20", "--workers", workers, "--fresh")
+        assert not list(cup.glob("run.sqlite-*"))
+        with sqlite3.connect(cup / "run.sqlite") as database:
+            dumps.append(list(database.iterdump()))
+    assert dumps[0] == dumps[1]
+    assert len(dumps[0]) > 120

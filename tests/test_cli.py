@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Arena
-from tests.rogues import ROGUES, write
+from tests.rogues import write
 
 ROOT = Path(__file__).parent.parent
 TABLES = ("games", "standings", "head_to_head", "win_types", "faults")
@@ -171,8 +171,8 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
 
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
     """faults.csv tells who, what and where; the summary counts, and says who was out."""
-    write(tmp_path, "raises", ROGUES["raises"])
-    write(tmp_path, "plays_99", ROGUES["plays_99"])
+    write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
+    write(tmp_path, "plays_99", "    def choose(self, view, /):\n        return 99")
     done = arena("play", "uniform", "raises.py", "plays_99.py", "--pairs", "5", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "30 forfeits: see out/faults.csv" in done.stdout

@@ -15,7 +15,7 @@ from arena.printed import Printed
 from arena.schedule import Pairing, round_robin
 from arena.worker import Chunk, Job, Worker
 from engine import STANDARD
-from tests.rogues import ILLEGAL, ROGUES, write
+from tests.rogues import ILLEGAL, RAISING, rogue, write
 
 UNIFORM, GREEDY = load("uniform"), load("greedy")
 LIMITS = Limits()
@@ -80,11 +80,10 @@ def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
     assert Pairing("b", "a").deal_address(0) == Pairing("a", "b").deal_address(0)
 
 
-@pytest.mark.parametrize("name", ROGUES)
-def test_a_rogue_forfeits_in_either_seat(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [*ILLEGAL, *RAISING])
+def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
     """The guilty bot loses, the kind of its fault is told, and nothing is raised."""
-    rogue = inproc(write(tmp_path, name, ROGUES[name]))
-    for game, fault in played(rogue, UNIFORM):
+    for game, fault in played(rogue(name, "inproc"), UNIFORM):
         assert (game.winner, game.win_type) == (1, "forfeit")
         assert game.fault == ("illegal" if name in ILLEGAL else "exception")
         assert fault is not None
@@ -96,16 +95,16 @@ def test_a_rogue_forfeits_in_either_seat(tmp_path: Path, name: str) -> None:
         assert len(fault.traceback) <= 2000
 
 
-def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too(tmp_path: Path) -> None:
+def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too() -> None:
     """The winner is 0 when the first bot of the pairing is the innocent one."""
-    rogue = inproc(write(tmp_path, "raises", ROGUES["raises"]))
-    assert [game.winner for game, _ in played(UNIFORM, rogue)] == [0, 0]
+    raises = rogue("raises_boom", "inproc")
+    assert [game.winner for game, _ in played(UNIFORM, raises)] == [0, 0]
 
 
 def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
     """The fault is told apart by seat even before the game."""
-    rogue = inproc(write(tmp_path, "stillborn", "    pass", init="raise SystemExit(3)"))
-    for game, fault in played(UNIFORM, rogue):
+    stillborn = inproc(write(tmp_path, "stillborn", "    pass", init="raise SystemExit(3)"))
+    for game, fault in played(UNIFORM, stillborn):
         assert (game.winner, game.win_type, game.fault, game.plies) == (
             0,
             "forfeit",
@@ -144,10 +143,9 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
         assert game.win_type != "forfeit"
 
 
-def test_an_illegal_action_is_told_with_what_was_legal(tmp_path: Path) -> None:
+def test_an_illegal_action_is_told_with_what_was_legal() -> None:
     """The evidence: the action, and the legal ones."""
-    rogue = inproc(write(tmp_path, "plays_99", ROGUES["plays_99"]))
-    _, fault = played(rogue, UNIFORM)[0]
+    _, fault = played(rogue("answers_99", "inproc"), UNIFORM)[0]
     assert fault is not None
     assert fault.message.startswith("illegal action 99; legal: ")
     assert fault.message.endswith(" T")

@@ -1,0 +1,83 @@
+"""A worker's death is a bot's fault only if it happens again at the same decision."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.blame import Blame
+from arena.errors import WorkerDied
+from arena.limits import Limits
+from arena.marks import IDLE, IMPORTING, THINKING, Marks, Seen
+from arena.schedule import Pairing
+from arena.worker import Chunk
+
+AB = Pairing("a", "b")
+
+
+def seen(pair: int, stage: int = THINKING, history: bytes = b"\0\1", who: int = 1) -> Seen:
+    return Seen(9, pairing=0, pair=pair, seat=0, stage=stage, who=who, history=history)
+
+
+def test_the_game_that_was_played_is_played_again_alone() -> None:
+    """Before and after it, the chunk is as it was."""
+    again = Blame(Limits()).again(Chunk(0, 10, 10), AB, seen(13), "ended by SIGKILL", False)
+    assert again == [Chunk(0, 10, 3), Chunk(0, 13, 1, alone=True), Chunk(0, 14, 6)]
+
+
+def test_without_a_mark_in_the_chunk_its_first_game_is_played_alone() -> None:
+    """The worker died before it marked a game of it."""
+    again = Blame(Limits()).again(Chunk(0, 10, 2), AB, seen(3), "ended by SIGKILL", False)
+    assert again == [Chunk(0, 10, 1, alone=True), Chunk(0, 11, 1)]
+
+
+def test_two_deaths_at_one_decision_are_the_bots() -> None:
+    """One may come from outside."""
+    blame = Blame(Limits())
+    alone = Chunk(0, 13, 1, alone=True)
+    assert blame.again(alone, AB, seen(13), "ended by SIGKILL", False) == [alone]
+    assert blame.again(alone, AB, seen(13, history=b"\0"), "ended by SIGKILL", False) == [alone]
+    (judged,) = blame.again(alone, AB, seen(13), "ended by SIGSEGV", False)
+    history, fault = judged.verdicts[13, 0]
+    assert history == b"\0\1"
+    assert fault[:4] == (1, "crash", 2, "ended by SIGSEGV")
+
+
+def test_a_hang_is_the_bots_at_once() -> None:
+    """It was the parent that ended it; the second game of the pair keeps the first's verdict."""
+    blame = Blame(Limits(decision=2.0))
+    (judged,) = blame.again(Chunk(0, 13, 1, alone=True), AB, seen(13), "", True)
+    assert judged.verdicts[13, 0][1][:4] == (1, "timeout", 2, "no answer within 2 s")
+    second = seen(13)._replace(seat=1)
+    (judged,) = blame.again(judged, AB, second, "", True)
+    assert sorted(judged.verdicts) == [(13, 0), (13, 1)]
+
+
+def test_a_death_while_importing_is_a_fault_of_the_import() -> None:
+    """However it died."""
+    (judged,) = Blame(Limits(start=4.0)).again(
+        Chunk(0, 1, 1, alone=True), AB, seen(1, IMPORTING, b""), "", True
+    )
+    assert judged.verdicts[1, 0][1][1:4] == ("import", 0, "not imported within 4 s")
+
+
+def test_workers_that_die_while_no_bot_is_at_work_end_the_run() -> None:
+    """Nobody can be blamed."""
+    blame = Blame(Limits())
+    alone = Chunk(0, 13, 1, alone=True)
+    for _ in range(5):
+        assert blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False) == [alone]
+    with pytest.raises(WorkerDied, match=r"6 times in pair 13 of a - b, .* ended by SIGKILL"):
+        blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False)
+
+
+def test_marks_are_read_as_they_were_written() -> None:
+    """From the same memory, by another object."""
+    memory = bytearray(Marks.length(48))
+    marks = Marks(memory)
+    history = bytes(range(12)) * 4
+    marks.at_work((3, 1_000_000, 1), THINKING, 1, history)
+    there = Marks(memory).read()
+    assert there == Seen(1, 3, 1_000_000, 1, THINKING, 1, history)
+    marks.beat()
+    assert Marks(memory).read().beat == 2
+    assert Marks(memory).read().place == there.place

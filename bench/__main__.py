@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bench import engine, peers, workers
+from bench import endurance, engine, lanes, peers, workers
 from bench.engine import Row
 from bench.timing import machine
 
@@ -35,6 +35,8 @@ def lines() -> Iterator[str]:
     yield HEAD.format(machine=machine())
     yield from table("The engine", engine.rows())
     yield from table("A run, by workers", workers.rows())
+    yield from table("A bot in a process of its own", lanes.rows())
+    yield from table("A long run of uniform and greedy on two workers", endurance.rows())
     yield from table("Peers, random play through Python", peers.rows())
 
 

@@ -58,7 +58,7 @@ def test_bots_import_the_engine_and_the_standard_library(path: Path) -> None:
         assert top == "engine" or top in sys.stdlib_module_names, name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "arena").glob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "arena").rglob("*.py")), ids=lambda p: p.stem)
 def test_the_arena_reaches_bots_through_load_alone(path: Path) -> None:
     """Only `load` imports the package of bots."""
     tops = {name.partition(".")[0] for name in imported(path)}
@@ -79,8 +79,15 @@ def test_the_command_line_starts_without_heavy_libraries() -> None:
 
 
 def test_a_worker_imports_no_heavy_library() -> None:
-    """What a worker runs is `executors`, and it needs none of the tables' libraries."""
-    assert not loaded_by("import arena.executors") & HEAVY
+    """Nor does the parent until it makes the tables."""
+    assert not loaded_by("import arena.worker, arena.executors, arena.runner") & HEAVY
+
+
+def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:
+    """A bot's own process starts quickly, and holds nothing of a run."""
+    extra = loaded_by("import arena.lanes.host") - loaded_by("pass")
+    assert extra <= set(sys.stdlib_module_names) | {"arena", "engine"}
+    assert "multiprocessing" not in extra
 
 
 def test_the_engine_alone_loads_only_the_standard_library() -> None:

@@ -30,7 +30,8 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """Return a folder as a reader's clone, with the README's bot in it."""
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    for folder in ("configs", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "my_bot.py").write_text(blocks("python")[0])
     return tmp_path
 
@@ -91,5 +92,5 @@ def test_the_session_is_what_python_prints() -> None:
 def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
     """The table names exactly what a run leaves."""
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
-    named = set(re.findall(r"^\| `([\w.]+)` \|", README, re.MULTILINE))
+    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", README, re.MULTILINE))
     assert named == {path.name for path in (clone / "out").iterdir()}

@@ -108,7 +108,8 @@ class Member:
 
     def dismiss(self) -> None:
         """Let the worker end: it has nothing left to play."""
-        self.connection.send(None)
+        with suppress(OSError):
+            self.connection.send(None)
         self.process.join(_END_PATIENCE)
         killed = self.process.exitcode != 0
         if killed:

@@ -34,7 +34,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            if names and not names & {LOG, MANIFEST, store.NAME}:
+            if names and not names & {LOG, MANIFEST}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
             for name in _RESULTS:
                 if (path / name).is_dir():
@@ -72,7 +72,12 @@ class RunFolder:
             os.close(descriptor)
 
     def clear(self) -> list[str]:
-        """Remove an earlier run's files but its log, and return their names."""
+        """Remove an earlier run's files but its log, and return their names.
+
+        Raises InputError where somebody else's database lies in the place of the store.
+        """
+        if self.store.exists() and store.is_foreign(self.store):
+            raise InputError(f"{self.store}: is a database, but not one of a run; it stays")
         found = [name for name in _RESULTS if (self.path / name).exists()]
         for name in found:
             (self.path / name).unlink()

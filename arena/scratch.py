@@ -24,8 +24,9 @@ def scratch() -> Iterator[Path]:
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # locked, or somebody else's
-            os.close(_locked(left))
+            lock = _locked(left)
             _remove(left)
+            os.close(lock)
     folder, lock = _made()
     try:
         yield folder

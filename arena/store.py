@@ -17,6 +17,7 @@ from arena.worker import FaultyGame, Played
 NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _VERSION = 1
+_PAGE = 4096
 _COMMIT_SECONDS = 0.2
 _FETCHED = 1000
 _FRESH = "--fresh starts over"
@@ -146,7 +147,8 @@ class Store:
     def close(self) -> None:
         """Commit and close; the store is one file then."""
         with self._told():
-            self._database.execute("COMMIT")
+            if self._database.in_transaction:  # a full disk has ended it
+                self._database.execute("COMMIT")
         self._database.close()
 
     def finished(self, pairing: int) -> Iterator[range]:
@@ -212,6 +214,15 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             raise error_type(f"{self.path or 'the games in memory'}: {error}") from None
+
+
+def is_foreign(path: Path) -> bool:
+    """Return whether a file is a database with something in it that is not a run's."""
+    with path.open("rb") as file:
+        header = file.read(100)  # https://sqlite.org/fileformat.html
+    mark = int.from_bytes(header[68:72])
+    empty = path.stat().st_size <= _PAGE  # made, and not yet filled
+    return header.startswith(b"SQLite format 3\0") and mark != _APPLICATION and not empty
 
 
 def _fault_row(pairing: int, faulty: FaultyGame) -> tuple[Any, ...]:

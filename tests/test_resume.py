@@ -244,6 +244,13 @@ def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: 
         assert "results/cup/run.sqlite" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert store.read_bytes() == before
+    fresh = arena("run", "cup.yaml", "--pairs", "40", "--fresh")
+    if damage is _foreign:
+        assert fresh.returncode == 2
+        assert "not one of a run; it stays" in fresh.stderr
+        assert store.read_bytes() == before
+    else:
+        assert fresh.returncode == 0
 
 
 def test_a_store_that_is_not_there_is_missed(arena: Arena, cup: Path) -> None:

@@ -169,25 +169,28 @@ class BotProcess:
 
     def _line(self, seconds: float) -> bytes:
         """Return the next line of output without its end."""
-        deadline = time.monotonic() + seconds + GRACE
+        begun = time.monotonic()
+        looked = begun
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
                 told = f"a line of more than {MOST_LINE:,} bytes"
                 raise self._fatal(Forfeit("protocol", told))
-            left = deadline - time.monotonic()
+            now = time.monotonic()
+            left = begun + seconds + GRACE - now
             if left <= 0:
                 half = ": half a line of one" if self._received else ""
                 raise self._fatal(Forfeit("timeout", half))
-            if not self._transferred(min(left, _TICK)):
+            self._transfer(min(left, _TICK))
+            if now - looked > _TICK:
+                looked = now
                 self.waiting()
                 self._check_processes()
         line, _, self._received = self._received.partition(b"\n")
         return line
 
-    def _transferred(self, seconds: float) -> bool:
-        """Read and write what can be; return whether there was anything within the seconds."""
-        ready = self._poll.poll(seconds * 1000)
-        for descriptor, _ in ready:
+    def _transfer(self, seconds: float) -> None:
+        """Read and write what can be within the seconds."""
+        for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._stdin:
                 self._write()
             elif descriptor == self._stderr:
@@ -197,7 +200,6 @@ class BotProcess:
                 if not data:
                     raise self._fatal(self._ended())
                 self._received += data
-        return bool(ready)
 
     def _write(self) -> None:
         try:

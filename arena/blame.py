@@ -11,10 +11,10 @@ from collections import Counter
 
 from arena.errors import WorkerDied
 from arena.faults import Fault, late
+from arena.job import Chunk
 from arena.limits import Limits
 from arena.marks import IDLE, IMPORTING, Seen
 from arena.schedule import Pairing
-from arena.worker import Chunk
 from engine.strategy import Clock
 
 _SURE = 2  # deaths at one decision

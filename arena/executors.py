@@ -17,12 +17,13 @@ import psutil
 
 from arena import log
 from arena.blame import Blame
+from arena.job import Chunk, Job, Played
 from arena.lanes.process import MOST_PROCESSES, sweep
 from arena.limits import GRACE
 from arena.marks import IMPORTING, Marks
 from arena.plan import Plan
 from arena.scratch import scratch
-from arena.worker import Chunk, Job, Played, work
+from arena.worker import work
 
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers' marks

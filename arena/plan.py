@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
+from arena.job import Chunk, Played
 from arena.strikes import Strikes
-from arena.worker import Chunk, Played
 
 _CHUNK_SECONDS = 0.3
 _FIRST_CHUNK = 1

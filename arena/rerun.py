@@ -10,12 +10,12 @@ from typing import NamedTuple
 import msgspec
 
 from arena import executors, log
+from arena.job import FaultyGame
 from arena.limits import Limits
 from arena.load import Entry, default_label
 from arena.plan import Plan
 from arena.strikes import Strikes
 from arena.tournament import Tournament
-from arena.worker import FaultyGame
 from engine import Record
 from engine.cards import to_text
 from engine.play import deal_at

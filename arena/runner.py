@@ -15,12 +15,12 @@ from tqdm import tqdm
 
 from arena import executors, log
 from arena.folder import TIMINGS, RunFolder, as_text
+from arena.job import Played
 from arena.plan import Plan
 from arena.store import Store
 from arena.strikes import Strikes
 from arena.timing import Timing
 from arena.tournament import Tournament
-from arena.worker import Played
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import Any
 
 from arena.errors import ArenaError, InputError
 from arena.faults import BY_RULE
+from arena.job import FaultyGame, Played
 from arena.strikes import Forfeits, Strike
-from arena.worker import FaultyGame, Played
 
 NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file

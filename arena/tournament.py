@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 import engine
+from arena.job import Job
 from arena.limits import Limits
 from arena.load import Entry
 from arena.schedule import Pairing, round_robin
-from arena.worker import Job
 from engine import Rules
 
 MAX_FAULTS = 10

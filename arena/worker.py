@@ -9,30 +9,27 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
 from arena import log
 from arena.faults import Fault, Forfeit, raised
+from arena.job import Chunk, FaultyGame, Job, Played
 from arena.lanes.launch import hello, launch
 from arena.lanes.process import MOST_GAMES, BotProcess, sweep
 from arena.limits import Limits
-from arena.load import Entry
-from arena.marks import Marks
+from arena.marks import IDLE, Marks
 from arena.match import Finished, Play, Player, game, play_together, result
 from arena.players import LocalPlayer, RemotePlayer
 from arena.printed import Printed
 from arena.schedule import Pairing
-from arena.strikes import Strike
 from arena.timing import Timing
-from engine import Rules, Strategy
+from engine import Strategy
 from engine.play import deal_at, luck_address, play, setup
 from engine.seeds import digest
 from engine.state import Seat, State
@@ -42,64 +39,6 @@ _CHEAP = 50e-6  # seconds: a decision that costs less is measured in one pair of
 _MEASURED = 16  # every so many pairs, the decisions of cheap bots are measured
 _KNOWN = 100  # decisions, before a bot is called cheap
 _MB = 1 << 20
-
-
-@dataclass(frozen=True)
-class Job:
-    """Everything a worker needs to play any game of a run."""
-
-    seed: int
-    rules: Rules
-    entries: dict[str, Entry]
-    pairings: Sequence[Pairing]
-    pairs: int
-    limits: Limits = field(default_factory=Limits)
-
-    @property
-    def games(self) -> int:
-        """How many games the run has."""
-        return 2 * self.pairs * len(self.pairings)
-
-
-class Chunk(NamedTuple):
-    """Some pairs of one pairing: from `first`, `pairs` of them.
-
-    `alone` asks for game after game, each decision marked, because one of them has killed
-    a worker; `verdicts` are over games that have: how far they came, and the fault.
-    """
-
-    pairing: int
-    first: int
-    pairs: int
-    alone: bool = False
-    verdicts: Mapping[tuple[int, Seat], tuple[bytes, Fault]] = {}
-
-
-class FaultyGame(NamedTuple):
-    """A game that ended by a fault: the pair, the first bot's seat, the guilty bot."""
-
-    pair: int
-    seat: Seat
-    label: str
-    fault: Fault
-
-
-class Played(NamedTuple):
-    """What a chunk came to, and how long it took; timings are by label.
-
-    `results` are GameResults as plain tuples, which travel in half the time.
-    """
-
-    chunk: Chunk
-    results: list[tuple[Any, ...]]
-    faults: list[FaultyGame]
-    timings: dict[str, Timing]
-    seconds: float
-
-    @property
-    def strikes(self) -> list[Strike]:
-        """The faults as the rule counts them."""
-        return [Strike(game.pair, game.seat, game.label) for game in self.faults]
 
 
 class Worker:
@@ -119,6 +58,7 @@ class Worker:
         """Play a chunk's games; the results are in the order of pair and seat."""
         start = time.perf_counter()
         pairing = self.job.pairings[chunk.pairing]
+        self.marks.at_work((chunk.pairing, chunk.first, 0), IDLE, 0, b"")
         self.timings = {label: Timing() for label in pairing}
         numbers = [(chunk.first + n // 2, n % 2) for n in range(2 * chunk.pairs)]
         together = 1 if chunk.alone else self._together(pairing)

@@ -17,10 +17,10 @@ import psutil
 
 from arena import log, runner
 from arena.folder import RunFolder
+from arena.job import Played
 from arena.load import load
 from arena.store import Store
 from arena.tournament import Tournament
-from arena.worker import Played
 from bench.engine import Row
 from engine import STANDARD
 

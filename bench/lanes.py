@@ -12,6 +12,7 @@ from time import perf_counter
 
 import psutil
 
+from arena.job import Chunk, Job
 from arena.lanes.launch import hello, launch
 from arena.lanes.process import BotProcess
 from arena.limits import Limits
@@ -19,7 +20,7 @@ from arena.load import Entry, load
 from arena.marks import Marks
 from arena.printed import Printed
 from arena.schedule import Pairing
-from arena.worker import Chunk, Job, Worker
+from arena.worker import Worker
 from bench.engine import Row
 from engine import STANDARD
 

@@ -6,10 +6,10 @@ import pytest
 
 from arena.blame import Blame
 from arena.errors import WorkerDied
+from arena.job import Chunk
 from arena.limits import Limits
 from arena.marks import IDLE, IMPORTING, THINKING, Marks, Seen
 from arena.schedule import Pairing
-from arena.worker import Chunk
 
 AB = Pairing("a", "b")
 

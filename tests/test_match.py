@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from arena.faults import Fault
+from arena.job import Chunk, Job
 from arena.limits import Limits
 from arena.load import Entry, load
 from arena.marks import Marks
 from arena.match import GameResult
 from arena.printed import Printed
 from arena.schedule import Pairing, round_robin
-from arena.worker import Chunk, Job, Worker
+from arena.worker import Worker
 from engine import STANDARD
 from tests.rogues import ILLEGAL, RAISING, rogue, write
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from arena.job import Chunk, Played
 from arena.plan import Plan
 from arena.schedule import round_robin
 from arena.strikes import Strikes
-from arena.worker import Chunk, Played
 
 PAIRINGS = round_robin("abc")
 PAIRS = 1000

@@ -10,9 +10,9 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.faults import Fault
+from arena.job import Chunk, FaultyGame, Played
 from arena.store import Store
 from arena.strikes import Forfeits, Strike
-from arena.worker import Chunk, FaultyGame, Played
 
 
 def played(pairing: int, first: int, pairs: int, *faults: FaultyGame) -> Played:

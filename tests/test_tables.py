@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from arena import tables
+from arena.job import Chunk, Played
 from arena.schedule import Pairing
 from arena.store import Store
-from arena.worker import Chunk, Played
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
 RESULTS = [

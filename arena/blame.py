@@ -1,24 +1,25 @@
 """Blame: whose game it was that a worker did not survive, and what is played again.
 
 A worker may be killed from outside as well. So the game it was playing is played again
-alone, every decision marked; who is then twice at work at the very same decision when the
+alone, every decision marked; who is at work at the very same decision each time that the
 worker dies has done it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 
 from arena.errors import WorkerDied
-from arena.faults import Fault, late
+from arena.faults import KILLED, Fault, late
 from arena.job import Chunk
 from arena.limits import Limits
 from arena.marks import IDLE, IMPORTING, Seen
 from arena.schedule import Pairing
 from engine.strategy import Clock
 
-_SURE = 2  # deaths at one decision
-_MOST = 6  # deaths in one pair of games
+_SURE = 2  # deaths in a row at one decision
+_SURE_IF_KILLED = 4  # by SIGKILL, which is what comes from outside
+_MOST = 20  # deaths in one pair of games
 
 
 class Blame:
@@ -26,29 +27,28 @@ class Blame:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._at_decision: Counter[tuple[int, ...]] = Counter()
-        self._in_pair: Counter[tuple[int, int]] = Counter()
+        self._deaths: dict[tuple[int, int], list[tuple[int, ...]]] = defaultdict(list)
 
     def again(
         self, chunk: Chunk, pairing: Pairing, seen: Seen, message: str, hung: bool
     ) -> list[Chunk]:
         """Return what to play in place of a chunk whose worker has died, or hung.
 
-        `message` says how it died. Raises WorkerDied if workers go on dying, and no bot of
-        theirs is at work.
+        `message` says how it died. Raises WorkerDied if workers go on dying, and no bot is
+        at work then.
         """
         if not chunk.alone:
             return _split(chunk, seen)
-        self._at_decision[seen.place] += 1
-        self._in_pair[chunk.pairing, chunk.first] += 1
-        deaths = self._in_pair[chunk.pairing, chunk.first]
-        sure = hung or self._at_decision[seen.place] >= _SURE or deaths >= _MOST
+        deaths = self._deaths[chunk.pairing, chunk.first]
+        deaths.append(seen.place)
+        wanted = _SURE_IF_KILLED if message == KILLED else _SURE
+        sure = hung or deaths[-wanted:] == [seen.place] * wanted or len(deaths) >= _MOST
         if seen.stage != IDLE and sure:
             verdict = (seen.history, self._fault(seen, message, hung))
             return [chunk._replace(verdicts={**chunk.verdicts, (seen.pair, seen.seat): verdict})]
-        if deaths >= _MOST:
+        if len(deaths) >= _MOST:
             raise WorkerDied(
-                f"a worker process died {deaths} times in pair {chunk.first} of "
+                f"a worker process died {len(deaths)} times in pair {chunk.first} of "
                 f"{' - '.join(pairing)}, and no bot was at work in it: {message}"
             )
         return [chunk]

@@ -17,6 +17,7 @@ import psutil
 
 from arena import log
 from arena.blame import Blame
+from arena.faults import ending
 from arena.job import Chunk, Job, Played
 from arena.lanes.process import MOST_PROCESSES, sweep
 from arena.limits import GRACE
@@ -102,10 +103,7 @@ class Member:
         sweep(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.channel.close(killed=True)
-        status = self.process.exitcode or 0
-        if status < 0:
-            return f"ended by {signal.Signals(-status).name}"
-        return f"ended with exit status {status}"
+        return ending(self.process.exitcode or 0)
 
     def dismiss(self) -> None:
         """Let the worker end: it has nothing left to play."""

@@ -6,6 +6,7 @@ A bot's own process imports this: standard library only.
 from __future__ import annotations
 
 import re
+import signal
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,8 @@ from engine.strategy import Clock
 KINDS = ("illegal", "exception", "timeout", "crash", "protocol", "memory", "import")
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
+
+KILLED = "ended by SIGKILL"
 
 _MOST_MESSAGE = 200
 _MOST_TRACEBACK = 2000
@@ -98,6 +101,18 @@ def _bots_own(frames: TracebackType | None) -> TracebackType | None:
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OURS):
         frames = frames.tb_next
     return frames
+
+
+def ending(status: int) -> str:
+    """Return how a process has ended, by its exit status or, below 0, the signal's number.
+
+    >>> ending(-9), ending(3)
+    ('ended by SIGKILL', 'ended with exit status 3')
+    """
+    if status >= 0:
+        return f"ended with exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"ended by {names.get(-status, f'signal {-status}')}"
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ class Seen(NamedTuple):
     """What a worker was doing: the game, who was at work and on what, the actions so far.
 
     `beat` changes whenever anything does. `who` is the seat of the game; `stage` is IDLE
-    where no bot of this process was at work.
+    where no bot was at work.
     """
 
     beat: int
@@ -55,8 +55,8 @@ class Marks:
         numbers[_PAIRING], numbers[_PAIR], numbers[_SEAT] = pairing, pair, seat
         numbers[_BEAT] += 1
 
-    def at_work(self, game: tuple[int, int, int], stage: int, who: int, history: bytes) -> None:
-        """A bot of this process is called in a game, or (IDLE) has answered."""
+    def at_work(self, game: tuple[int, int, int], who: int, stage: int, history: bytes) -> None:
+        """A bot is called in a game, or (IDLE) has answered."""
         numbers = self._numbers
         self._history[: len(history)] = history
         numbers[_PLY] = len(history)

@@ -22,8 +22,8 @@ from engine.view import View
 _pack_text = lru_cache(4096)(pack_text)
 _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
 _BOOL = ("false", "true")
-Mark: TypeAlias = Callable[[int, Seat, bytes], None]
-"""Marks what a bot in this process is at: the stage, its seat, the history."""
+Mark: TypeAlias = Callable[[int, bytes], None]
+"""Marks what a bot is at: the stage, the history."""
 
 _FOREVER = float("inf")
 
@@ -46,12 +46,12 @@ class LocalPlayer:
     def begin(self) -> Play[None]:
         """Load the bot, and make its strategy."""
         self.printed.taken()
-        self.mark(IMPORTING, self.setup.seat, b"")
+        self.mark(IMPORTING, b"")
         try:
             _ = self.entry.bot
         except BaseException as error:  # a bot may raise anything, SystemExit too
             raise raised(error, self.printed.taken(), "import") from None
-        self.mark(THINKING, self.setup.seat, b"")
+        self.mark(THINKING, b"")
         self.clock.start()
         try:
             self.strategy = self.entry.strategy(self.setup)
@@ -63,7 +63,7 @@ class LocalPlayer:
 
     def choose(self, seen: View) -> Play[Action]:
         """Return the bot's action, checked."""
-        self.mark(THINKING, self.setup.seat, seen.history)
+        self.mark(THINKING, seen.history)
         self.clock.start()
         try:
             action = self.strategy.choose(seen)
@@ -84,7 +84,7 @@ class LocalPlayer:
 
     def _check_clock(self) -> None:
         seconds, in_time = self.clock.stop()
-        self.mark(IDLE, self.setup.seat, b"")
+        self.mark(IDLE, b"")
         self.timing.add(seconds)
         if not in_time:
             raise late(self.clock, self.output + self.printed.taken())
@@ -92,7 +92,7 @@ class LocalPlayer:
             self.output = (self.output + self.printed.taken())[-MOST_OUTPUT:]
 
     def _raised(self, error: BaseException) -> Forfeit:
-        self.mark(IDLE, self.setup.seat, b"")
+        self.mark(IDLE, b"")
         return raised(error, self.output + self.printed.taken())
 
 
@@ -100,27 +100,38 @@ class RemotePlayer:
     """A bot in a process of its own, which may hold other games beside this one."""
 
     def __init__(
-        self, process: BotProcess, slot: int, seat: Seat, seed: int, clock: Clock, timing: Timing
+        self,
+        process: BotProcess,
+        slot: int,
+        seat: Seat,
+        luck: int,
+        clock: Clock,
+        mark: Mark,
+        timing: Timing,
     ) -> None:
         self.process = process
         self.slot = slot
         self.seat = seat
-        self.seed = seed
+        self.luck = luck
         self.clock = clock
+        self.mark = mark
         self.timing = timing
 
     def begin(self) -> Play[None]:
         """Start the process if need be, and tell it of the game."""
+        self.mark(IMPORTING, b"")
         self.process.start()
         self.process.forget_output()
+        self.mark(THINKING, b"")
         yield from self._asked(
-            f'"type":"new","game":{self.slot},"seat":{self.seat},"seed":"{self.seed:032x}",'
+            f'"type":"new","game":{self.slot},"seat":{self.seat},"seed":"{self.luck:032x}",'
             f'"seconds_per_decision":{_number(self.clock.decision)},'
             f'"seconds_per_game":{_number(self.clock.game)}}}\n'
         )
 
     def choose(self, seen: View) -> Play[Action]:
         """Return the bot's action, checked."""
+        self.mark(THINKING, seen.history)
         answer = yield from self._asked(self._choice(seen))
         if answer.action is None:
             raise Forfeit("protocol", "the answer has no action", "", answer.output)

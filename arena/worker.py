@@ -58,7 +58,7 @@ class Worker:
         """Play a chunk's games; the results are in the order of pair and seat."""
         start = time.perf_counter()
         pairing = self.job.pairings[chunk.pairing]
-        self.marks.at_work((chunk.pairing, chunk.first, 0), IDLE, 0, b"")
+        self.marks.at_work((chunk.pairing, chunk.first, 0), 0, IDLE, b"")
         self.timings = {label: Timing() for label in pairing}
         numbers = [(chunk.first + n // 2, n % 2) for n in range(2 * chunk.pairs)]
         together = 1 if chunk.alone else self._together(pairing)
@@ -124,14 +124,14 @@ class Worker:
         for who, label in enumerate(_seated(pairing, seat)):
             entry, timing = self.job.entries[label], self.timings[label]
             clock = Clock(limits.decision, limits.game)
+            mark = partial(self.marks.at_work, (number, pair, seat), who)
             if entry.lane == "inproc":
                 given = setup(self.job.seed, address, who, self.job.rules, clock)
-                mark = partial(self.marks.at_work, (number, pair, seat))
                 players.append(LocalPlayer(entry, given, mark, timing, self.printed))
             else:
                 luck = digest(self.job.seed, *luck_address(address, who))
                 process = self._process(label)
-                players.append(RemotePlayer(process, slot, who, luck, clock, timing))
+                players.append(RemotePlayer(process, slot, who, luck, clock, mark, timing))
         return game(deal_at(self.job.seed, address, self.job.rules), self.job.rules, players)
 
     def _process(self, label: str) -> BotProcess:

@@ -30,16 +30,30 @@ def test_without_a_mark_in_the_chunk_its_first_game_is_played_alone() -> None:
     assert again == [Chunk(0, 10, 1, alone=True), Chunk(0, 11, 1)]
 
 
-def test_two_deaths_at_one_decision_are_the_bots() -> None:
-    """One may come from outside."""
+@pytest.mark.parametrize(("how", "wanted"), [("ended by SIGSEGV", 2), ("ended by SIGKILL", 4)])
+def test_deaths_in_a_row_at_one_decision_are_the_bots(how: str, wanted: int) -> None:
+    """Two, or more where they may come from outside; another one in between starts anew."""
     blame = Blame(Limits())
     alone = Chunk(0, 13, 1, alone=True)
-    assert blame.again(alone, AB, seen(13), "ended by SIGKILL", False) == [alone]
-    assert blame.again(alone, AB, seen(13, history=b"\0"), "ended by SIGKILL", False) == [alone]
-    (judged,) = blame.again(alone, AB, seen(13), "ended by SIGSEGV", False)
+    for _ in range(wanted - 1):
+        assert blame.again(alone, AB, seen(13), how, False) == [alone]
+    assert blame.again(alone, AB, seen(13, history=b"\0"), how, False) == [alone]
+    for _ in range(wanted - 1):
+        assert blame.again(alone, AB, seen(13), how, False) == [alone]
+    (judged,) = blame.again(alone, AB, seen(13), how, False)
     history, fault = judged.verdicts[13, 0]
     assert history == b"\0\1"
-    assert fault[:4] == (1, "crash", 2, "ended by SIGSEGV")
+    assert fault[:4] == (1, "crash", 2, how)
+
+
+def test_who_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
+    """After 20 deaths in one pair of games; before, nobody is."""
+    blame = Blame(Limits())
+    alone = Chunk(0, 13, 1, alone=True)
+    for ply in range(19):
+        assert blame.again(alone, AB, seen(13, history=bytes(ply)), "x", False) == [alone]
+    (judged,) = blame.again(alone, AB, seen(13), "ended by SIGKILL", False)
+    assert judged.verdicts[13, 0][1].kind == "crash"
 
 
 def test_a_hang_is_the_bots_at_once() -> None:
@@ -64,9 +78,9 @@ def test_workers_that_die_while_no_bot_is_at_work_end_the_run() -> None:
     """Nobody can be blamed."""
     blame = Blame(Limits())
     alone = Chunk(0, 13, 1, alone=True)
-    for _ in range(5):
+    for _ in range(19):
         assert blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False) == [alone]
-    with pytest.raises(WorkerDied, match=r"6 times in pair 13 of a - b, .* ended by SIGKILL"):
+    with pytest.raises(WorkerDied, match=r"20 times in pair 13 of a - b, .* ended by SIGKILL"):
         blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False)
 
 
@@ -75,7 +89,7 @@ def test_marks_are_read_as_they_were_written() -> None:
     memory = bytearray(Marks.length(48))
     marks = Marks(memory)
     history = bytes(range(12)) * 4
-    marks.at_work((3, 1_000_000, 1), THINKING, 1, history)
+    marks.at_work((3, 1_000_000, 1), 1, THINKING, history)
     there = Marks(memory).read()
     assert there == Seen(1, 3, 1_000_000, 1, THINKING, 1, history)
     marks.beat()

@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 import psutil
 
-from arena.faults import MOST_OUTPUT, Forfeit
+from arena.faults import MOST_OUTPUT, Forfeit, ending
 from arena.lanes.launch import MARK, Launch
 from arena.limits import GRACE, Limits
 
@@ -240,9 +240,7 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
-        if status < 0:
-            return Forfeit("crash", f"ended by {signal.Signals(-status).name}")
-        return Forfeit("crash", f"ended with exit status {status}")
+        return Forfeit("crash", ending(status))
 
     def _check_processes(self) -> None:
         assert self._process is not None

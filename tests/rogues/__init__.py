@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from arena.load import Entry, load
 
@@ -59,7 +60,9 @@ ROGUES = {
     "allocates": "allocates.py",
     "hoards": "allocates.py(swallows=True)",
     "forks": "forks.py",
-    "forks_away": "forks.py(away=True)",
+    "forks_away": "forks.py(away=True, most=300)",
+    "leaves_process": "leaves.py",
+    "leaves_hidden_process": "leaves.py(hides=True)",
     "prints": "prints.py",
     "closes_stdout": "closes.py(what='stdout')",
     "closes_descriptors": "closes.py(what='descriptors')",
@@ -67,14 +70,12 @@ ROGUES = {
     "reads_gc": "spies.py(where='gc')",
     "reads_opponent": "spies.py(where='modules')",
     "reads_run_folder": "spies.py(where='run_folder')",
+    "connects": "connects.py",
     "litters": "litters.py",
     "reseeds": "reseeds.py",
     "mutates": "mutates.py",
 }
-"""Every rogue in Python but the one of `connecting`, by its label: the file and parameters."""
-
-HARMLESS = {"prints", "closes_stdout", "litters", "reseeds", "mutates"}
-"""Those that do what they should not, and yet play as `first` does."""
+"""Every rogue in Python, by its label: its file and parameters."""
 
 COMMANDS = {
     f"says_{what}": what
@@ -118,19 +119,14 @@ def spec(name: str) -> str:
     return str(FOLDER / ROGUES[name])
 
 
-def rogue(name: str, lane: str | None = None) -> Entry:
-    """Return a rogue, labelled with its name."""
-    return load(spec(name), label=name, lane=lane)
+def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:
+    """Return a rogue, labelled with its name, with these parameters besides its own."""
+    return load(spec(name), label=name, params=params, lane=lane)
 
 
 def first(name: str, lane: str | None = None) -> Entry:
     """Return an honest bot labelled like a rogue: it always plays the first legal action."""
     return load(str(FOLDER / "first.py"), label=name, lane=lane)
-
-
-def connecting(port: int, lane: str | None = None) -> Entry:
-    """Return the rogue that connects to a port of this machine."""
-    return load(str(FOLDER / "connects.py"), params={"port": port}, label="connects", lane=lane)
 
 
 def write(folder: Path, name: str, body: str, init: str = "pass") -> Path:

@@ -6,7 +6,7 @@ import socket
 class Connects:
     """Tells a listener the cards of its hand."""
 
-    def __init__(self, _setup, port: int):
+    def __init__(self, _setup, port: int = 9):
         self.port = port
 
     def choose(self, view, /):

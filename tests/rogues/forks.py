@@ -1,25 +1,25 @@
-"""Forks without end, and so do its children; here the end is 2,000 processes or 20 seconds."""
+"""Forks without end, and so do its children; here the end is 20 seconds or `most`."""
 
 import mmap
 import os
 import time
 
-MOST = 2000
 SECONDS = 20.0
 
 
 class Forks:
     """With `away`, every child leaves for a session of its own first."""
 
-    def __init__(self, _setup, away: bool = False):
+    def __init__(self, _setup, away: bool = False, most: int = 500):
         self.away = away
+        self.most = most
 
     def choose(self, _view, /):
         """Fork, and fork again."""
         forked = mmap.mmap(-1, 8)  # shared by all of them
         counts = memoryview(forked).cast("q")
         deadline = time.monotonic() + SECONDS
-        while counts[0] < MOST and time.monotonic() < deadline:
+        while counts[0] < self.most and time.monotonic() < deadline:
             counts[0] += 1
             if os.fork() == 0 and self.away:
                 os.setsid()

@@ -1,4 +1,4 @@
-"""Prints 100 MB in every game, and plays on."""
+"""Prints 100 MB in every game, or so many megabytes, and plays on."""
 
 CHUNK = "x" * 79 + "\n"
 CHUNK *= 1_000_000 // len(CHUNK)
@@ -7,14 +7,14 @@ CHUNK *= 1_000_000 // len(CHUNK)
 class Prints:
     """Prints before its first decision."""
 
-    def __init__(self, _setup):
-        self.printed = False
+    def __init__(self, _setup, megabytes: int = 100):
+        self.left = megabytes
 
     def choose(self, view, /):
         """Print, and return the first legal action."""
-        for _ in range(0 if self.printed else 100):
+        while self.left > 0:
             print(CHUNK, end="")
-        self.printed = True
+            self.left -= 1
         return view.legal[0]
 
 

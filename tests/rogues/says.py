@@ -8,6 +8,8 @@ import os
 import sys
 import time
 
+params = {}
+
 
 def say(text):
     """Write this to standard output, whatever it is."""
@@ -27,8 +29,8 @@ def wait():
 
 
 def megabytes(descriptor):
-    """Write 100 MB without a line's end."""
-    for _ in range(100):
+    """Write 100 MB without a line's end, or as many as the parameter says."""
+    for _ in range(params.get("megabytes", 100)):
         data = b"x" * 1_000_000
         while data:
             data = data[os.write(descriptor, data) :]
@@ -48,8 +50,9 @@ def ends(_message):
 
 
 def loud(message):
-    """Complain at length, and then play."""
-    megabytes(2)
+    """Complain at length once a game, and then play."""
+    if len(message["history"]) < 2:
+        megabytes(2)
     answer(message, action=message["legal"][0])
 
 
@@ -106,6 +109,7 @@ def main():
         if message["type"] == "choose":
             IN_A_GAME[how](message)
         else:
+            params.update(message.get("params", {}))
             answer(message, ready=True)
 
 

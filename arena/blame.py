@@ -1,8 +1,8 @@
 """Blame: whose game it was that a worker did not survive, and what is played again.
 
 A worker may be killed from outside as well. So the game it was playing is played again
-alone, every decision marked; who is at work at the very same decision each time that the
-worker dies has done it.
+alone, every decision marked; whose decision was the last one each time that the worker
+died has done it: it may have spoilt the worker and answered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from arena.errors import WorkerDied
 from arena.faults import KILLED, Fault, late
 from arena.job import Chunk
 from arena.limits import Limits
-from arena.marks import IDLE, IMPORTING, Seen
+from arena.marks import IMPORTING, NOBODY, Seen
 from arena.schedule import Pairing
 from engine.strategy import Clock
 
@@ -34,8 +34,8 @@ class Blame:
     ) -> list[Chunk]:
         """Return what to play in place of a chunk whose worker has died, or hung.
 
-        `message` says how it died. Raises WorkerDied if workers go on dying, and no bot is
-        at work then.
+        `message` says how it died. Raises WorkerDied if workers go on dying before any
+        bot has been called.
         """
         if not chunk.alone:
             return _split(chunk, seen)
@@ -43,13 +43,13 @@ class Blame:
         deaths.append(seen.place)
         wanted = _SURE_IF_KILLED if message == KILLED else _SURE
         sure = hung or deaths[-wanted:] == [seen.place] * wanted or len(deaths) >= _MOST
-        if seen.stage != IDLE and sure:
+        if seen.who != NOBODY and sure:
             verdict = (seen.history, self._fault(seen, message, hung))
             return [chunk._replace(verdicts={**chunk.verdicts, (seen.pair, seen.seat): verdict})]
         if len(deaths) >= _MOST:
             raise WorkerDied(
                 f"a worker process died {len(deaths)} times in pair {chunk.first} of "
-                f"{' - '.join(pairing)}, and no bot was at work in it: {message}"
+                f"{' - '.join(pairing)} before a bot was called: {message}"
             )
         return [chunk]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import shutil
 import signal
 import time
 from collections import deque
@@ -19,17 +18,18 @@ from arena import log
 from arena.blame import Blame
 from arena.faults import ending
 from arena.job import Chunk, Job, Played
-from arena.lanes.process import MOST_PROCESSES, sweep
+from arena.lanes.process import MOST_PROCESSES, kill_all
 from arena.limits import GRACE
 from arena.marks import IMPORTING, Marks
 from arena.plan import Plan
-from arena.scratch import scratch
+from arena.scratch import remove, scratch
 from arena.worker import work
 
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers' marks
 _LONG = 0.5  # seconds without a sign of life, after which its processes are counted
 _END_PATIENCE = 5.0
+_LAST_WORDS = 0.2  # seconds from the end of its pipe to the end of a worker
 _CONTEXT = multiprocessing.get_context("forkserver")
 
 
@@ -53,6 +53,7 @@ class Member:
         )
         self.process.start()
         theirs.close()
+        self._allowed = MOST_PROCESSES * len(job.entries)
         self._beat = 0
         self._since = time.monotonic()
 
@@ -85,23 +86,29 @@ class Member:
         allowed = limits.start if seen.stage == IMPORTING else decision
         if now - self._since > allowed + 2 * GRACE:
             return "gave no answer"
-        if now - self._since > _LONG and self._children() > MOST_PROCESSES:
+        if now - self._since > _LONG and len(self._children()) > self._allowed:
             return f"started more than {MOST_PROCESSES} processes"
         return ""
 
-    def _children(self) -> int:
+    def _children(self) -> list[psutil.Process]:
         try:
-            return len(psutil.Process(self.process.pid).children())
+            return psutil.Process(self.process.pid).children(recursive=True)
         except psutil.Error:
-            return 0
+            return []
+
+    def kill(self) -> None:
+        """Kill the worker and all it has started."""
+        started = self._children()
+        self.process.kill()
+        kill_all(started)
 
     def bury(self) -> str:
-        """Kill what is left of the worker and its bots; return how it ended."""
-        self.process.kill()
+        """Remove what is left of the worker and its bots; return how it ended."""
+        self.process.join(_LAST_WORDS)
+        self.kill()
         self.process.join()
         self.connection.close()
-        sweep(self.folder)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
         self.channel.close(killed=True)
         return ending(self.process.exitcode or 0)
 
@@ -115,7 +122,7 @@ class Member:
             self.bury()
         else:
             self.connection.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove(self.folder)
             self.channel.close(killed=False)
 
 
@@ -200,6 +207,8 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
                 member.dismiss()
             crew.members.clear()
         finally:
+            for member in crew.members:
+                member.kill()
             for member in crew.members:
                 member.bury()
 

@@ -9,13 +9,14 @@ _NUMBERS = 7
 _BYTES = 8
 
 IDLE, IMPORTING, THINKING = range(3)
+NOBODY = -1
 
 
 class Seen(NamedTuple):
     """What a worker was doing: the game, who was at work and on what, the actions so far.
 
-    `beat` changes whenever anything does. `who` is the seat of the game; `stage` is IDLE
-    where no bot was at work.
+    `beat` changes whenever anything does. `who` is the seat in the game of the last bot that
+    was called, NOBODY before there was one; `stage` is IDLE after it has answered.
     """
 
     beat: int
@@ -50,19 +51,24 @@ class Marks:
         self._numbers[_BEAT] += 1
 
     def game(self, pairing: int, pair: int, seat: int) -> None:
-        """A game begins, in which the pairing's first bot has this seat."""
+        """A game is played in which the pairing's first bot has this seat."""
         numbers = self._numbers
         numbers[_PAIRING], numbers[_PAIR], numbers[_SEAT] = pairing, pair, seat
         numbers[_BEAT] += 1
 
     def at_work(self, game: tuple[int, int, int], who: int, stage: int, history: bytes) -> None:
-        """A bot is called in a game, or (IDLE) has answered."""
+        """A bot is called in a game."""
         numbers = self._numbers
         self._history[: len(history)] = history
         numbers[_PLY] = len(history)
         numbers[_WHO] = who
         numbers[_STAGE] = stage
         self.game(*game)
+
+    def idle(self) -> None:
+        """The bot has answered."""
+        self._numbers[_STAGE] = IDLE
+        self._numbers[_BEAT] += 1
 
     def read(self) -> Seen:
         """Return what is marked."""

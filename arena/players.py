@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from arena.faults import MOST_OUTPUT, Forfeit, late, raised
 from arena.lanes.process import Answer, BotProcess
 from arena.load import Entry
-from arena.marks import IDLE, IMPORTING, THINKING
+from arena.marks import IMPORTING, THINKING
 from arena.match import Play, Question
 from arena.printed import Printed
 from arena.timing import Timing
@@ -29,15 +29,25 @@ _FOREVER = float("inf")
 
 
 class LocalPlayer:
-    """A bot in this process: the clock is read when it answers."""
+    """A bot in this process: the clock is read when it answers.
+
+    `answered` is called after each of its calls, and ends this process if it is spoilt.
+    """
 
     def __init__(
-        self, entry: Entry, setup: Setup, mark: Mark, timing: Timing, printed: Printed
+        self,
+        entry: Entry,
+        setup: Setup,
+        mark: Mark,
+        answered: Callable[[], None],
+        timing: Timing,
+        printed: Printed,
     ) -> None:
         self.entry = entry
         self.setup = setup
         self.clock = setup.clock
         self.mark = mark
+        self.answered = answered
         self.timing = timing
         self.strategy: Strategy
         self.printed = printed
@@ -84,7 +94,7 @@ class LocalPlayer:
 
     def _check_clock(self) -> None:
         seconds, in_time = self.clock.stop()
-        self.mark(IDLE, b"")
+        self.answered()
         self.timing.add(seconds)
         if not in_time:
             raise late(self.clock, self.output + self.printed.taken())
@@ -92,7 +102,7 @@ class LocalPlayer:
             self.output = (self.output + self.printed.taken())[-MOST_OUTPUT:]
 
     def _raised(self, error: BaseException) -> Forfeit:
-        self.mark(IDLE, b"")
+        self.answered()
         return raised(error, self.output + self.printed.taken())
 
 
@@ -134,7 +144,7 @@ class RemotePlayer:
         self.mark(THINKING, seen.history)
         answer = yield from self._asked(self._choice(seen))
         if answer.action is None:
-            raise Forfeit("protocol", "the answer has no action", "", answer.output)
+            raise Forfeit("protocol", "the answer has no action", "", self.process.printed())
         number = CHARS.find(answer.action) if len(answer.action) == 1 else -1
         if number not in seen.legal:
             given: Any = answer.action if number < 0 else number

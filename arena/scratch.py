@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,13 +26,13 @@ def scratch() -> Iterator[Path]:
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # locked, or somebody else's
             lock = _locked(left)
-            _remove(left)
+            remove(left)
             os.close(lock)
     folder, lock = _made()
     try:
         yield folder
     finally:
-        _remove(folder)
+        remove(folder)
         os.close(lock)
 
 
@@ -57,6 +58,13 @@ def _locked(folder: Path) -> int:
     return descriptor
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
+    """Remove a folder, and every process that was started for it."""
     sweep(folder)
+    for parent, names, _ in os.walk(folder):  # a bot may have taken its rights away
+        for name in names:
+            path = Path(parent, name)
+            if not path.is_symlink():
+                with suppress(OSError):
+                    path.chmod(stat.S_IRWXU)
     shutil.rmtree(folder, ignore_errors=True)

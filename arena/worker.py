@@ -5,10 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
-import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
@@ -20,14 +20,16 @@ import psutil
 from arena import log
 from arena.faults import Fault, Forfeit, raised
 from arena.job import Chunk, FaultyGame, Job, Played
-from arena.lanes.launch import hello, launch
-from arena.lanes.process import MOST_GAMES, BotProcess, sweep
+from arena.lanes.confine import adopt_orphans
+from arena.lanes.launch import MARK, hello, launch
+from arena.lanes.process import MOST_GAMES, BotProcess, kill_all
 from arena.limits import Limits
-from arena.marks import IDLE, Marks
+from arena.marks import IDLE, NOBODY, Marks
 from arena.match import Finished, Play, Player, game, play_together, result
 from arena.players import LocalPlayer, RemotePlayer
 from arena.printed import Printed
 from arena.schedule import Pairing
+from arena.scratch import remove
 from arena.timing import Timing
 from engine import Strategy
 from engine.play import deal_at, luck_address, play, setup
@@ -42,10 +44,23 @@ _MB = 1 << 20
 
 
 class Worker:
-    """Plays chunks of a job; `folder` is for the files of its bots."""
+    """Plays chunks of a job; `folder` is for the files of its bots.
 
-    def __init__(self, job: Job, marks: Marks, folder: Path, printed: Printed) -> None:
+    `check` is called after every call of a bot in this process, and told whether the game
+    is played alone, to find out who has killed a worker.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        marks: Marks,
+        folder: Path,
+        printed: Printed,
+        check: Callable[[bool], None] = lambda _: None,
+    ) -> None:
         self.job = job
+        self.check = check
+        self.alone = False
         self.marks = marks
         self.folder = folder
         self.printed = printed
@@ -58,8 +73,9 @@ class Worker:
         """Play a chunk's games; the results are in the order of pair and seat."""
         start = time.perf_counter()
         pairing = self.job.pairings[chunk.pairing]
-        self.marks.at_work((chunk.pairing, chunk.first, 0), 0, IDLE, b"")
+        self.marks.at_work((chunk.pairing, chunk.first, 0), NOBODY, IDLE, b"")
         self.timings = {label: Timing() for label in pairing}
+        self.alone = chunk.alone
         numbers = [(chunk.first + n // 2, n % 2) for n in range(2 * chunk.pairs)]
         together = 1 if chunk.alone else self._together(pairing)
         finished = []
@@ -79,7 +95,7 @@ class Worker:
         return Played(chunk, results, faults, self.timings, time.perf_counter() - start)
 
     def close(self) -> None:
-        """Kill the bots' processes."""
+        """Kill the bots' processes, and what they have left behind in other groups."""
         for process in self.processes.values():
             process.kill()
 
@@ -127,12 +143,17 @@ class Worker:
             mark = partial(self.marks.at_work, (number, pair, seat), who)
             if entry.lane == "inproc":
                 given = setup(self.job.seed, address, who, self.job.rules, clock)
-                players.append(LocalPlayer(entry, given, mark, timing, self.printed))
+                player = LocalPlayer(entry, given, mark, self._answered, timing, self.printed)
+                players.append(player)
             else:
                 luck = digest(self.job.seed, *luck_address(address, who))
                 process = self._process(label)
                 players.append(RemotePlayer(process, slot, who, luck, clock, mark, timing))
         return game(deal_at(self.job.seed, address, self.job.rules), self.job.rules, players)
+
+    def _answered(self) -> None:
+        self.check(self.alone)
+        self.marks.idle()
 
     def _process(self, label: str) -> BotProcess:
         """Return the process of a bot, which starts when it is first asked."""
@@ -212,7 +233,7 @@ def work(connection: Connection, job: Job, memory: Any, folder: str, log_queue: 
     marks = Marks(memory)
     printed = Printed()
     _confine(job.limits, folder, printed)
-    worker = Worker(job, marks, Path(folder), printed)
+    worker = Worker(job, marks, Path(folder), printed, _Health(connection, job.limits).check)
     log.logger.info("worker ready: %d bots, %d pairings", len(job.entries), len(job.pairings))
     try:
         while (chunk := connection.recv()) is not None:
@@ -222,6 +243,25 @@ def work(connection: Connection, job: Job, memory: Any, folder: str, log_queue: 
         pass
     finally:
         worker.close()
+        kill_all(psutil.Process().children(recursive=True))
+
+
+class _Health:
+    """Notices when a bot has spoilt its worker, while it is clear by whose hand."""
+
+    def __init__(self, connection: Connection, limits: Limits) -> None:
+        self.descriptor = connection.fileno()
+        self.inode = os.fstat(self.descriptor).st_ino
+        self.most = resource.getrlimit(resource.RLIMIT_DATA)[0] - limits.memory * _MB // 10
+
+    def check(self, alone: bool) -> None:
+        """End this process at once if its pipe is gone; alone, if hardly any memory is left."""
+        try:
+            intact = os.fstat(self.descriptor).st_ino == self.inode
+        except OSError:
+            intact = False
+        if not intact or (alone and getattr(psutil.Process().memory_info(), "data", 0) > self.most):
+            os._exit(1)
 
 
 def _confine(limits: Limits, folder: str, printed: Printed) -> None:
@@ -231,7 +271,8 @@ def _confine(limits: Limits, folder: str, printed: Printed) -> None:
         os.dup2(null, descriptor)
     printed.stand_in()
     os.chdir(folder)
-    tempfile.tempdir = folder
+    os.environ[MARK] = tempfile.tempdir = folder
+    adopt_orphans()
     used = psutil.Process().memory_info()
     most = limits.memory * _MB + getattr(used, "data", 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -244,8 +285,7 @@ def _end_with_parent(folder: str) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        sweep(Path(folder))
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(Path(folder))
         with suppress(OSError):
             Path(folder).parent.rmdir()
         os._exit(1)

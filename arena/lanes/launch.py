@@ -33,11 +33,12 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Launch(NamedTuple):
-    """How to start a process: its words, its environment, and where."""
+    """How to start a process: its words, its environment, where, and whether in a jail."""
 
     words: list[str]
     environment: dict[str, str]
     folder: Path
+    jailed: bool
 
 
 def launch(entry: Entry, limits: Limits, folder: Path) -> Launch:
@@ -46,11 +47,12 @@ def launch(entry: Entry, limits: Limits, folder: Path) -> Launch:
     Raises InputError for a jail where there is no bubblewrap.
     """
     words = _command(entry)
-    home = "/tmp" if entry.lane == "jail" else str(folder)
-    if entry.lane == "jail":
+    jailed = entry.lane == "jail"
+    home = "/tmp" if jailed else str(folder)
+    if jailed:
         words = _jailed(words, entry)
     limited = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
-    return Launch(limited, _environment(home) | {MARK: str(folder)}, folder)
+    return Launch(limited, _environment(home) | {MARK: str(folder)}, folder, jailed)
 
 
 def hello(entry: Entry, rules: Rules, check: bool = False) -> bytes:

@@ -26,6 +26,7 @@ MOST_GAMES = 16
 _TICK = 0.1  # seconds between two looks at a process that has not answered
 _READ = 1 << 16
 _SWEEPS = 50
+_JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
@@ -240,6 +241,8 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
+        if self.launch.jailed and status > _JAILED_SIGNAL:
+            status = _JAILED_SIGNAL - status
         return Forfeit("crash", ending(status))
 
     def _check_processes(self) -> None:
@@ -267,25 +270,36 @@ class BotProcess:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        sweep(self.launch.folder)
+        sweep(self.launch.folder, self.waiting)
         self._drain()
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
 
 
-def sweep(folder: Path) -> None:
+def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
     """Kill every process that was started for the bots of this folder, or by one of them.
 
     A process may have left its group; it is known by the environment it began with.
     """
     for _ in range(_SWEEPS):
+        waiting()
         found = [process for process in psutil.process_iter() if _is_for(process, str(folder))]
-        if not found:
+        if not kill_all(found):
             return
-        for process in found:
+
+
+def kill_all(processes: list[psutil.Process]) -> bool:
+    """Kill the processes, all of them stopped first so that none starts more meanwhile.
+
+    Return whether there were any but this one.
+    """
+    others = [process for process in processes if process.pid != os.getpid()]
+    for action in (signal.SIGSTOP, signal.SIGKILL):
+        for process in others:
             with suppress(psutil.Error):
-                process.kill()
+                process.send_signal(action)
+    return bool(others)
 
 
 def _is_for(process: psutil.Process, folder: str) -> bool:

@@ -57,6 +57,7 @@ ROGUES = {
     "exits_at_once": "dies.py(how='os_exit')",
     "kills_itself": "dies.py(how='sigkill')",
     "crashes": "dies.py(how='sigsegv')",
+    "kills_parent": "dies.py(how='with_parent')",
     "allocates": "allocates.py",
     "hoards": "allocates.py(swallows=True)",
     "forks": "forks.py",

@@ -1,4 +1,4 @@
-"""Ends or stops its process in its first decision."""
+"""Ends or stops its process, or its parent, in its first decision."""
 
 import os
 import signal
@@ -14,6 +14,9 @@ class Dies:
         """Be no more."""
         if self.how == "os_exit":
             os._exit(0)
+        if self.how == "with_parent":
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
         os.kill(os.getpid(), getattr(signal, self.how.upper()))
         return view.legal[0]
 

@@ -33,7 +33,7 @@ def of(tournament: Tournament, store: Store) -> Files:
     standings = tables.standings(sides, scores, tournament.labels)
     command = rerun.commands(tournament)
     writers: list[Writer] = [
-        lambda file: tables.write_games(file, pairings, store.games()),
+        lambda file: tables.write_games(file, store.named_games(pairings)),
         _csv(standings),
         _csv(tables.head_to_head(sides, scores)),
         _csv(tables.win_types(sides)),

@@ -109,20 +109,14 @@ def timings(found: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
     return table.round({"mean": 9, "p99": 9, "max": 9})
 
 
-def write_games(
-    file: TextIO, pairings: Sequence[Pairing], games: Iterable[tuple[Any, ...]]
-) -> None:
+def write_games(file: TextIO, games: Iterable[tuple[Any, ...]]) -> None:
     """Write games.csv, one row a game: `bot` sat in `seat` and its opponent in the other one.
 
     `winner` is a label, empty for a draw; `fault` is the forfeit's kind.
     """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(_GAME_COLUMNS)
-    names = [{None: "", 0: pairing.bot, 1: pairing.opponent} for pairing in pairings]
-    writer.writerows(
-        (*pairings[number], pair, seat, names[number][winner], *rest[:-1])
-        for number, pair, seat, winner, *rest in games
-    )
+    writer.writerows(games)
 
 
 def write_faults(

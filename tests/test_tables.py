@@ -56,7 +56,7 @@ def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     """Whatever the order they were finished in; the winner is named."""
     file = io.StringIO()
-    tables.write_games(file, PAIRINGS, store.games())
+    tables.write_games(file, store.named_games(PAIRINGS))
     games = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert [(game["opponent"], game["pair"], game["seat"]) for game in games] == [
         ("b", "0", "0"),

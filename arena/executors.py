@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from arena import log
+from arena import log, orphans
 from arena.blame import Blame
 from arena.faults import ending
 from arena.job import Chunk, Job, Played
@@ -200,6 +200,7 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
     and no file of it is left.
     """
     with _forkserver(), scratch() as folder:
+        others = orphans.children()
         crew = Crew(job, workers, plan, run_log, folder)
         try:
             yield from crew.play()
@@ -211,6 +212,7 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
                 member.kill()
             for member in crew.members:
                 member.bury()
+            orphans.kill(others | _servers())
 
 
 @contextmanager
@@ -220,6 +222,18 @@ def _forkserver() -> Iterator[None]:
     with interrupts_deferred():  # in the server, and so in every process it forks
         forkserver.ensure_running()
     yield
+
+
+def _servers() -> set[psutil.Process]:
+    """Return the processes that multiprocessing has started for itself."""
+    return {child for child in orphans.children() if "multiprocessing" in _command(child)}
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 @contextmanager

@@ -17,12 +17,11 @@ from typing import Any
 
 import psutil
 
-from arena import log
+from arena import log, orphans
 from arena.faults import Fault, Forfeit, raised
 from arena.job import Chunk, FaultyGame, Job, Played
-from arena.lanes.confine import adopt_orphans
 from arena.lanes.launch import MARK, hello, launch
-from arena.lanes.process import MOST_GAMES, BotProcess, kill_all
+from arena.lanes.process import MOST_GAMES, BotProcess
 from arena.limits import Limits
 from arena.marks import IDLE, NOBODY, Marks
 from arena.match import Finished, Play, Player, game, play_together, result
@@ -260,7 +259,7 @@ def work(connection: Connection, job: Job, memory: Any, folder: str, log_queue: 
         pass
     finally:
         worker.close()
-        kill_all(psutil.Process().children(recursive=True))
+        orphans.kill(set())
 
 
 class _Health:
@@ -289,7 +288,7 @@ def _confine(limits: Limits, folder: str, printed: Printed) -> None:
     printed.stand_in()
     os.chdir(folder)
     os.environ[MARK] = tempfile.tempdir = folder
-    adopt_orphans()
+    orphans.adopt()
     used = psutil.Process().memory_info()
     most = limits.memory * _MB + getattr(used, "data", 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

@@ -221,7 +221,7 @@ def _play(
 ) -> None:
     import os
 
-    from arena import log
+    from arena import log, orphans
     from arena.folder import RunFolder
     from arena.runner import run
 
@@ -233,6 +233,7 @@ def _play(
             removed = folder.clear()
         if removed and not quiet:
             click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
+    orphans.adopt()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     results = run(tournament, workers or os.cpu_count() or 1, folder, shown)
     if not quiet:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from pathlib import Path
@@ -32,18 +32,26 @@ _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
 class _Relay(logging.Handler):
-    """Hands what comes from a worker to the file, one record at a time; outlives the worker."""
+    """Hands what comes from a worker on, one record at a time; outlives the worker."""
 
-    def __init__(self, file: logging.Handler) -> None:
+    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
         super().__init__()
-        self.file = file
+        self.handlers = handlers
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.file.handle(record)
+        for handler in self.handlers:
+            handler.handle(record)
+
+
+class _File(logging.FileHandler):
+    """A file that a full disk leaves short, which the store will tell."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        pass
 
 
 class Channel(NamedTuple):
-    """What brings one worker's log to the file; without a file it brings nothing."""
+    """What brings one worker's log to the parent; without a handler it brings nothing."""
 
     handler: Any = None
 
@@ -61,23 +69,23 @@ class Channel(NamedTuple):
 
 
 class RunLog:
-    """The log of a run that is under way."""
+    """The log of a run that is under way; `handlers` get what workers have to say."""
 
-    def __init__(self, file: logging.Handler | None) -> None:
-        self.file = file
+    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
+        self.handlers = handlers
 
     def channel(self) -> Channel:
         """Return the channel for a new worker."""
-        if self.file is None:
+        if not self.handlers:
             return Channel()
-        return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.file)))
+        return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.handlers)))
 
 
 @contextmanager
 def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     """Log to the end of a file, if there is one, and show the parent's log from a level on.
 
-    Raises OSError if the file cannot be written.
+    VERBOSE shows the workers' logs, too. Raises OSError if the file cannot be written.
     """
     multiprocessing.set_start_method(START_METHOD, force=True)
     logger.propagate = False
@@ -86,16 +94,17 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(shown)
     terminal.setFormatter(logging.Formatter("%(message)s"))
+    workers: list[logging.Handler] = [terminal] if shown == VERBOSE else []
     handlers: list[logging.Handler] = [terminal]
-    file = None
     if path is not None:
-        file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+        file = _File(path, encoding="utf-8", errors="backslashreplace")
         file.setFormatter(logging.Formatter(_FORMAT))
         handlers.append(file)
+        workers.append(file)
     for handler in handlers:
         logger.addHandler(handler)
     try:
-        yield RunLog(file)
+        yield RunLog(workers)
     finally:
         for handler in handlers:
             logger.removeHandler(handler)

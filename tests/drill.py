@@ -150,6 +150,54 @@ FAULTS = [
         "deepcopy(self.params) if self.params else {}",
         "self.params",
     ),
+    Fault(
+        "a forfeit by rule given to the innocent",
+        "arena/strikes.py",
+        "order.index(min(order))",
+        "order.index(max(order))",
+    ),
+    Fault(
+        "one fault too many allowed",
+        "arena/strikes.py",
+        "self._counts[strike.label] >= self.most",
+        "self._counts[strike.label] > self.most",
+    ),
+    Fault(
+        "a bot blamed for one kill from outside",
+        "arena/blame.py",
+        "_SURE_IF_KILLED = 4",
+        "_SURE_IF_KILLED = 1",
+    ),
+    Fault(
+        "a pair missed that lies between finished ones",
+        "arena/store.py",
+        "if pair > end:",
+        "if pair > end + 1:",
+    ),
+    Fault(
+        "a played game kept where it is a forfeit by rule",
+        "arena/store.py",
+        '_ADD_GAME = "INSERT OR REPLACE',
+        '_ADD_GAME = "INSERT OR IGNORE',
+    ),
+    Fault(
+        "a late answer accepted",
+        "engine/strategy.py",
+        "if limit is not None and seconds > limit:",
+        "if limit is not None and seconds > 9 * limit:",
+    ),
+    Fault(
+        "a view that loses the opening row on its way to a process",
+        "arena/lanes/host.py",
+        'parse_cards(message["opening"]),',
+        'parse_cards(message["opening"][:0]),',
+    ),
+    Fault(
+        "True taken for an action",
+        "engine/state.py",
+        "if isinstance(action, bool):",
+        "if isinstance(action, str):",
+    ),
 ]
 
 
@@ -180,6 +228,10 @@ SUITES = [
     "tests/test_ratings.py",
     "tests/test_seeds.py",
     "tests/test_play.py",
+    "tests/test_strikes.py",
+    "tests/test_blame.py",
+    "tests/test_store.py",
+    "tests/test_process.py",
 ]
 
 

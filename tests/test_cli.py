@@ -169,6 +169,22 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
+    """That of the parent and of its workers; a bot that does not import is told by default."""
+    (tmp_path / "broken.py").write_text("1 / 0")
+    words = ("play", "uniform", "broken.py", "--pairs", "1")
+    loud = arena(*words, "--verbose").stderr
+    assert "run play: 2 games, " in loud
+    assert "worker ready: 2 bots, 1 pairings" in loud
+    assert "broken forfeits (import at ply 0): ZeroDivisionError" in loud
+    assert arena(*words).stderr == (
+        "warning: bot 'broken.py': does not start: ZeroDivisionError: division by zero "
+        "(line 1 of broken.py); its games are forfeits\n"
+    )
+    quiet = arena(*words, "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
     """faults.csv tells who, what and where; the summary counts, and says who was out."""
     write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")

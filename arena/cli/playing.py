@@ -70,7 +70,9 @@ def run(
     settings = read(config)
     how["workers"] = how["workers"] or settings.workers
     try:
-        tournament = _from_config(settings, more, seed=seed, pairs=pairs, lane=lane)
+        tournament = _from_config(
+            settings, more, seed=seed, pairs=pairs, lane=lane, quiet=how["quiet"]
+        )
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
     _play(tournament, out or Path("results") / settings.name, **how)
@@ -101,7 +103,8 @@ def play(
     from engine import STANDARD
 
     entries = [load(spec, lane=lane) for spec in bots]
-    _play(_checked(Tournament("play", seed or 0, pairs, entries, STANDARD)), out, **how)
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
+    _play(_checked(tournament, quiet=how["quiet"]), out, **how)
 
 
 @click.command()
@@ -180,6 +183,7 @@ def _from_config(
     seed: int | None,
     pairs: int | None,
     lane: str | None,
+    quiet: bool,
 ) -> Tournament:
     from arena.config import entries
     from arena.tournament import Tournament
@@ -193,11 +197,12 @@ def _from_config(
             config.game_rules(),
             config.limits,
             config.max_faults,
-        )
+        ),
+        quiet=quiet,
     )
 
 
-def _checked(tournament: Tournament) -> Tournament:
+def _checked(tournament: Tournament, *, quiet: bool = False) -> Tournament:
     """Return a tournament whose bots take their parameters; warn of those that do not load."""
     from arena.check import problems
     from arena.load import check_labels
@@ -206,7 +211,8 @@ def _checked(tournament: Tournament) -> Tournament:
         raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")
     check_labels(tournament.entries)
     for problem in problems(tournament.entries, tournament.rules, tournament.limits):
-        click.echo(f"warning: {problem}; its games are forfeits", err=True)
+        if not quiet:
+            click.echo(f"warning: {problem}; its games are forfeits", err=True)
     return tournament
 
 

@@ -1,0 +1,134 @@
+"""A bot in a process of its own sees and plays what it would in the worker's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.faults import Fault
+from arena.job import Chunk, Job
+from arena.lanes.host import Host
+from arena.limits import Limits
+from arena.load import load
+from arena.marks import Marks
+from arena.match import GameResult
+from arena.players import RemotePlayer
+from arena.printed import Printed
+from arena.schedule import Pairing
+from arena.timing import Timing
+from arena.worker import Worker
+from engine import STANDARD, Rules, Setup, State, View
+from engine.state import random_deal
+from engine.strategy import Clock
+from engine.view import view
+from tests.games import VARIANTS
+from tests.rogues import write
+
+PAIRS = 6
+LIMITS = Limits(decision=5.0)
+
+
+class Recorder:
+    """A bot that keeps what it was given."""
+
+    seen: list[View]
+    setups: list[Setup]
+
+    def __init__(self, setup: Setup) -> None:
+        self.setups.append(setup)
+
+    def choose(self, seen: View, /) -> int:
+        self.seen.append(seen)
+        return seen.legal[-1]
+
+
+@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> None:
+    """Every field of it, and its hash, in games of every variant."""
+    Recorder.seen, Recorder.setups = [], []
+    host = Host(Printed())
+    host.bot, host.rules = Recorder, rules
+    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), lambda *_: None, Timing())  # type: ignore[arg-type]
+    luck = Random(5).getrandbits(128)
+    new = {"type": "new", "game": 3, "seat": 1, "seed": f"{luck:032x}"}
+    host.answer(new | {"seconds_per_decision": 2.5, "seconds_per_game": None})
+    assert Recorder.setups[0].rng.random() == Random(luck).random()
+    assert (Recorder.setups[0].seat, Recorder.setups[0].clock.decision) == (1, 2.5)
+    expected = []
+    rng = Random(1)
+    for state in [State(random_deal(rng, rules), rules) for _ in range(3)]:
+        while not state.over:
+            seen = view(state, state.to_act)
+            expected.append(seen)
+            answer = host.answer(json.loads("{" + player._choice(seen)))
+            assert f'"action":"{"5678234xyzCT"[seen.legal[-1]]}"' in answer
+            state.apply(rng.choice(seen.legal))
+    assert Recorder.seen == expected
+    assert [hash(seen) for seen in Recorder.seen] == [hash(seen) for seen in expected]
+
+
+def played(
+    path: Path, folder: Path, together: bool, limits: Limits = LIMITS
+) -> tuple[list[GameResult], list[Fault]]:
+    """Return the games of a bot in its own process against uniform, and their faults."""
+    bot = load(str(path), label="bot")
+    entries = {"bot": bot, "uniform": load("uniform")}
+    job = Job(0, STANDARD, entries, [Pairing("bot", "uniform")], PAIRS, limits)
+    marks = Marks(bytearray(Marks.length(STANDARD.game_plies)))
+    folder.mkdir()
+    worker = Worker(job, marks, folder, Printed())
+    if not together:
+        worker.unsteady.add("bot")
+    found = worker.play(Chunk(0, 0, PAIRS))
+    worker.close()
+    results = [GameResult(*row) for row in found.results]
+    return results, [faulty.fault for faulty in found.faults]
+
+
+def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
+    """The bot keeps a count of its decisions in the game, and its own luck."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        self.count += 1\n"
+        "        assert self.count == len(view.history) // 2 + 1 or view.round > 1\n"
+        "        return self.rng.choice(view.legal)"
+    )
+    path = write(tmp_path, "counts", body, init="self.rng, self.count = setup.rng, 0")
+    together = played(path, tmp_path / "together", together=True)
+    assert together == played(path, tmp_path / "alone", together=False)
+    assert together[1] == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [
+        ("__import__('os')._exit(3)", "crash"),
+        ("__import__('time').sleep(60)", "timeout"),
+        ("raise ValueError('boom')", "exception"),
+        ("bytearray(10**12)", "memory"),
+    ],
+)
+def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
+    tmp_path: Path, ending: str, kind: str
+) -> None:
+    """A process that dies takes all its games along; those that did nothing are played again."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        print('ply', len(view.history))\n"
+        f"        if self.lot < 0.25 and len(view.history) > 20: {ending}\n"
+        "        return view.legal[0]"
+    )
+    path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
+    limits = Limits(decision=0.3)
+    results, faults = played(path, tmp_path / "together", together=True, limits=limits)
+    assert (results, faults) == played(path, tmp_path / "alone", together=False, limits=limits)
+    lost = [game for game in results if game.fault]
+    assert {game.fault for game in lost} == {kind}
+    assert 0 < len(lost) < len(results) / 2
+    assert all(game.plies in (21, 22) for game in lost)
+    for fault in faults:
+        assert fault.output.splitlines()[-1] == f"ply {fault.ply}"
+        assert fault.output.splitlines()[0] in ("ply 0", "ply 1")

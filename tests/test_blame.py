@@ -8,7 +8,7 @@ from arena.blame import Blame
 from arena.errors import WorkerDied
 from arena.job import Chunk
 from arena.limits import Limits
-from arena.marks import IDLE, IMPORTING, THINKING, Marks, Seen
+from arena.marks import IDLE, IMPORTING, NOBODY, THINKING, Marks, Seen
 from arena.schedule import Pairing
 
 AB = Pairing("a", "b")
@@ -74,14 +74,24 @@ def test_a_death_while_importing_is_a_fault_of_the_import() -> None:
     assert judged.verdicts[1, 0][1][1:4] == ("import", 0, "not imported within 4 s")
 
 
-def test_workers_that_die_while_no_bot_is_at_work_end_the_run() -> None:
+def test_workers_that_die_before_a_bot_is_called_end_the_run() -> None:
     """Nobody can be blamed."""
     blame = Blame(Limits())
     alone = Chunk(0, 13, 1, alone=True)
+    nobody = seen(13, IDLE, b"", NOBODY)
     for _ in range(19):
-        assert blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False) == [alone]
-    with pytest.raises(WorkerDied, match=r"20 times in pair 13 of a - b, .* ended by SIGKILL"):
-        blame.again(alone, AB, seen(13, IDLE), "ended by SIGKILL", False)
+        assert blame.again(alone, AB, nobody, "ended by SIGKILL", False) == [alone]
+    with pytest.raises(WorkerDied, match=r"20 times in pair 13 of a - b before .* by SIGKILL"):
+        blame.again(alone, AB, nobody, "ended by SIGKILL", False)
+
+
+def test_who_answers_and_leaves_a_spoilt_worker_is_blamed() -> None:
+    """The last bot that was called, if it happens again."""
+    blame = Blame(Limits())
+    alone = Chunk(0, 13, 1, alone=True)
+    assert blame.again(alone, AB, seen(13, IDLE), "ended with exit status 1", False) == [alone]
+    (judged,) = blame.again(alone, AB, seen(13, IDLE), "ended with exit status 1", False)
+    assert judged.verdicts[13, 0][1][:2] == (1, "crash")
 
 
 def test_marks_are_read_as_they_were_written() -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -55,6 +56,16 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Return the processes that were forked from the run's server."""
+    found = []
+    for process in psutil.Process(run.pid).children(recursive=True):
+        with suppress(psutil.Error):
+            forked = "forkserver" in " ".join(process.cmdline()) and process.ppid() != run.pid
+            found += [process] * forked
+    return found
 
 
 def left_over(folder: Path) -> list[psutil.Process]:
@@ -113,12 +124,7 @@ def test_workers_killed_at_random_change_nothing(arena: Arena, cup: Path) -> Non
     killed = 0
     while killed < 12 and run.poll() is None:
         time.sleep(rng.uniform(0.05, 0.3))
-        found = [
-            process
-            for process in psutil.Process(run.pid).children(recursive=True)
-            if "forkserver" in " ".join(process.cmdline()) and process.ppid() != run.pid
-        ]
-        if found:
+        if found := workers_of(run):
             rng.choice(found).kill()
             killed += 1
     _, errors = run.communicate(timeout=100)

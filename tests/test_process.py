@@ -132,3 +132,21 @@ def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
     for fault in faults:
         assert fault.output.splitlines()[-1] == f"ply {fault.ply}"
         assert fault.output.splitlines()[0] in ("ply 0", "ply 1")
+
+
+def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
+    """Neither the log's queue nor the worker's pipe nor a file of the run."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import os\n"
+        "        held = {}\n"
+        "        for name in os.listdir('/proc/self/fd'):\n"
+        "            try: held[name] = os.readlink('/proc/self/fd/' + name)\n"
+        "            except OSError: pass\n"
+        "        assert len(set(held.values()) - {'/dev/null'}) == 3, held\n"
+        "        assert all(v[:5] in ('pipe:', '/dev/') for v in held.values()), held\n"
+        "        return view.legal[0]"
+    )
+    results, faults = played(write(tmp_path, "looks", body), tmp_path / "folder", together=True)
+    assert faults == []
+    assert len(results) == 2 * PAIRS

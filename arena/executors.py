@@ -27,6 +27,7 @@ from arena.worker import work
 
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers' marks
+_START = 60.0  # seconds for a worker to begin
 _LONG = 0.5  # seconds without a sign of life, after which its processes are counted
 _END_PATIENCE = 5.0
 _LAST_WORDS = 0.2  # seconds from the end of its pipe to the end of a worker
@@ -43,6 +44,7 @@ class Member:
         self.channel = run_log.channel()
         memory = _CONTEXT.RawArray("b", Marks.length(job.rules.game_plies))
         self.marks = Marks(memory)
+        self.marks.clear()
         self.connection, theirs = _CONTEXT.Pipe()
         folder.mkdir()
         self.process = _CONTEXT.Process(
@@ -79,11 +81,14 @@ class Member:
         """Return what is wrong with a worker that gives no sign of life, empty if nothing."""
         seen = self.marks.read()
         now = time.monotonic()
-        if seen.beat != self._beat or not seen.beat or not self.chunks:
+        if seen.beat != self._beat or not self.chunks:
             self._beat, self._since = seen.beat, now
         limits = self.job.limits
-        decision = min(limits.decision, limits.game or limits.decision)
-        allowed = limits.start if seen.stage == IMPORTING else decision
+        allowed = min(limits.decision, limits.game or limits.decision)
+        if seen.stage == IMPORTING:
+            allowed = limits.start
+        elif not seen.beat:
+            allowed = _START
         if now - self._since > allowed + 2 * GRACE:
             return "gave no answer"
         if now - self._since > _LONG and len(self._children()) > self._allowed:
@@ -176,8 +181,8 @@ class Crew:
 
     def _replace(self, member: Member, hung: str) -> None:
         """Bury a worker that has died or hangs; what it had to play goes back to the plan."""
-        seen = member.marks.read()
         ended = member.bury()
+        seen = member.marks.read()
         playing, *waiting = member.chunks
         pairing = self.job.pairings[playing.pairing]
         log.logger.warning(

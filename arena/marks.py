@@ -46,6 +46,12 @@ class Marks:
         """Return how many bytes the marks of a worker take."""
         return _NUMBERS * _BYTES + game_plies
 
+    def clear(self) -> None:
+        """Nothing has been done, by nobody."""
+        for index in range(_NUMBERS):
+            self._numbers[index] = 0
+        self._numbers[_PAIR] = self._numbers[_WHO] = NOBODY
+
     def beat(self) -> None:
         """Show that the worker is alive."""
         self._numbers[_BEAT] += 1

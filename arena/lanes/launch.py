@@ -33,12 +33,17 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Launch(NamedTuple):
-    """How to start a process: its words, its environment, where, and whether in a jail."""
+    """How to start a process: its words, its environment, and where.
+
+    `jailed` is whether bubblewrap is around it, `hosted` whether `host` is: then it can be
+    believed what it says of the bot's time and faults.
+    """
 
     words: list[str]
     environment: dict[str, str]
     folder: Path
     jailed: bool
+    hosted: bool
 
 
 def launch(entry: Entry, limits: Limits, folder: Path) -> Launch:
@@ -52,7 +57,8 @@ def launch(entry: Entry, limits: Limits, folder: Path) -> Launch:
     if jailed:
         words = _jailed(words, entry)
     limited = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
-    return Launch(limited, _environment(home) | {MARK: str(folder)}, folder, jailed)
+    environment = _environment(home) | {MARK: str(folder)}
+    return Launch(limited, environment, folder, jailed, hosted=not entry.command)
 
 
 def hello(entry: Entry, rules: Rules, check: bool = False) -> bytes:

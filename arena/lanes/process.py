@@ -64,7 +64,6 @@ class BotProcess:
         self.limits = limits
         self.waiting = waiting
         self.games = 1
-        self.trusted = launch.words[-1].endswith("host.py")
         self._process: subprocess.Popen[bytes] | None = None
         self._reset()
 
@@ -154,7 +153,7 @@ class BotProcess:
             raise self._fatal(Forfeit("protocol", told))
         self._answered += 1
         now = time.perf_counter()
-        if answer.seconds < 0 or not self.trusted:
+        if answer.seconds < 0 or not self.launch.hosted:
             answer.seconds = now - self._since
         self._since = now
         if answer.error is None:
@@ -162,9 +161,9 @@ class BotProcess:
         raise self._refused(answer)
 
     def _refused(self, answer: Answer) -> Forfeit:
-        kinds = _HOST_KINDS if self.trusted else _KINDS
+        kinds = _HOST_KINDS if self.launch.hosted else _KINDS
         kind = answer.kind if answer.kind in kinds else "exception"
-        output = answer.output if self.trusted else self.printed()
+        output = answer.output if self.launch.hosted else self.printed()
         told = Forfeit(kind, answer.error or "", answer.traceback, output)
         return self._fatal(told) if kind == "memory" else told
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from arena.errors import InputError
 from arena.limits import Limits
 from arena.load import Entry, load
-from arena.tournament import MAX_FAULTS
+from arena.tournament import MAX_FAULTS, MOST_PAIRS, MOST_WORKERS
 from engine import Rules
 from engine.errors import RulesError
 
@@ -25,6 +25,8 @@ _CONSTRUCTOR_ERRORS = (ValueError, TypeError, LookupError, AttributeError)  # of
 
 Seed = Annotated[int, Meta(ge=0, le=_MOST_SEED)]
 Positive = Annotated[int, Meta(ge=1)]
+Pairs = Annotated[int, Meta(ge=1, le=MOST_PAIRS)]
+Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS)]
 Lane = Literal["inproc", "process", "jail"]
 
 
@@ -41,10 +43,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, seats swapped."""
 
     bots: list[str | BotEntry]
-    pairs: Positive
+    pairs: Pairs
     seed: Seed = 0
     name: str = ""
-    workers: Positive | None = None
+    workers: Workers | None = None
     rules: dict[str, Any] = {}
     lane: Lane | None = None
     limits: Limits = Limits()
@@ -75,7 +77,8 @@ def read(path: Path) -> Config:
         raise InputError(f"{path}: rules: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deep") from None
-    name = config.name or path.stem
+    given = isinstance(data, dict) and "name" in data
+    name = config.name if given else path.stem
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"

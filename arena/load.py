@@ -107,7 +107,7 @@ def load(
         raise InputError(f"bot {spec!r}: an empty spec")
     target = parts["target"].strip()
     label = parts["label"] if label is None else label
-    params = _parsed_params(spec, parts["params"] or "") | (params or {})
+    params = _plain(spec, _parsed_params(spec, parts["params"] or "") | (params or {}))
     make = _of_command if target.startswith(_COMMAND) else _of_module
     entry = make(spec, target, params)
     if label is not None:
@@ -115,7 +115,6 @@ def load(
     if lane is not None:
         entry = replace(entry, lane=lane)
     _check_label(spec, entry.label)
-    _check_plain(spec, entry.params)
     if entry.lane not in LANES or (entry.command and entry.lane == "inproc"):
         raise InputError(
             f"bot {spec!r}: lane {entry.lane!r} is not one of its lanes: {_lanes(entry)}"
@@ -170,7 +169,7 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
         filename="",
         sha256=digest.hexdigest(),
         params=params,
-        command=tuple(words),
+        command=tuple(_as_seen_from_here(words)),
     )
 
 
@@ -265,6 +264,12 @@ def _parsed_params(spec: str, text: str) -> dict[str, Any]:
     return params
 
 
+def _as_seen_from_here(words: list[str]) -> list[str]:
+    """Return a command's words with absolute paths: it is run in a folder of its own."""
+    found = [shutil.which(words[0]) or words[0], *words[1:]]
+    return [str(Path(word).absolute()) if Path(word).exists() else word for word in found]
+
+
 def default_label(target: str, params: dict[str, Any]) -> str:
     """Return the label of a bot that is given none.
 
@@ -294,13 +299,27 @@ def _check_label(spec: str, label: str) -> None:
         )
 
 
-def _check_plain(spec: str, params: dict[str, Any]) -> None:
-    """Raise InputError for a value that a manifest could not hold."""
+def _plain(spec: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as a manifest keeps them: tuples are lists.
+
+    Raises InputError for a value that it could not keep.
+    """
     for name, value in params.items():
         try:
+            if not _has_text_keys(value):
+                raise TypeError
             json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             raise InputError(
                 f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these"
+                f"null, and lists and mappings of these, the keys being texts"
             ) from None
+    kept: dict[str, Any] = json.loads(json.dumps(params))
+    return kept
+
+
+def _has_text_keys(value: Any) -> bool:
+    """Return whether all keys of all mappings in a value are texts."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _has_text_keys(value[key]) for key in value)
+    return not isinstance(value, list | tuple) or all(map(_has_text_keys, value))

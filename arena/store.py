@@ -64,7 +64,7 @@ class Store:
         self.path = path
         self._committed = time.monotonic()
         existing = path is not None and path.exists() and path.stat().st_size > 0
-        with self._told(InputError):
+        with self._told(InputError, f"; {_FRESH}" if existing else ""):
             self._database = sqlite3.connect(path or "", isolation_level=None)
             self._database.execute("PRAGMA cache_size = -16000")
             if existing and self._tables():
@@ -229,11 +229,11 @@ class Store:
         return None if row is None else row[0]
 
     @contextmanager
-    def _told(self, error_type: type[ArenaError] = ArenaError) -> Iterator[None]:
+    def _told(self, error_type: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise error_type(f"{self.path or 'the games in memory'}: {error}") from None
+            raise error_type(f"{self.path or 'the games in memory'}: {error}{advice}") from None
 
 
 def is_foreign(path: Path) -> bool:

@@ -20,6 +20,8 @@ from arena.schedule import Pairing, round_robin
 from engine import Rules
 
 MAX_FAULTS = 10
+MOST_PAIRS = 1_000_000_000  # in each pairing
+MOST_WORKERS = 256
 
 
 @dataclass(frozen=True)

@@ -280,6 +280,8 @@ def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_pat
     [
         ("run none.yaml", "error: none.yaml: No such file"),
         ("run cup.yaml --pairs 0", "'--pairs': 0 is not in the range"),
+        ("run cup.yaml --pairs 99999999999999999999", "is not in the range 1<=x<=1000000000"),
+        ("game greedy uniform --pair 1000000000", "'--pair': 1000000000 is not in the range"),
         ("run cup.yaml --workers 0", "'--workers': 0 is not in the range"),
         ("run cup.yaml --seed -1", "'--seed': -1 is not in the range"),
         ("run cup.yaml --bot nobody", "error: cup.yaml: bot 'nobody': no bot"),

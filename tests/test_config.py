@@ -48,6 +48,17 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         ("bots: [a, {label: b}]\npairs: 1\n", "bots[1]: object missing required field `bot`"),
         ("bots: a\npairs: 1\n", "bots: expected `array`, got `str`"),
         ("bots: [a, b]\npairs: 1\nname: a/b\n", "name: 'a/b' cannot name a folder"),
+        ("bots: [a, b]\npairs: 1\nname: ''\n", "name: '' cannot name a folder"),
+        ("bots: [a, b]\npairs: 1000000001\n", "pairs: expected `int` <= 1000000000"),
+        ("bots: [a, b]\npairs: 1\nworkers: 300\n", "workers: expected `int` <= 256"),
+        (
+            "bots: [a, b]\npairs: 1\nlimits: {decision: 0}\n",
+            "limits.decision: expected `float` > 0",
+        ),
+        ("bots: [a, b]\npairs: 1\nlimits: {decision: .nan}\n", "limits.decision: expected"),
+        ("bots: [a, b]\npairs: 1\nlimits: {memory: 1}\n", "limits.memory: expected `int` >= 64"),
+        ("bots: [a, b]\npairs: 1\nmax_faults: 0\n", "max_faults: expected `int` >= 1"),
+        ("bots: [a, {bot: b, lane: train}]\npairs: 1\n", "bots[1].lane: invalid enum value"),
         ("bots: [a, b]\npairs: 1\nname: ..\n", "name: '..' cannot name a folder"),
         ("bots: [a, b]\npairs: 1\nrules: {colour: 1}\n", "rules: unknown rule 'colour'"),
         (

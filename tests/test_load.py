@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,13 @@ def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
     assert entry.strategy(setup(0, ("test",), 0)).depth == 4
 
 
+def test_parameters_are_what_a_manifest_keeps(mine: Path) -> None:
+    """A tuple is a list from the beginning, so that a run that goes on has the same bots."""
+    entry = load(f"{mine}(mode=(1, (2, -0.0)))")
+    assert entry.params == {"mode": [1, [2, -0.0]]}
+    assert entry.label == "mine(mode=[1, [2, -0.0]])"
+
+
 def test_a_label_can_be_given(mine: Path) -> None:
     """Before the spec, or apart from it."""
     assert load(f"new={mine}(depth=1)").label == "new"
@@ -97,6 +105,8 @@ def test_zero_and_false_are_values(mine: Path) -> None:
         ("(mode=b'x')", "parameter mode=b'x': only numbers, texts"),
         ("(mode=1e999)", "parameter mode=inf: only numbers, texts"),
         ("(mode='\\ud800')", "parameter mode='.ud800': only numbers, texts"),
+        ("(mode={1: 2})", "parameter mode={1: 2}: .* the keys being texts"),
+        ("(mode=[{'a': {None: 2}}])", "the keys being texts"),
         ("(setup=3)", "multiple values for argument 'setup'"),
     ],
 )
@@ -205,11 +215,24 @@ def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
     script = tmp_path / "my bot.sh"
     script.write_text("one")
     first = load(f"cmd:sh '{script}' --fast (depth=3)")
-    assert first.command == ("sh", str(script), "--fast")
+    assert first.command == (shutil.which("sh"), str(script), "--fast")
     assert first.params == {"depth": 3}
     assert first.label == "my bot(depth=3)"
     script.write_text("two")
     assert load(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
+
+
+def test_a_commands_files_are_seen_from_where_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relative paths are made absolute; the bot keeps the name it was given."""
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "mine.sh").write_text("")
+    monkeypatch.chdir(tmp_path)
+    entry = load("cmd:sh bots/mine.sh none")
+    assert entry.command[1:] == (str(tmp_path / "bots" / "mine.sh"), "none")
+    assert entry.target == "cmd:sh bots/mine.sh none"
+    assert entry.label == "mine"
 
 
 def test_an_installed_entry_point_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

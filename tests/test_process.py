@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 from random import Random
 
@@ -11,6 +14,8 @@ import pytest
 from arena.faults import Fault
 from arena.job import Chunk, Job
 from arena.lanes.host import Host
+from arena.lanes.launch import MARK
+from arena.lanes.process import sweep
 from arena.limits import Limits
 from arena.load import load
 from arena.marks import Marks
@@ -150,3 +155,20 @@ def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
     results, faults = played(write(tmp_path, "looks", body), tmp_path / "folder", together=True)
     assert faults == []
     assert len(results) == 2 * PAIRS
+
+
+def test_only_a_folders_own_processes_are_swept(tmp_path: Path) -> None:
+    """Not those of the folder whose name goes on, as bot-10's does after bot-1's."""
+    processes = [
+        subprocess.Popen(["sleep", "60"], env={MARK: str(tmp_path / name), "PATH": os.defpath})
+        for name in ("bot-1", "bot-10", "bot-1/deep")
+    ]
+    try:
+        sweep(tmp_path / "bot-1")
+        ended = [process.wait(1) for process in processes[::2]]
+        assert ended == [-signal.SIGKILL, -signal.SIGKILL]
+        assert processes[1].poll() is None
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

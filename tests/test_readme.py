@@ -52,6 +52,7 @@ def test_the_commands_run(clone: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout
+        assert "forfeits" not in done.stdout
 
 
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arena.tournament import Tournament
 
 _SEED = click.IntRange(0, 2**63 - 1)
-_POSITIVE = click.IntRange(1)
+_PAIRS = click.IntRange(1, 1_000_000_000)
 _WORKERS = click.IntRange(1, 256)
 _LANES = click.Choice(["inproc", "process", "jail"])
 
@@ -42,7 +42,7 @@ def _run_options(command: _Command) -> _Command:
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--pairs", type=_POSITIVE, help="Deals for each two bots, each played twice.")
+@click.option("--pairs", type=_PAIRS, help="Deals for each two bots, each played twice.")
 @click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
 @_run_options
 def run(
@@ -81,7 +81,7 @@ def run(
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @click.option(
-    "--pairs", type=_POSITIVE, default=100, show_default=True, help="Deals for each two bots."
+    "--pairs", type=_PAIRS, default=100, show_default=True, help="Deals for each two bots."
 )
 @_run_options
 def play(
@@ -111,7 +111,9 @@ def play(
 @click.argument("bot")
 @click.argument("opponent")
 @click.option("--seed", type=_SEED, default=0, show_default=True, help="The run's seed.")
-@click.option("--pair", type=click.IntRange(0), default=0, show_default=True, help="Which deal.")
+@click.option(
+    "--pair", type=click.IntRange(0, 999_999_999), default=0, show_default=True, help="Which deal."
+)
 @click.option(
     "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
 )

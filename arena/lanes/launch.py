@@ -82,11 +82,7 @@ def hello(entry: Entry, rules: Rules, check: bool = False) -> bytes:
 
 
 def _command(entry: Entry) -> list[str]:
-    if not entry.command:
-        return [sys.executable, "-P", "-s", host.__file__]
-    found = shutil.which(entry.command[0]) or entry.command[0]
-    words = [found, *entry.command[1:]]
-    return [str(Path(word).absolute()) if Path(word).exists() else word for word in words]
+    return [*entry.command] or [sys.executable, "-P", "-s", host.__file__]
 
 
 def _environment(home: str) -> dict[str, str]:

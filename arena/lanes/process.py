@@ -303,9 +303,10 @@ def kill_all(processes: list[psutil.Process]) -> bool:
 
 def _is_for(process: psutil.Process, folder: str) -> bool:
     try:
-        return process.environ().get(MARK, "").startswith(folder)
+        mark = process.environ().get(MARK, "")
     except (psutil.Error, OSError):
         return False
+    return mark == folder or mark.startswith(f"{folder}{os.sep}")
 
 
 def _descriptor(pipe: IO[bytes] | None) -> int:

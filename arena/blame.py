@@ -18,8 +18,9 @@ from arena.schedule import Pairing
 from engine.strategy import Clock
 
 _SURE = 2  # deaths in a row at one decision
-_SURE_IF_KILLED = 4  # by SIGKILL, which is what comes from outside
-_MOST = 20  # deaths in one pair of games
+_SURE_IF_KILLED = 6  # by SIGKILL, which is what comes from outside
+_SURE_IF_KILLED_EARLY = 12  # and while a bot starts, which takes longer than many a game
+_MOST = 30  # deaths in one pair of games
 
 
 class Blame:
@@ -41,7 +42,9 @@ class Blame:
             return _split(chunk, seen)
         deaths = self._deaths[chunk.pairing, chunk.first]
         deaths.append(seen.place)
-        wanted = _SURE_IF_KILLED if message == KILLED else _SURE
+        wanted = _SURE
+        if message == KILLED:
+            wanted = _SURE_IF_KILLED_EARLY if seen.stage == IMPORTING else _SURE_IF_KILLED
         sure = hung or deaths[-wanted:] == [seen.place] * wanted or len(deaths) >= _MOST
         if seen.who != NOBODY and sure:
             verdict = (seen.history, self._fault(seen, message, hung))

@@ -17,7 +17,7 @@ from bench.engine import Row
 from engine import STANDARD, play_game
 
 QUICKSTART = Path(__file__).parent.parent / "configs" / "quickstart.yaml"
-ROUNDS = 5
+ROUNDS = 3
 ENGINE_SECONDS = 2.0
 RUN_SECONDS = 12.0
 

@@ -165,7 +165,7 @@ FAULTS = [
     Fault(
         "a bot blamed for one kill from outside",
         "arena/blame.py",
-        "_SURE_IF_KILLED = 4",
+        "_SURE_IF_KILLED = 6",
         "_SURE_IF_KILLED = 1",
     ),
     Fault(

@@ -30,7 +30,7 @@ def test_without_a_mark_in_the_chunk_its_first_game_is_played_alone() -> None:
     assert again == [Chunk(0, 10, 1, alone=True), Chunk(0, 11, 1)]
 
 
-@pytest.mark.parametrize(("how", "wanted"), [("ended by SIGSEGV", 2), ("ended by SIGKILL", 4)])
+@pytest.mark.parametrize(("how", "wanted"), [("ended by SIGSEGV", 2), ("ended by SIGKILL", 6)])
 def test_deaths_in_a_row_at_one_decision_are_the_bots(how: str, wanted: int) -> None:
     """Two, or more where they may come from outside; another one in between starts anew."""
     blame = Blame(Limits())
@@ -46,11 +46,22 @@ def test_deaths_in_a_row_at_one_decision_are_the_bots(how: str, wanted: int) -> 
     assert fault[:4] == (1, "crash", 2, how)
 
 
-def test_who_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
-    """After 20 deaths in one pair of games; before, nobody is."""
+def test_deaths_while_a_bot_starts_are_weighed_with_more_care() -> None:
+    """Starting takes longer than many a game, so that kills from outside often meet it."""
     blame = Blame(Limits())
     alone = Chunk(0, 13, 1, alone=True)
-    for ply in range(19):
+    starting = seen(13, IMPORTING, b"")
+    for _ in range(11):
+        assert blame.again(alone, AB, starting, "ended by SIGKILL", False) == [alone]
+    (judged,) = blame.again(alone, AB, starting, "ended by SIGKILL", False)
+    assert judged.verdicts[13, 0][1].kind == "import"
+
+
+def test_who_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
+    """After 30 deaths in one pair of games; before, nobody is."""
+    blame = Blame(Limits())
+    alone = Chunk(0, 13, 1, alone=True)
+    for ply in range(29):
         assert blame.again(alone, AB, seen(13, history=bytes(ply)), "x", False) == [alone]
     (judged,) = blame.again(alone, AB, seen(13), "ended by SIGKILL", False)
     assert judged.verdicts[13, 0][1].kind == "crash"
@@ -79,9 +90,9 @@ def test_workers_that_die_before_a_bot_is_called_end_the_run() -> None:
     blame = Blame(Limits())
     alone = Chunk(0, 13, 1, alone=True)
     nobody = seen(13, IDLE, b"", NOBODY)
-    for _ in range(19):
+    for _ in range(29):
         assert blame.again(alone, AB, nobody, "ended by SIGKILL", False) == [alone]
-    with pytest.raises(WorkerDied, match=r"20 times in pair 13 of a - b before .* by SIGKILL"):
+    with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
         blame.again(alone, AB, nobody, "ended by SIGKILL", False)
 
 

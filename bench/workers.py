@@ -19,7 +19,7 @@ from engine import STANDARD, play_game
 QUICKSTART = Path(__file__).parent.parent / "configs" / "quickstart.yaml"
 ROUNDS = 3
 ENGINE_SECONDS = 2.0
-RUN_SECONDS = 12.0
+RUN_SECONDS = 10.0
 
 
 def rows() -> Iterator[Row]:

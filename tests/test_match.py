@@ -144,11 +144,12 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
         assert game.win_type != "forfeit"
 
 
-def test_an_illegal_action_is_told_with_what_was_legal() -> None:
-    """The evidence: the action, and the legal ones."""
-    _, fault = played(rogue("answers_99", "inproc"), UNIFORM)[0]
+@pytest.mark.parametrize(("name", "told"), [("answers_99", "99"), ("answers_true", "True")])
+def test_an_illegal_action_is_told_with_what_was_legal(name: str, told: str) -> None:
+    """The evidence: the action, and the legal ones; True is none, though it equals 1."""
+    _, fault = played(rogue(name, "inproc"), UNIFORM)[0]
     assert fault is not None
-    assert fault.message.startswith("illegal action 99; legal: ")
+    assert fault.message.startswith(f"illegal action {told}; legal: ")
     assert fault.message.endswith(" T")
 
 

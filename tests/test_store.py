@@ -28,9 +28,9 @@ def played(pairing: int, first: int, pairs: int, *faults: FaultyGame) -> Played:
 def test_what_is_missing_between_what_was_played_is_known() -> None:
     """Ranges of whole pairs, in order."""
     store = Store(None)
-    for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2)):
+    for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
         store.add(played(4, first, pairs))
-    assert list(store.finished(4)) == [range(3), range(10, 16), range(30, 32)]
+    assert list(store.finished(4)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
     assert list(store.finished(0)) == []
 
 

@@ -31,7 +31,7 @@ _START = 60.0  # seconds for a worker to begin
 _LONG = 0.5  # seconds without a sign of life, after which its processes are counted
 _END_PATIENCE = 5.0
 _LAST_WORDS = 0.2  # seconds from the end of its pipe to the end of a worker
-_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT = multiprocessing.get_context(log.START_METHOD)
 
 
 class Member:
@@ -204,7 +204,8 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
     Raises WorkerDied if workers die and no bot is to blame. However this ends, no process
     and no file of it is left.
     """
-    with _forkserver(), scratch() as folder:
+    _start_forkserver()
+    with scratch() as folder:
         others = orphans.children()
         crew = Crew(job, workers, plan, run_log, folder)
         try:
@@ -220,13 +221,11 @@ def play_all(plan: Plan, job: Job, workers: int, run_log: log.RunLog) -> Iterato
             orphans.kill(others | _servers())
 
 
-@contextmanager
-def _forkserver() -> Iterator[None]:
+def _start_forkserver() -> None:
     """Have the process that workers are forked from import what they need, once."""
     multiprocessing.set_forkserver_preload(["arena.worker"])
     with interrupts_deferred():  # in the server, and so in every process it forks
         forkserver.ensure_running()
-    yield
 
 
 def _servers() -> set[psutil.Process]:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from engine.errors import IllegalAction
 from engine.strategy import Clock
 
-KINDS = ("illegal", "exception", "timeout", "crash", "protocol", "memory", "import")
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
 

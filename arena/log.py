@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from multiprocessing_logging import MultiProcessingHandler
 
 logger = logging.getLogger("arena")
 
-START_METHOD = "forkserver"
+START_METHOD: Final = "forkserver"
 QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 """What of the parent's log is shown on the terminal."""
 

@@ -44,6 +44,7 @@ def commands(tournament: Tournament) -> Callable[[int, int, Seat], str]:
     It is asked for the number of the pairing, the pair, and the seat of the pairing's first
     bot. A command holds all that decides the game, and nothing of the run's folder.
     """
+    pairings = tournament.pairings
     entries = {entry.label: entry for entry in tournament.entries}
     specs = {label: _spec(entry) for label, entry in entries.items()}
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
@@ -54,7 +55,7 @@ def commands(tournament: Tournament) -> Callable[[int, int, Seat], str]:
         common += ["--limits", json.dumps(msgspec.structs.asdict(tournament.limits))]
 
     def command(pairing: int, pair: int, seat: Seat) -> str:
-        labels = tournament.pairings[pairing]
+        labels = pairings[pairing]
         words = ["arena", "game", *(specs[label] for label in labels), *common]
         words += ["--pair", str(pair), "--seat", str(seat)]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]

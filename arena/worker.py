@@ -98,7 +98,7 @@ class Worker:
         return Played(chunk, results, faults, self.timings, time.perf_counter() - start)
 
     def close(self) -> None:
-        """Kill the bots' processes, and what they have left behind in other groups."""
+        """Kill the bots' processes."""
         for process in self.processes.values():
             process.kill()
 

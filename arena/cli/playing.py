@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from arena.errors import InputError
+from arena.lanes import LANES
 
 if TYPE_CHECKING:
     from arena.config import Config
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _SEED = click.IntRange(0, 2**63 - 1)
 _PAIRS = click.IntRange(1, 1_000_000_000)
 _WORKERS = click.IntRange(1, 256)
-_LANES = click.Choice(["inproc", "process", "jail"])
+_LANES = click.Choice(LANES)
 
 _Command = Callable[..., Any]
 _T = TypeVar("_T")

@@ -27,6 +27,7 @@ from engine import Setup, Strategy
 
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _COMMAND = "cmd:"
+_PERSON = "human"
 _GROUP = "arena.bots"
 _MOST_LABEL = 60
 
@@ -106,6 +107,8 @@ def load(
     if parts is None:
         raise InputError(f"bot {spec!r}: an empty spec")
     target = parts["target"].strip()
+    if target == _PERSON:
+        raise InputError(f"bot {spec!r}: a person plays in `arena play human BOT` alone")
     label = parts["label"] if label is None else label
     params = _plain(spec, _parsed_params(spec, parts["params"] or "") | (params or {}))
     make = _of_command if target.startswith(_COMMAND) else _of_module
@@ -120,6 +123,24 @@ def load(
             f"bot {spec!r}: lane {entry.lane!r} is not one of its lanes: {_lanes(entry)}"
         )
     return entry
+
+
+def person(spec: str) -> str | None:
+    """Return the label of the person that a spec means, None where it means a bot.
+
+    Raises InputError for a person with parameters, and for a label that is none.
+
+    >>> person("human"), person("Anna=human"), person("greedy")
+    ('human', 'Anna', None)
+    """
+    parts = _SPEC.fullmatch(spec.strip())
+    if parts is None or parts["target"].strip() != _PERSON:
+        return None
+    if parts["params"]:
+        raise InputError(f"bot {spec!r}: a person takes no parameters")
+    label = parts["label"] or _PERSON
+    _check_label(spec, label)
+    return label
 
 
 def _lanes(entry: Entry) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from arena.faults import Fault, Forfeit
 from arena.lanes.process import Answer, BotProcess
-from engine import Rules, outcome
+from engine import outcome
 from engine.cards import Action, to_text
 from engine.state import Seat, State
 from engine.view import View, view
@@ -69,9 +69,8 @@ class Player(Protocol):
         """Take leave: the game is over."""
 
 
-def game(deal: bytes, rules: Rules, players: Sequence[Player]) -> Play[Finished]:
-    """Play one game; the players are in the order of the seats."""
-    state = State(deal, rules)
+def game(state: State, players: Sequence[Player]) -> Play[Finished]:
+    """Play a game to its end, in place; the players are in the order of the seats."""
     guilty, fault = 0, None
     begun = []
     try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,6 +15,7 @@ from arena import executors, log
 from arena.folder import TIMINGS, RunFolder, as_text
 from arena.job import Played
 from arena.plan import Plan
+from arena.signals import terminated_like_interrupted
 from arena.store import Store
 from arena.strikes import Strikes
 from arena.timing import Timing
@@ -56,7 +55,7 @@ def run(
     with (
         _current_folder_not_imported_from(),
         log.run_log(folder.log if folder else None, shown) as run_log,
-        _terminated_like_interrupted(),
+        terminated_like_interrupted(),
         opened(tournament, folder) as store,
     ):
         games = tournament.job.games
@@ -187,18 +186,3 @@ def _current_folder_not_imported_from() -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = before
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the run as Ctrl-C does: cleaned up."""
-
-    def end(number: int, _frame: object) -> None:
-        sys.exit(128 + number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

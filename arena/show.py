@@ -11,11 +11,13 @@ from engine.cards import VALUES
 from engine.notation import parse_actions, parse_deal
 
 _WIDTH = 80
-_WORDS = {
+WORDS = {
     "english": ("Support", "Alliance", "Betrayal", "City"),
     "german": ("Bande", "Bündnis", "Verrat", "Gebäude"),
 }
-NAMINGS = (*_WORDS, "deck")
+"""What support, alliance, betrayal and city are called."""
+
+NAMINGS = (*WORDS, "deck")
 
 _SUITS = {
     0: ("♣", range(3, 8)),
@@ -39,7 +41,7 @@ def names(naming: str, kind: Kind) -> list[str]:
             suit, ranks = _SUITS[kind]
             return [f"{rank}{suit}" for rank in ranks]
         return _COURT[kind - len(_SUITS)].split()
-    support, alliance, betrayal, city = _WORDS[naming]
+    support, alliance, betrayal, city = WORDS[naming]
     if kind == CITY:
         return [city]
     if not VALUES[kind]:
@@ -103,14 +105,14 @@ class Table:
         """Yield the row, hands, piles and score as they are."""
         yield from _listed("row", [card.name for card in self.row])
         for seat in (0, 1):
-            yield from _listed(f"hand {seat}", _grouped(self.hands[seat]))
+            yield from _listed(f"hand {seat}", grouped(self.hands[seat]))
         for seat in (0, 1):
-            yield from _listed(f"pile {seat}", _grouped(self.piles[seat]))
+            yield from _listed(f"pile {seat}", grouped(self.piles[seat]))
         score = points(self.state.piles, self.state.rules)
         yield from _listed("score", [f"{score[0]} : {score[1]}"])
 
 
-def _grouped(cards: Sequence[Card]) -> list[str]:
+def grouped(cards: Sequence[Card]) -> list[str]:
     """Return names in kind order, cards of one name together: "2x City"."""
     found = []
     for name, group in groupby(card.name for card in sorted(cards, key=lambda card: card.kind)):

@@ -151,7 +151,8 @@ class Worker:
                 luck = digest(self.job.seed, *luck_address(address, who))
                 process = self._process(label)
                 players.append(RemotePlayer(process, slot, who, luck, clock, mark, timing))
-        return game(deal_at(self.job.seed, address, self.job.rules), self.job.rules, players)
+        deal = deal_at(self.job.seed, address, self.job.rules)
+        return game(State(deal, self.job.rules), players)
 
     def _answered(self) -> None:
         self.check(self.alone)

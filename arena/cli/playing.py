@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from arena.cli import human
 from arena.errors import InputError
 from arena.lanes import LANES
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from arena.tournament import Tournament
 
 _SEED = click.IntRange(0, 2**63 - 1)
+_GAMES = click.IntRange(1, 1_000)
+_NAMES = click.Choice(["english", "german", "deck"])
 _PAIRS = click.IntRange(1, 1_000_000_000)
 _WORKERS = click.IntRange(1, 256)
 _LANES = click.Choice(LANES)
@@ -84,16 +87,32 @@ def run(
 @click.option(
     "--pairs", type=_PAIRS, default=100, show_default=True, help="Deals for each two bots."
 )
+@click.option("--games", type=_GAMES, default=1, show_default=True, help="A person's games.")
+@click.option(
+    "--names",
+    type=_NAMES,
+    default="english",
+    show_default=True,
+    help="What a person's cards are called.",
+)
 @_run_options
 def play(
     bots: Sequence[str],
     pairs: int,
+    games: int,
+    names: str,
     seed: int | None,
     lane: str | None,
     out: Path | None,
     **how: Any,
 ) -> None:
     """Play bots against each other without a config; nothing is written without --out.
+
+    With `human` for one of two bots, you play against the other: `arena play human greedy`.
+    Every game is added to results/human/games.jsonl, also one that you leave with quit (exit
+    status 0), with Ctrl-C (130) or by the end of the input (1). The seed, a new one if you
+    give none, decides the deals; options for a person are --games, --names, --seed, --lane
+    and --out.
 
     \b
     Example:
@@ -103,6 +122,10 @@ def play(
     from arena.tournament import Tournament
     from engine import STANDARD
 
+    if human.is_asked_for(bots):
+        human.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
+        return
+    human.refuse_options("games", "names", why="for a game with a person alone")
     entries = [load(spec, lane=lane) for spec in bots]
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
     _play(_checked(tournament, quiet=how["quiet"]), out, **how)

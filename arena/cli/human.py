@@ -1,0 +1,101 @@
+"""`arena play human BOT`: a person plays in the terminal."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.load import Entry
+
+_FOLDER = Path("results/human")
+_SEEDS = 1_000_000_000  # short enough to be typed
+
+
+def is_asked_for(specs: Sequence[str]) -> bool:
+    """Return whether one of the specs means a person."""
+    from arena.load import person
+
+    return any(person(spec) is not None for spec in specs)
+
+
+def refuse_options(*names: str, why: str) -> None:
+    """Raise InputError if one of the command's options was given."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name}: {why}")
+
+
+def play(
+    specs: Sequence[str],
+    *,
+    seed: int | None,
+    lane: str | None,
+    out: Path | None,
+    games: int,
+    names: str,
+) -> None:
+    """Play games between a person and a bot at this terminal.
+
+    Ends the command with status 1 if the input ended in the middle of a game.
+    """
+    from arena.session import Records, Session, play
+    from arena.terminal import Terminal
+    from engine import STANDARD
+
+    refuse_options(
+        "pairs", "workers", "fresh", "verbose", "quiet", why="not for a game with a person"
+    )
+    label, spec = _person_and_bot(specs)
+    entry = _opponent(label, spec, lane)
+    seed = secrets.randbelow(_SEEDS) if seed is None else seed
+    session = Session(label, entry, spec, seed, games, names, STANDARD)
+    records = Records(out or _FOLDER)
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if not play(session, records, Terminal(sys.stdin, sys.stdout)):
+        sys.exit(1)
+
+
+def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
+    """Return the person's label and the bot's spec, in whichever order they were given."""
+    from arena.load import person
+
+    labels = [label for label in map(person, specs) if label is not None]
+    others = [spec for spec in specs if person(spec) is None]
+    if (len(labels), len(others)) != (1, 1):
+        raise InputError("human: one person plays against one bot, as in `arena play human greedy`")
+    return labels[0], others[0]
+
+
+def _opponent(person: str, spec: str, lane: str | None) -> Entry:
+    """Return the bot, in a process of its own: Ctrl-C and what it prints are not its game's."""
+    from arena.check import problems
+    from arena.limits import Limits
+    from arena.load import load
+    from engine import STANDARD
+
+    if lane == "inproc":
+        raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
+    entry = load(spec, lane=lane)
+    if entry.label == person:
+        raise InputError(
+            f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"
+        )
+    if entry.lane == "inproc":
+        entry = replace(entry, lane="process")
+    for problem in problems([entry], STANDARD, Limits()):
+        raise InputError(problem)
+    return entry

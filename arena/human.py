@@ -1,0 +1,111 @@
+"""Human: a person at one seat, who is shown what a View holds and asked for an action."""
+
+from __future__ import annotations
+
+import textwrap
+
+from arena.answer import Command, Mistake, card_name, choices, understood
+from arena.board import WIDTH, Board, Line
+from arena.match import Play
+from arena.terminal import Terminal
+from engine import KINDS, STANDARD, Action, Rules, View
+from engine.cards import CHARS
+
+
+class Quit(Exception):
+    """The person wants to stop."""
+
+
+class HumanPlayer:
+    """A person, who has all the time there is; mistakes are answered, and asked again.
+
+    Raises Quit, and Ended where there is nothing more to read.
+    """
+
+    def __init__(self, terminal: Terminal, opponent: str, naming: str) -> None:
+        self.terminal = terminal
+        self.opponent = opponent
+        self.naming = naming
+        self.told = 0
+        """The ply up to which the person knows what happened."""
+
+    def begin(self) -> Play[None]:
+        """Do nothing: the person is there."""
+        return
+        yield
+
+    def choose(self, seen: View) -> Play[Action]:
+        """Return the person's action; where there is but one, it is not asked for."""
+        board = Board(seen, self.naming, self.opponent)
+        if len(seen.legal) > 1:
+            return self._asked(board)
+        self.terminal.say(["", *self._news(board), _forced(seen, self.naming)])
+        return seen.legal[0]
+        yield
+
+    def end(self) -> Play[None]:
+        """Do nothing: the session tells how it ended."""
+        return
+        yield
+
+    def _news(self, board: Board) -> list[Line]:
+        """Return what happened since the person was last told."""
+        since, self.told = self.told, len(board.seen.history)
+        return board.events(since)
+
+    def _asked(self, board: Board) -> Action:
+        seen = board.seen
+        self.terminal.say(["", *board.lines(self.told)])
+        self.told = len(seen.history)
+        prompt = choices(seen).removesuffix(".")
+        while True:
+            text = self.terminal.ask(f"{prompt}; ? for help > ")
+            try:
+                meant = understood(text, seen, self.naming)
+            except Mistake as mistake:
+                self.terminal.say(
+                    Line(part, "wrong") for part in textwrap.wrap(str(mistake), WIDTH)
+                )
+                continue
+            if isinstance(meant, int):
+                return meant
+            self._obey(meant, board)
+
+    def _obey(self, command: Command, board: Board) -> None:
+        if command == "quit":
+            raise Quit
+        answers = {
+            "help": lambda: help_lines(self.naming, board.seen.rules),
+            "board": board.lines,
+            "history": board.history,
+        }
+        self.terminal.say(answers[command]())
+
+
+def _forced(seen: View, naming: str) -> str:
+    """Return the line that says what the person has to do."""
+    if not seen.hand:
+        return "Your hand is empty, and so you take."
+    return f"You can play nothing but {card_name(naming, seen.legal[0])}, and so you do."
+
+
+def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
+    """Return the signs, the commands and the rules in short, on one screen."""
+    signs = [f"{CHARS[kind]} {card_name(naming, kind)}" for kind in KINDS]
+    values = ", ".join(map(str, rules.majority_values))
+    told = [
+        f"Type a card's sign or its name to play it to the end of the row, T to take: "
+        f"{'; '.join(signs)}.",
+        "Commands: board shows the table again, history all actions so far, quit ends the game.",
+        f"In each of the {rules.rounds} rounds both play their {rules.hand_size} cards and take "
+        f"once, by turns, whenever they like; who did not begin this round begins the next. A "
+        f"take brings the last {rules.take_size} cards of the row, or all if there are fewer, "
+        f"into one's pile; the rest stays.",
+        f"Who holds {rules.cities_needed} cities wins at once. Otherwise the points after the "
+        f"last round decide: {values} points for more cards of the supports 5, 6, 7, 8 than the "
+        f"other; {rules.set_bonus} for every set of the four; alliances add their value, "
+        f"betrayals subtract it; cities score nothing. Equal points: more 8s win, then 7s, 6s, "
+        f"5s{', cities' if rules.tiebreak == 'cities' else ''}.",
+        f"{rules.removed} cards are out of the game, and nobody knows which.",
+    ]
+    return [Line(text) for part in told for text in textwrap.wrap(part, WIDTH)]

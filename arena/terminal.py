@@ -1,0 +1,59 @@
+"""Terminal: where a person reads and types; any two text streams will do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+import click
+
+from arena.board import Line, Role
+from arena.faults import printable
+
+_STYLES: dict[Role, dict[str, Any]] = {
+    "plain": {},
+    "head": {"bold": True},
+    "take": {"fg": "cyan"},
+    "wrong": {"fg": "yellow"},
+}
+
+
+class Ended(Exception):
+    """There is nothing more to read."""
+
+
+class Terminal:
+    """Writes lines and asks for one; in color where it is written to a real terminal.
+
+    What is read from anything else is written, too, so that what is left of a scripted
+    session can be read.
+    """
+
+    def __init__(self, source: TextIO, out: TextIO) -> None:
+        self.source = source
+        self.out = out
+        self._is_colored = out.isatty() and not os.environ.get("NO_COLOR")
+        self._echoes = not source.isatty()
+
+    def say(self, lines: Iterable[Line | str]) -> None:
+        """Write lines."""
+        for line in lines:
+            text, role = line if isinstance(line, Line) else Line(line)
+            styled = click.style(text, **_STYLES[role]) if self._is_colored else text
+            self.out.write(f"{styled}\n")
+        self.out.flush()
+
+    def ask(self, prompt: str) -> str:
+        """Return what is typed after the prompt, without the line's end.
+
+        Raises Ended where nothing more can be.
+        """
+        self.out.write(prompt)
+        self.out.flush()
+        line = self.source.readline()
+        if self._echoes or not line:
+            self.out.write(f"{printable(line.rstrip())}\n")
+        if not line:
+            raise Ended
+        return line.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from arena.answer import Command, Mistake, card_name, choices, understood
-from arena.board import WIDTH, Board, Line
+from arena.board import WIDTH, Board, Line, short
 from arena.match import Play
 from arena.terminal import Terminal
 from engine import KINDS, STANDARD, Action, Rules, View
@@ -24,7 +24,7 @@ class HumanPlayer:
 
     def __init__(self, terminal: Terminal, opponent: str, naming: str) -> None:
         self.terminal = terminal
-        self.opponent = opponent
+        self.opponent = short(opponent)
         self.naming = naming
         self.told = 0
         """The ply up to which the person knows what happened."""
@@ -39,7 +39,7 @@ class HumanPlayer:
         board = Board(seen, self.naming, self.opponent)
         if len(seen.legal) > 1:
             return self._asked(board)
-        self.terminal.say(["", *self._news(board), _forced(seen, self.naming)])
+        self.terminal.say(["", *self._news(board), _forced(board)])
         return seen.legal[0]
         yield
 
@@ -57,19 +57,20 @@ class HumanPlayer:
         seen = board.seen
         self.terminal.say(["", *board.lines(self.told)])
         self.told = len(seen.history)
-        prompt = choices(seen).removesuffix(".")
+        prompt = question = f"{choices(seen).removesuffix('.')}; ? for help > "
         while True:
-            text = self.terminal.ask(f"{prompt}; ? for help > ")
             try:
-                meant = understood(text, seen, self.naming)
+                meant = understood(self.terminal.ask(question), seen, self.naming)
             except Mistake as mistake:
-                self.terminal.say(
-                    Line(part, "wrong") for part in textwrap.wrap(str(mistake), WIDTH)
-                )
+                lines = textwrap.wrap(str(mistake), WIDTH)
+                self.terminal.say(Line(line, "wrong") for line in lines)
+                question = "Your turn > "
                 continue
             if isinstance(meant, int):
+                self.terminal.wait(f"{self.opponent} is thinking ...")
                 return meant
             self._obey(meant, board)
+            question = prompt
 
     def _obey(self, command: Command, board: Board) -> None:
         if command == "quit":
@@ -82,11 +83,11 @@ class HumanPlayer:
         self.terminal.say(answers[command]())
 
 
-def _forced(seen: View, naming: str) -> str:
+def _forced(board: Board) -> str:
     """Return the line that says what the person has to do."""
-    if not seen.hand:
+    if not board.hand:
         return "Your hand is empty, and so you take."
-    return f"You can play nothing but {card_name(naming, seen.legal[0])}, and so you do."
+    return f"There is nothing else to do, and so you play {board.hand[0].name}."
 
 
 def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:

@@ -18,6 +18,8 @@ _STYLES: dict[Role, dict[str, Any]] = {
     "wrong": {"fg": "yellow"},
 }
 
+_CLEARED = "\r\x1b[K"
+
 
 class Ended(Exception):
     """There is nothing more to read."""
@@ -33,11 +35,14 @@ class Terminal:
     def __init__(self, source: TextIO, out: TextIO) -> None:
         self.source = source
         self.out = out
-        self._is_colored = out.isatty() and not os.environ.get("NO_COLOR")
+        self._is_terminal = out.isatty()
+        self._is_colored = self._is_terminal and not os.environ.get("NO_COLOR")
         self._echoes = not source.isatty()
+        self._waits = False
 
     def say(self, lines: Iterable[Line | str]) -> None:
         """Write lines."""
+        self._forget_wait()
         for line in lines:
             text, role = line if isinstance(line, Line) else Line(line)
             styled = click.style(text, **_STYLES[role]) if self._is_colored else text
@@ -49,6 +54,7 @@ class Terminal:
 
         Raises Ended where nothing more can be.
         """
+        self._forget_wait()
         self.out.write(prompt)
         self.out.flush()
         line = self.source.readline()
@@ -57,3 +63,15 @@ class Terminal:
         if not line:
             raise Ended
         return line.strip()
+
+    def wait(self, text: str) -> None:
+        """Show on a real terminal what is waited for, until there is something else to say."""
+        if self._is_terminal:
+            self.out.write(text)
+            self.out.flush()
+            self._waits = True
+
+    def _forget_wait(self) -> None:
+        if self._waits:
+            self.out.write(_CLEARED)
+            self._waits = False

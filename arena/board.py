@@ -139,15 +139,17 @@ class Board:
         older, taken = self.row[:start], self.row[start:]
         if not taken:
             return listed("row", [])
-        head = f"last {len(taken)}" if self.seen.taken[self.seen.seat] else "take brings"
         lines = listed("row", [card.name for card in older]) if older else []
-        return lines + listed(head, [card.name for card in taken], "take")
+        return lines + listed("take brings", [card.name for card in taken], "take")
 
     def _keyed(self) -> list[str]:
         """Return the hand by kinds, each with the sign that plays it."""
         kinds = sorted({card.kind for card in self.hand})
         cards = {kind: [card for card in self.hand if card.kind == kind] for kind in kinds}
-        return [f"[{CHARS[kind]}] {' '.join(grouped(cards[kind]))}" for kind in kinds]
+        return [
+            f"[{CHARS[kind]}] {' '.join(grouped(cards[kind]))}{worth(self.naming, kind)}"
+            for kind in kinds
+        ]
 
     def score(self) -> list[Line]:
         """Return both piles and what they score, as two tables."""
@@ -185,6 +187,15 @@ def short(label: str) -> str:
     if len(label) <= _LONGEST_LABEL:
         return label
     return label[: _LONGEST_LABEL - len(_ELLIPSIS)] + _ELLIPSIS
+
+
+def worth(naming: str, kind: Kind) -> str:
+    """Return the value of a card in brackets where its name does not tell it.
+
+    >>> worth("deck", 6), worth("english", 6)
+    (' (+4)', '')
+    """
+    return f" ({VALUES[kind]:+})" if naming == "deck" and VALUES[kind] else ""
 
 
 def listed(head: str, items: Sequence[str], role: Role = "plain") -> list[Line]:

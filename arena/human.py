@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from arena.answer import Command, Mistake, card_name, choices, understood
-from arena.board import WIDTH, Board, Line, short
+from arena.board import WIDTH, Board, Line, listed, short, worth
 from arena.match import Play
 from arena.terminal import Terminal
 from engine import KINDS, STANDARD, Action, Rules, View
@@ -92,11 +92,10 @@ def _forced(board: Board) -> str:
 
 def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
     """Return the signs, the commands and the rules in short, on one screen."""
-    signs = [f"{CHARS[kind]} {card_name(naming, kind)}" for kind in KINDS]
+    signs = [f"{CHARS[kind]} {card_name(naming, kind)}{worth(naming, kind)}" for kind in KINDS]
     values = ", ".join(map(str, rules.majority_values))
     told = [
-        f"Type a card's sign or its name to play it to the end of the row, T to take: "
-        f"{'; '.join(signs)}.",
+        "Type a card's sign or its name to play it to the end of the row, T to take.",
         "Commands: board shows the table again, history all actions so far, quit ends the game.",
         f"In each of the {rules.rounds} rounds both play their {rules.hand_size} cards and take "
         f"once, by turns, whenever they like; who did not begin this round begins the next. A "
@@ -109,4 +108,6 @@ def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
         f"5s{', cities' if rules.tiebreak == 'cities' else ''}.",
         f"{rules.removed} cards are out of the game, and nobody knows which.",
     ]
-    return [Line(text) for part in told for text in textwrap.wrap(part, WIDTH)]
+    paragraphs = [[Line(text) for text in textwrap.wrap(part, WIDTH)] for part in told]
+    paragraphs.insert(1, listed("  the signs", signs))
+    return [line for paragraph in paragraphs for line in paragraph]

@@ -12,7 +12,6 @@ from arena.board import Line, Role
 from arena.faults import printable
 
 _STYLES: dict[Role, dict[str, Any]] = {
-    "plain": {},
     "head": {"bold": True},
     "take": {"fg": "cyan"},
     "wrong": {"fg": "yellow"},
@@ -45,7 +44,8 @@ class Terminal:
         self._forget_wait()
         for line in lines:
             text, role = line if isinstance(line, Line) else Line(line)
-            styled = click.style(text, **_STYLES[role]) if self._is_colored else text
+            style = _STYLES.get(role) if self._is_colored else None
+            styled = click.style(text, **style) if style else text
             self.out.write(f"{styled}\n")
         self.out.flush()
 

@@ -83,6 +83,11 @@ def test_a_worker_imports_no_heavy_library() -> None:
     assert not loaded_by("import arena.worker, arena.executors, arena.runner") & HEAVY
 
 
+def test_a_session_of_a_person_imports_no_heavy_library() -> None:
+    """The first board is there at once."""
+    assert not loaded_by("import arena.session") & HEAVY
+
+
 def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:
     """A bot's own process starts quickly, and holds nothing of a run."""
     extra = loaded_by("import arena.lanes.host") - loaded_by("pass")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from arena.errors import ArenaError
@@ -23,7 +24,6 @@ from arena.load import load
 from arena.schedule import Pairing
 from arena.session import Records, Session, play
 from arena.terminal import Terminal
-from bots.greedy import bot as greedy
 from engine import STANDARD, Action, View
 from engine.cards import CHARS, to_text
 from engine.play import deal_at, setup
@@ -50,12 +50,12 @@ class First:
         return action
 
 
-def expected(seed: int, number: int = 0) -> tuple[str, str]:
-    """Return what First types against greedy, and the actions of their game."""
-    address = Pairing("human", "greedy").deal_address(number)
+def expected(seed: int, number: int = 0, bot: str = "greedy") -> tuple[str, str]:
+    """Return what First types against a bot, and the actions of their game."""
+    address = Pairing("human", bot).deal_address(number)
     state = State(deal_at(seed, address, STANDARD))
     first, seat = First(), (seed + number) % 2
-    players = [first, greedy(setup(seed, address, 1 - seat))]
+    players = [first, load(bot).strategy(setup(seed, address, 1 - seat))]
     referee(state, players if seat == 0 else players[::-1])
     return first.typed, to_text(state.history)
 
@@ -78,24 +78,24 @@ def records(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_whole_game_through_a_pipe(tmp_path: Path, arena: Arena) -> None:
     """The bot plays as in a run; the record is judged as the session ended, and can be shown."""
-    typed, actions = expected(seed=4)
-    done = command(tmp_path, "human", "greedy", "--seed", "4", typed=typed)
+    typed, actions = expected(seed=4, bot="uniform")
+    done = command(tmp_path, "human", "uniform", "--seed", "4", typed=typed)
     assert (done.returncode, done.stderr) == (0, "")
     (record,) = records(tmp_path)
     assert record["actions"] == actions
-    assert record["bots"] == ["human", "greedy"]
-    assert record["game"] == "human/greedy/0/0"
-    assert record["opponent"]["sha256"] == load("greedy").sha256
+    assert record["bots"] == ["human", "uniform"]
+    assert record["game"] == "human/uniform/0/0"
+    assert record["opponent"]["sha256"] == load("uniform").sha256
     judged = json.loads(arena("replay", str(FILE), "--json").stdout)
     assert judged["over"]
     assert record["bots"][judged["winner"]] == record["winner"]
     assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
-    who = "You win" if record["winner"] == "human" else "greedy wins"
+    who = "You win" if record["winner"] == "human" else "uniform wins"
     low, high = sorted(record["points"])
     assert f"{who} on points, {high} to {low}." in done.stdout
     assert f"Recorded: line 1 of {FILE}" in done.stdout
     assert f"arena show {FILE} --line 1" in done.stdout
-    assert "arena play human greedy --seed 4" in done.stdout
+    assert "arena play human uniform --seed 4" in done.stdout
     assert arena("show", str(FILE), "--line", "1").returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
 
@@ -227,7 +227,10 @@ def test_a_bots_process_that_dies_is_started_again_for_the_next_game(tmp_path: P
         ("play human greedy --out cup.yaml", "error: cup.yaml: cannot be written"),
         ("play greedy uniform --games 2", "--games: for a game with a person alone"),
         ("play greedy uniform --names deck", "--names: for a game with a person alone"),
-        ("run cup.yaml", "cup.yaml: bot 'human': a person plays in `arena play human BOT` alone"),
+        (
+            "run cup.yaml",
+            "cup.yaml: bots[1]: bot 'human': a person plays in `arena play human BOT` alone",
+        ),
         ("game human greedy", "bot 'human': a person plays in `arena play human BOT` alone"),
         ("game greedy Ann=human", "a person plays in `arena play human BOT` alone"),
     ],
@@ -340,14 +343,14 @@ def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     found.until("? for help > ")
     found.type("t\n")
     found.until("waits is thinking ...")
+    (bot,) = psutil.Process(found.process.pid).children(recursive=True)
     found.type("\x03")
     status, shown = found.end()
     os.close(found.master)
     assert status == 130
     assert "Traceback" not in shown
     assert records(tmp_path)[0]["actions"] == "T"
-    with pytest.raises(ProcessLookupError):
-        os.killpg(found.process.pid, 0)
+    assert not bot.is_running()
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])

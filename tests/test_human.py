@@ -7,11 +7,13 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
     ],
 )
 def test_a_whole_game_through_a_pipe(tmp_path: Path, arena: Arena, seed: int, ending: str) -> None:
-    """The bot plays as in a run; the record is judged as the session ended, and can be shown."""
+    """The bot plays as in a run, every action is told once, the record is judged the same."""
     typed, actions = expected(seed, bot="uniform")
     done = command(tmp_path, "human", "uniform", "--seed", str(seed), typed=typed)
     assert (done.returncode, done.stderr) == (0, "")
@@ -99,6 +101,9 @@ def test_a_whole_game_through_a_pipe(tmp_path: Path, arena: Arena, seed: int, en
     assert record["bots"][judged["winner"]] == record["winner"]
     assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
     assert ending in done.stdout
+    told = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
+    assert len(told) == len(actions)
+    assert f"; ? for help > {typed[0]}\n" in done.stdout
     assert f"Recorded: line 1 of {FILE}" in done.stdout
     assert f"arena show {FILE} --line 1" in done.stdout
     assert f"arena play human uniform --seed {seed}" in done.stdout
@@ -253,6 +258,13 @@ def test_bad_input_is_one_line_and_status_2(
     assert [path.name for path in tmp_path.iterdir()] == ["cup.yaml"]
 
 
+def _at_a_terminal() -> None:
+    """Let the terminal be this process's own, which its keys reach."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run unattended
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Console:
     """A session of the real command in a pseudo-terminal of its own."""
 
@@ -266,7 +278,7 @@ class Console:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_at_a_terminal,
         )
         os.close(slave)
         self.seen = ""
@@ -274,12 +286,12 @@ class Console:
     def until(self, text: str) -> str:
         """Return what is shown up to this text, which is awaited."""
         while text not in self.seen:
-            assert select.select([self.master], [], [], 20)[0], self.seen
             self.seen += self._read()
         before, _, self.seen = self.seen.partition(text)
         return before
 
     def _read(self) -> str:
+        assert select.select([self.master], [], [], 20)[0], self.seen
         return os.read(self.master, 4096).decode()
 
     def type(self, text: str) -> None:
@@ -344,11 +356,15 @@ def test_ctrl_c_and_ctrl_d_keep_the_game(
 
 def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     """The action that has just been made is in the record, and no process is left."""
-    write(tmp_path, "waits", "    def choose(self, view, /):\n        __import__('time').sleep(9)")
+    asked = tmp_path / "asked"
+    body = f"        open({str(asked)!r}, 'w').close()\n        __import__('time').sleep(9)"
+    write(tmp_path, "waits", f"    def choose(self, view, /):\n{body}")
     found = Console(tmp_path, "human", "waits.py", "--seed", "4")
     found.until("? for help > ")
     found.type("t\n")
     found.until("waits is thinking ...")
+    while not asked.exists():
+        time.sleep(0.01)
     (bot,) = psutil.Process(found.process.pid).children(recursive=True)
     found.type("\x03")
     status, shown = found.end()
@@ -369,6 +385,23 @@ def test_a_terminal_that_is_closed_keeps_the_game(
     console.process.send_signal(number)
     assert console.end()[0] == 128 + number
     assert len(records(tmp_path)[0]["actions"]) == 2
+
+
+def test_bytes_that_are_no_text_and_screens_without_suits(tmp_path: Path) -> None:
+    """What cannot be read is a mistake, what cannot be shown is a question mark."""
+    words = ["human", "greedy", "--seed", "4", "--names", "deck"]
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "play", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        input=b"\xff\n6\nquit\n",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"is neither a card nor a command" in done.stdout
+    assert b"[6] 5?" in done.stdout
 
 
 def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

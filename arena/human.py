@@ -38,9 +38,13 @@ class HumanPlayer:
         """Return the person's action; where there is but one, it is not asked for."""
         board = Board(seen, self.naming, self.opponent)
         if len(seen.legal) > 1:
-            return self._asked(board)
-        self.terminal.say(["", *self._news(board), _forced(board)])
-        return seen.legal[0]
+            action = self._asked(board)
+        else:
+            action = seen.legal[0]
+            self.terminal.say(["", *board.events(self.told), _forced(board)])
+        self.told = len(seen.history)
+        self.terminal.wait(f"{self.opponent} is thinking ...")
+        return action
         yield
 
     def end(self) -> Play[None]:
@@ -48,15 +52,9 @@ class HumanPlayer:
         return
         yield
 
-    def _news(self, board: Board) -> list[Line]:
-        """Return what happened since the person was last told."""
-        since, self.told = self.told, len(board.seen.history)
-        return board.events(since)
-
     def _asked(self, board: Board) -> Action:
         seen = board.seen
         self.terminal.say(["", *board.lines(self.told)])
-        self.told = len(seen.history)
         prompt = question = f"{choices(seen).removesuffix('.')}; ? for help > "
         while True:
             try:
@@ -67,7 +65,6 @@ class HumanPlayer:
                 question = "Your turn > "
                 continue
             if isinstance(meant, int):
-                self.terminal.wait(f"{self.opponent} is thinking ...")
                 return meant
             self._obey(meant, board)
             question = prompt

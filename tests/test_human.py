@@ -22,11 +22,13 @@ import psutil
 import pytest
 
 from arena.errors import ArenaError
+from arena.human import help_lines
 from arena.load import load
 from arena.schedule import Pairing
 from arena.session import Records, Session, play
+from arena.show import NAMINGS, names
 from arena.terminal import Terminal
-from engine import STANDARD, Action, View
+from engine import KINDS, STANDARD, Action, View
 from engine.cards import CHARS, to_text
 from engine.play import deal_at, setup
 from engine.play import play as referee
@@ -164,6 +166,16 @@ def test_mistakes_are_answered_and_asked_again(tmp_path: Path) -> None:
     ):
         assert told in done.stdout
     assert len(records(tmp_path)[0]["actions"]) == 48
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_the_help_fits_a_screen(naming: str) -> None:
+    """With the prompt, 24 rows of 80 columns; every sign is in it."""
+    lines = [line.text for line in help_lines(naming)]
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    for kind in KINDS:
+        assert f"{CHARS[kind]} {names(naming, kind)[0]}" in " ".join(lines)
 
 
 @pytest.mark.parametrize(("typed", "status"), [("6\nquit\n", 0), ("6\nq\n", 0), ("6\n", 1)])

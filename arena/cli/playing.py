@@ -87,13 +87,15 @@ def run(
 @click.option(
     "--pairs", type=_PAIRS, default=100, show_default=True, help="Deals for each two bots."
 )
-@click.option("--games", type=_GAMES, default=1, show_default=True, help="A person's games.")
+@click.option(
+    "--games", type=_GAMES, default=1, show_default=True, help="With `human`: how many games."
+)
 @click.option(
     "--names",
     type=_NAMES,
     default="english",
     show_default=True,
-    help="What a person's cards are called.",
+    help="With `human`: what the cards are called.",
 )
 @_run_options
 def play(

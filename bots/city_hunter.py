@@ -1,42 +1,31 @@
 """Goes for the three cities, and denies them to the opponent."""
 
-from engine import CITY, TAKE, Action, Setup, View, count
-from engine.cards import VALUES
-
-GOOD_ENOUGH = 4
+from bots.majority import Majority, Promise
+from engine import CITY, Pack, Rules, Setup, count
 
 
-class CityHunter:
-    """Takes the cities it can reach, and plays its own only when nobody else can take them."""
+class Hunt(Promise):
+    """The promise of piles to somebody for whom cities are worth `city` points more each."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.rules = setup.rules
+    def __init__(self, rules: Rules, city: float) -> None:
+        super().__init__(rules)
+        self.city = city
 
-    def choose(self, view: View, /) -> Action:
-        """Return the take if it is time for it, else the card that gives away least."""
-        if view.legal == (TAKE,) or (TAKE in view.legal and self.wants(view)):
-            return TAKE
-        if CITY in view.legal and TAKE in view.legal and view.taken[view.opponent]:
-            return CITY
-        plays = [action for action in view.legal if action != TAKE]
-        return min(plays, key=lambda kind: self.danger(view, kind))
+    def alone(self, pile: Pack) -> float:
+        """Return what a pile is worth whatever the other one holds."""
+        return super().alone(pile) + self.city * count(pile, CITY)
 
-    def wants(self, view: View) -> bool:
-        """Whether the end of the row is worth the round's only take."""
-        end = view.row[-self.rules.take_size :]
-        if CITY not in end:
-            return sum([VALUES[kind] or 1 for kind in end]) >= GOOD_ENOUGH
-        in_reach = end.count(CITY)
-        held = max(count(pile, CITY) for pile in view.piles)
-        decides = held + in_reach >= self.rules.cities_needed
-        slipping = len(view.row) >= self.rules.take_size and end[0] == CITY
-        return decides or slipping or not view.taken[view.opponent]
 
-    def danger(self, view: View, kind: Action) -> float:
-        """Return what playing a kind gives away: a city most, an own take's losses least."""
-        if kind == CITY:
-            return 100
-        return VALUES[kind] if view.taken[view.seat] else -VALUES[kind]
+class CityHunter(Majority):
+    """Plays as `majority` does, with more weight on cities: its own and the opponent's.
+
+    `city` is the worth of each in points, beside what the win promises; `patience` is how
+    much more a take must bring for every card still in the hand.
+    """
+
+    def __init__(self, setup: Setup, city: float = 9.0, patience: float = 4.0) -> None:
+        super().__init__(setup, patience)
+        self.promise = Hunt(setup.rules, city)
 
 
 bot = CityHunter

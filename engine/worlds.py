@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import comb
 from random import Random
 
-from engine.cards import UNIT, Pack, cards_of, pack_of, shuffled
+from engine.cards import UNIT, Pack, cards_of, counts, pack_of, shuffled
 from engine.state import State
 from engine.view import View
 
@@ -44,6 +46,27 @@ def sample_hand(view: View, rng: Random) -> Pack:
     for left in range(len(unseen), len(unseen) - view.opponent_cards, -1):
         hand += UNIT[unseen.pop(int(random() * left))]
     return hand
+
+
+def hands(view: View) -> Iterator[tuple[Pack, int]]:
+    """Yield every hand the opponent may hold, with the number of its deals.
+
+    The numbers add up to the ways of choosing that many of the unseen cards.
+    """
+    unseen = [(UNIT[kind], n) for kind, n in enumerate(counts(view.unseen)) if n]
+    yield from _choices(unseen, view.opponent_cards)
+
+
+def _choices(cards: list[tuple[Pack, int]], size: int) -> Iterator[tuple[Pack, int]]:
+    """Yield every pack of so many of these cards, with the number of ways to choose it."""
+    if not cards:
+        if not size:
+            yield 0, 1
+        return
+    (unit, copies), rest = cards[0], cards[1:]
+    for chosen in range(min(copies, size) + 1):
+        for pack, ways in _choices(rest, size - chosen):
+            yield pack + chosen * unit, ways * comb(copies, chosen)
 
 
 _new = object.__new__

@@ -1,0 +1,178 @@
+"""The strongest here within 50 ms a decision: tree search with learned values.
+
+The search is that of `ismcts`. What piles and row are worth after a round was learned from
+games by `python -m bench.values`, by logistic regression; under other rules than the
+published ones the promise of the piles takes its place.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from bots.ismcts import Ismcts, Node
+from engine import CITY, STANDARD, SUPPORTS, Pack, Setup, State, View
+from engine.cards import MOST_COPIES, count
+from engine.scoring import deals, sets
+
+# fmt: off
+LEARNED = {
+    1: (
+        -0.33, 0.35, 0.35, 0, -0.03, 0.33, 0.28, 0.04, -0.09, 0.33, 0.24, 0.26, -0.01, 0.32,
+        0.33, 0.31, -0.01, 0.08, 0.13, 0.39, 0.10, 0.47, 0.49, 0.71, 0.70, 0.39, 0.37, 0,
+        -0.02, 0.35, 0.32, 0.34, 0.12, 0.35, 0.34, 0.25, 0.11, 0.31, 0.44, 0.24, -0.11,
+        -0.01, 0.13, 0.34, 0.26, 0.11, 0.49, 0.65, -0.05, 0.41, 0.41, 0.39, 0.32, 0, 0.03,
+        0.10, 0.05, 0.10, 0.08, 0.07, 0.05, -0.03, 0.05, 0.16, 0.05, 0.01, -0.02, 0.10,
+    ),
+    2: (
+        -0.03, 0.46, 0.36, 0.08, 0.24, 0.31, 0.37, 0.11, 0.15, 0.37, 0.42, 0.31, 0.10, 0.33,
+        0.36, 0.35, 0.07, 0.03, 0.15, 0.47, 0.03, 0.88, 0.42, 0.78, 1.93, 0.43, 0.39, -0.03,
+        0.17, 0.37, 0.32, 0.16, -0.07, 0.36, 0.37, 0.28, 0, 0.29, 0.37, 0.36, 0.02, 0.02,
+        0.14, 0.47, 0.10, 0.28, 0.43, 0.88, -0.29, 0.61, 0.71, 0.47, 0.70, 0.06, 0.07, 0.10,
+        0.09, 0.06, 0.06, 0.05, 0.05, 0.01, 0.06, 0.11, -0.05, -0.04, 0.01, 0.03,
+    ),
+    3: (
+        -0.57, 0.42, 0.55, 0, 0.24, 0.34, 0.43, 0.31, 0.03, 0.29, 0.41, 0.32, -0.06, 0.22,
+        0.30, 0.38, 0, 0.27, 0.19, 0.45, -0.02, 1.84, 0.38, 0.51, 3.75, 0.44, 0.45, 0.01,
+        0.14, 0.37, 0.47, 0.36, 0.03, 0.40, 0.41, 0.31, -0.02, 0.31, 0.27, 0.38, 0, 0.18,
+        0.18, 0.40, 0.05, 0.51, 0.43, 1.10, -0.32, 0.94, 0.81, 1.13, 1.63, 0.01, 0.06,
+        -0.08, -0.29, 0.15, 0.12, 0.13, 0.15, 0.09, 0.10, 0.16, 0, -0.08, -0.01, 0.07,
+    ),
+}
+# fmt: on
+"""What is worth how much after each round but the last, in logits of the chance of the seat
+that begins the next round. First a constant; then for that seat, and after it for the other:
+the first, second, third and fourth card of 5, 6, 7 and 8, a set, a point of deals, and for
+one city and for two, that they are held, with none of the other's, with the rest in the row.
+Then for 5, 6, 7, 8 the lead by what is left to come, and a lead that nothing can turn; then
+a card of each kind in the row."""
+
+_ROLE = 24
+_WIDTH = MOST_COPIES + 1
+_COPIES = STANDARD.copies
+
+
+class Values:
+    """What two piles and a row are worth after a round of the published game."""
+
+    def __init__(self, weights: tuple[float, ...]) -> None:
+        self.constant = weights[0]
+        roles = weights[1 : 1 + _ROLE], weights[1 + _ROLE : 1 + 2 * _ROLE]
+        share, sure = weights[1 + 2 * _ROLE :][:4], weights[1 + 2 * _ROLE :][4:8]
+        self.row = weights[1 + 2 * _ROLE + 8 :]
+        self.cities = tuple([role[-6:] for role in roles])
+        self.worth = tuple([role[16:18] for role in roles])
+        self.known: tuple[dict[Pack, float], dict[Pack, float]] = ({}, {})
+        self.leads = []
+        for kind in SUPPORTS:
+            cards = [role[4 * kind : 4 * kind + 4] for role in roles]
+            self.leads.append(_lead_table(kind, cards, share[kind], sure[kind]))
+
+    def logit(self, first: Pack, second: Pack, row: bytes) -> float:
+        """Return the chance of the first pile's owner, who begins the next round, as logit."""
+        fives, sixes, sevens, eights = self.leads
+        logit = (
+            self.constant
+            + self.alone(0, first)
+            - self.alone(1, second)
+            + fives[(first & 31) << 5 | second & 31]
+            + sixes[first & 31 << 5 | second >> 5 & 31]
+            + sevens[first >> 5 & 31 << 5 | second >> 10 & 31]
+            + eights[first >> 10 & 31 << 5 | second >> 15 & 31]
+        )
+        for kind in row:
+            logit += self.row[kind]
+        mine, theirs = count(first, CITY), count(second, CITY)
+        if mine and not theirs:
+            logit += self.threat(0, mine, row)
+        elif theirs and not mine:
+            logit -= self.threat(1, theirs, row)
+        return logit
+
+    def alone(self, role: int, pile: Pack) -> float:
+        """Return what sets, deals and cities of a pile are worth."""
+        known = self.known[role].get(pile)
+        if known is None:
+            per_set, per_point = self.worth[role]
+            whole = sets(pile) / STANDARD.set_bonus
+            held = (0.0, self.cities[role][0], self.cities[role][3])
+            known = per_set * whole + per_point * sum(deals(pile)) + held[count(pile, CITY)]
+            self.known[role][pile] = known
+        return known
+
+    def threat(self, role: int, held: int, row: bytes) -> float:
+        """Return what it is worth besides that nobody else has a city."""
+        _, alone, in_row = self.cities[role][3 * held - 3 : 3 * held]
+        return alone + (in_row if row.count(CITY) == STANDARD.cities_needed - held else 0.0)
+
+
+def _lead_table(
+    kind: int, cards: list[tuple[float, ...]], share: float, sure: float
+) -> list[float]:
+    """Return what a support is worth, by 32 times the first's count plus the second's."""
+    table = [0.0] * _WIDTH * _WIDTH
+    copies = STANDARD.copies[kind]
+    for mine in range(copies + 1):
+        for theirs in range(copies + 1 - mine):
+            ahead, left = mine - theirs, copies - mine - theirs
+            turned = (ahead > left) - (-ahead > left)
+            table[mine * _WIDTH + theirs] = (
+                sum(cards[0][:mine])
+                - sum(cards[1][:theirs])
+                + share * max(-1.0, min(1.0, ahead / (left + 1)))
+                + sure * turned
+            )
+    return table
+
+
+_VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
+
+
+class Champion(Ismcts):
+    """Searches as `ismcts` does, with learned values at the end of a round.
+
+    `iterations` are made at the beginning of a round; later, when each is shorter, as many
+    more as take the same time, up to three times as many. `positions` bounds the exact
+    search of the last round.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        iterations: int = 700,
+        seconds: float | None = None,
+        exploration: float = 0.5,
+        positions: int = 2000,
+    ) -> None:
+        super().__init__(setup, iterations, seconds, exploration, "greedy", positions)
+        self.effort = iterations * setup.rules.round_plies
+        self.most = 3 * iterations
+        self.published = setup.rules == STANDARD
+        self.after: dict[tuple[Pack, Pack, bytes], float] = {}
+
+    def search(self, view: View) -> Node:
+        """Return the tree of a decision; every legal action has been visited."""
+        self.after.clear()
+        left = self.rules.round_plies - len(view.history) % self.rules.round_plies
+        self.iterations = min(self.most, self.effort // left)
+        return super().search(view)
+
+    def value(self, world: State) -> float:
+        """Return the chance of seat 0 to win after this round, from 0 to 1."""
+        if not self.published or world.round == self.rules.rounds:
+            return super().value(world)
+        first, second = world.piles
+        key = (first, second, world.row)
+        known = self.after.get(key)
+        if known is None:
+            if max(first, second) >= self.rules.city_pack:
+                return super().value(world)
+            values = _VALUES[world.round]
+            if world.round & 1:  # seat 1 begins the next round
+                known = 1.0 / (1.0 + exp(values.logit(second, first, world.row)))
+            else:
+                known = 1.0 / (1.0 + exp(-values.logit(first, second, world.row)))
+            self.after[key] = known
+        return known
+
+
+bot = Champion

@@ -1,0 +1,41 @@
+"""Spoils the opponent's take, and takes what the opponent wants."""
+
+from bots.majority import Promise
+from engine import TAKE, Action, Setup, View
+from engine.cards import size
+
+
+class Denier:
+    """Judges an action by the take that it leaves to the opponent.
+
+    A take is worth to somebody what it adds to the promise of the piles. `greed` is how
+    much the own gain counts beside the opponent's loss, `patience` how much more a take
+    must bring for every card still in the hand.
+    """
+
+    def __init__(self, setup: Setup, greed: float = 0.1, patience: float = 4.0) -> None:
+        self.promise = Promise(setup.rules)
+        self.size = setup.rules.take_size
+        self.greed = greed
+        self.patience = patience
+
+    def choose(self, view: View, /) -> Action:
+        """Return the action that spoils most, the first among equals."""
+        return max(view.legal, key=lambda action: self.worth(view, action))
+
+    def worth(self, view: View, action: Action) -> float:
+        """Return how little an action leaves to the opponent, in promised points."""
+        rival = view.opponent
+        if action == TAKE:
+            own = self.greed * self.promise.gain(view, view.seat, view.row)
+            left = (
+                0.0 if view.taken[rival] else self.promise.gain(view, rival, view.row[: -self.size])
+            )
+            return own - left - self.patience * size(view.hand)
+        row = view.row + bytes((action,))
+        if view.taken[rival]:
+            return self.promise.gain(view, view.seat, row)
+        return -self.promise.gain(view, rival, row)
+
+
+bot = Denier

@@ -1,0 +1,180 @@
+"""Plays the last round exactly; before it, another bot plays.
+
+For every hand the opponent may hold, each action is worth what best play of both brings
+with all cards open; the action with the best average over the hands is played. Source:
+Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001, here
+with all worlds; alpha-beta with bounds as in Knuth, Moore, "An Analysis of Alpha-Beta
+Pruning", 1975.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import NamedTuple
+
+from engine import TAKE, Action, Pack, Rules, Setup, Strategy, View, outcome
+from engine.cards import UNIT, pack_of, size
+from engine.scoring import Piles
+from engine.state import Legal, learn, plays
+from engine.worlds import hands
+
+WIN, DRAW, LOSS = 1, 0, -1
+_BYTE = tuple(bytes((kind,)) for kind in range(TAKE))
+
+
+class TooLong(Exception):
+    """The solver has used up its positions."""
+
+
+class Position(NamedTuple):
+    """A last round with all cards open; the first of each pair is of the player to act."""
+
+    hands: tuple[Pack, Pack]
+    row: bytes
+    piles: Piles
+    may_take: tuple[bool, bool]
+
+    def play(self, kind: int) -> Position:
+        """Return the position after playing a card."""
+        (mine, theirs), row, piles, (may, might) = self
+        row += _BYTE[kind]
+        if not (may and might):
+            row = row[-5:]
+        return _new(Position, ((theirs, mine - UNIT[kind]), row, piles[::-1], (might, may)))
+
+    def take(self, most: int) -> Position:
+        """Return the position after a take of `most` cards at most."""
+        hands, row, (mine, theirs), may_take = self
+        piles = (theirs, mine + pack_of(row[-most:]))
+        return _new(Position, (hands[::-1], row[:-most][-most:], piles, (may_take[1], False)))
+
+
+class Solver:
+    """Finds what positions are worth for the player to act: WIN, DRAW or LOSS.
+
+    Looks at `positions` of them at most; raises TooLong when they are used up.
+    """
+
+    def __init__(self, rules: Rules, positions: int) -> None:
+        self.rules = rules
+        self.left = positions
+        self.bounds: dict[Position, tuple[int, int]] = {}
+        self.ends: dict[Piles, int] = {}
+
+    def value(self, position: Position, low: int = LOSS, high: int = WIN) -> int:
+        """Return the value, or where it lies outside of `low` to `high` a bound on it."""
+        least, most = self.bounds.get(position, (LOSS, WIN))
+        if least >= high or least == most:
+            return least
+        if most <= low:
+            return most
+        self.left -= 1
+        if self.left < 0:
+            raise TooLong
+        best = self.best(position, max(low, least), min(high, most))
+        if best < high:
+            most = min(most, best)
+        if best > low:
+            least = max(least, best)
+        self.bounds[position] = (least, most)
+        return best
+
+    def best(self, position: Position, low: int, high: int) -> int:
+        """Return the value of the best action, the take first."""
+        best = LOSS
+        if position.may_take[0] and position.row:
+            best = self.after_take(position, low, high)
+        for kind in _kinds(position.hands[0]):
+            if best >= high:
+                break
+            best = max(best, -self.value(position.play(kind), -high, -max(low, best)))
+        return best
+
+    def after_take(self, position: Position, low: int = LOSS, high: int = WIN) -> int:
+        """Return the value of a take."""
+        after = position.take(self.rules.take_size)
+        if after.piles[1] >= self.rules.city_pack or not after.may_take[0]:
+            return -self.end(after.piles)
+        return -self.value(after, -high, -low)
+
+    def end(self, piles: Piles) -> int:
+        """Return the value of two piles at the end, for the first one's owner."""
+        known = self.ends.get(piles)
+        if known is None:
+            winner = outcome(piles, self.rules).winner
+            known = self.ends[piles] = DRAW if winner is None else WIN if winner == 0 else LOSS
+        return known
+
+
+class Exact:
+    """Which actions are best in a last round with few unseen cards.
+
+    It is in reach where the unseen cards are `unseen` at most; `positions` bounds the work
+    of a decision, so that rules with long rounds take no for ever.
+    """
+
+    def __init__(self, rules: Rules, unseen: int = 8, positions: int = 200_000) -> None:
+        self.rules = rules
+        self.unseen = unseen
+        self.positions = positions
+
+    def best(self, view: View) -> Legal:
+        """Return the actions that are best on average; all of them where out of reach."""
+        if len(view.legal) == 1 or view.taken == (True, True):
+            return view.legal
+        if view.round < self.rules.rounds or size(view.unseen) > self.unseen:
+            return view.legal
+        try:
+            worth = self.worth(view)
+        except TooLong:
+            return view.legal
+        top = max(worth.values())
+        return tuple([action for action in view.legal if worth[action] == top])
+
+    def worth(self, view: View) -> dict[Action, int]:
+        """Return the sum of each action's values over all deals of the opponent's hand."""
+        solver = Solver(self.rules, self.positions)
+        worth = dict.fromkeys(view.legal, 0)
+        piles = view.piles if view.seat == 0 else view.piles[::-1]
+        may_take = (not view.taken[view.seat], not view.taken[view.opponent])
+        for theirs, ways in hands(view):
+            position = Position((view.hand, theirs), view.row, piles, may_take)
+            solver.bounds.clear()
+            for action in view.legal:
+                if action == TAKE:
+                    worth[action] += ways * solver.after_take(position)
+                else:
+                    worth[action] -= ways * solver.value(position.play(action))
+        return worth
+
+
+class Endgame:
+    """Wraps another bot of this folder: `inside` plays until the last round is in reach.
+
+    `unseen` is how many unseen cards are in reach. Between actions that are equally good it
+    takes what the bot inside would play, if that is one of them, or the first.
+    """
+
+    def __init__(self, setup: Setup, inside: str = "timing", unseen: int = 8) -> None:
+        self.exact = Exact(setup.rules, unseen)
+        self.inside: Strategy = import_module(f"bots.{inside}").bot(setup)
+
+    def choose(self, view: View, /) -> Action:
+        """Return the best action, the inner bot's among equals."""
+        best = self.exact.best(view)
+        if len(best) == 1:
+            return best[0]
+        wanted = self.inside.choose(view)
+        return wanted if wanted in best else best[0]
+
+
+def _kinds(hand: Pack) -> Legal:
+    try:
+        return plays[hand]
+    except KeyError:
+        learn(hand)
+        return plays[hand]
+
+
+_new = tuple.__new__
+bot = Endgame

@@ -1,0 +1,63 @@
+"""Waits for the right moment: weighs this take against those still to come."""
+
+from bots.majority import Promise
+from engine import TAKE, Action, Setup, View
+from engine.cards import counts, size
+
+
+class Timing:
+    """Weighs what a take brings against what both could still do.
+
+    While both may take, it counts what the opponent could take next, and takes only when
+    that beats `patience` points for each card in either hand. When only it may take, it
+    weighs this row against the next one, after a card of each. The weights were fitted to
+    what a long `ismcts` search says of the same positions (docs/search.md).
+    """
+
+    def __init__(self, setup: Setup, patience: float = 2.0) -> None:
+        self.promise = Promise(setup.rules)
+        self.size = setup.rules.take_size
+        self.patience = patience
+
+    def choose(self, view: View, /) -> Action:
+        """Return the action that promises most, the first among equals."""
+        if len(view.legal) == 1:
+            return view.legal[0]
+        if view.taken[view.seat]:
+            return max(view.legal, key=lambda kind: self.spoilt(view, kind))
+        worth = self.last if view.taken[view.opponent] else self.first
+        return max(view.legal, key=lambda action: worth(view, action))
+
+    def spoilt(self, view: View, kind: Action) -> float:
+        """Return what a card takes from the opponent's next take."""
+        return -self.promise.gain(view, view.opponent, view.row + bytes((kind,)))
+
+    def first(self, view: View, action: Action) -> float:
+        """Return the worth of an action while both may take."""
+        if action != TAKE:
+            return self.spoilt(view, action)
+        mine = self.promise.gain(view, view.seat, view.row)
+        left = self.promise.gain(view, view.opponent, view.row[: -self.size])
+        hurry = self.patience * (size(view.hand) + view.opponent_cards)
+        return 0.5 * mine - left - hurry
+
+    def last(self, view: View, action: Action) -> float:
+        """Return the worth of an action when the opponent has taken."""
+        if action == TAKE:
+            hurry = 1.6 * size(view.hand) - 0.4 * view.opponent_cards
+            return 0.58 * self.promise.gain(view, view.seat, view.row) - 0.7 - hurry
+        row = view.row + bytes((action,))
+        now = self.promise.gain(view, view.seat, row)
+        return 0.31 * now + 0.14 * self.next(view, row)
+
+    def next(self, view: View, row: bytes) -> float:
+        """Return what a take brings on average after one unseen card more."""
+        each = [
+            n * self.promise.gain(view, view.seat, row + bytes((kind,)))
+            for kind, n in enumerate(counts(view.unseen))
+            if n
+        ]
+        return sum(each) / max(1, size(view.unseen))
+
+
+bot = Timing

@@ -207,7 +207,7 @@ def _from_config(
 
 def _checked(tournament: Tournament, *, quiet: bool = False) -> Tournament:
     """Return a tournament whose bots take their parameters; warn of those that do not load."""
-    from arena.check import problems
+    from arena.probe import problems
     from arena.load import check_labels
 
     if len(tournament.entries) < 2:

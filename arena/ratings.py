@@ -125,9 +125,12 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
         strengths[-1] = strength
         return strengths
 
-    found = brentq(lambda s: model.gradient(at(s))[-1], -_MOST_STRENGTH, _MOST_STRENGTH)
-    bend = model.hessian(at(found))[-1, -1]
-    error = Z95 * math.sqrt(max(0.0, model.spread(strengths)[-1, -1])) / bend
+    def slope(strength: float) -> float:
+        return float(model.gradient(at(strength))[-1])
+
+    found = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
+    bend = float(model.hessian(at(found))[-1, -1])
+    error = Z95 * math.sqrt(max(0.0, float(model.spread(strengths)[-1, -1]))) / bend
     return Rating(*(MEAN + _ELO * (found + side * error) for side in (0, -1, 1)))
 
 

@@ -58,7 +58,11 @@ def test_bots_import_the_engine_and_the_standard_library(path: Path) -> None:
         assert top == "engine" or top in sys.stdlib_module_names, name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "arena").rglob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.name != "template"),
+    ids=lambda p: p.stem,
+)
 def test_the_arena_reaches_bots_through_load_alone(path: Path) -> None:
     """Only `load` imports the package of bots."""
     tops = {name.partition(".")[0] for name in imported(path)}

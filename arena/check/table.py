@@ -134,12 +134,16 @@ class Table:
             for opponent in range(len(self.opponents)):
                 self.play(opponent, size, alone=not self.actions)
 
+    @property
+    def pair_seconds(self) -> float:
+        """How long a pair of games has taken; 0 before the first."""
+        return 2 * self.seconds / len(self.actions) if self.actions else 0.0
+
     def pairs_at_once(self) -> int:
         """Return how many pairs take half a second, as far as is known; one at least."""
         if not self.actions:
             return 1
-        pair_seconds = 2 * self.seconds / len(self.actions)
-        return max(1, min(_MOST_PAIRS, int(_CHUNK_SECONDS / pair_seconds)))
+        return max(1, min(_MOST_PAIRS, int(_CHUNK_SECONDS / self.pair_seconds)))
 
     def command(self, number: Number) -> str:
         """Return the command that plays a game again."""

@@ -34,9 +34,14 @@ def new(name: str, folder: Path) -> None:
     bot, test = draft.write(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
     click.echo(f"wrote {bot} and {test}; now:")
-    click.echo(f"  arena play {spec} greedy   a tournament")
-    click.echo(f"  arena check {spec}         does it keep the contract, how good is it")
-    click.echo(f"  pytest {test}              its test")
+    then = {
+        f"arena play {spec} greedy": "let it play",
+        f"arena check {spec}": "see whether it keeps the contract, and how good it is",
+        f"pytest {test}": "run its test",
+    }
+    width = max(map(len, then))
+    for command, what in then.items():
+        click.echo(f"  {command:<{width}}  {what}")
 
 
 @click.command()

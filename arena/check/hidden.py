@@ -8,6 +8,8 @@ must be those of the record, because nothing it may look at is different.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from os.path import commonprefix
 from random import Random
 
 from arena.check.item import Item, failed
@@ -25,16 +27,17 @@ NAME = "hidden cards"
 _MOST_GAMES = 20
 
 
-def asked_again(table: Table, loop: Loop, seconds: float) -> Item:
-    """Ask decisions of the table's games again, in random order, until the time is up."""
+def asked_again(loop: Loop, games: Mapping[Number, str], seconds: float) -> Item:
+    """Ask decisions of some games again, in random order, until the time is up."""
+    table = loop.table
     rng = stream(table.candidate.seed, "check", "hidden")
     deadline = time.monotonic() + seconds
-    questions = _questions(table, rng)
+    questions = _questions(table, games, rng)
     asked = 0
     for number, ply in questions:
         if asked and time.monotonic() > deadline:
             break
-        found = _other(table, loop, number, ply, rng)
+        found = _other(loop, number, games[number], ply, rng)
         if found is not None:
             return found
         asked += 1
@@ -43,12 +46,12 @@ def asked_again(table: Table, loop: Loop, seconds: float) -> Item:
     return Item(NAME, "ok", message, figures={"decisions": asked})
 
 
-def _questions(table: Table, rng: Random) -> list[tuple[Number, int]]:
+def _questions(table: Table, games: Mapping[Number, str], rng: Random) -> list[tuple[Number, int]]:
     """Return the decisions of some games, but those that were forced, in random order."""
     found = []
-    for number in [*table.actions][:_MOST_GAMES]:
+    for number in [*games][:_MOST_GAMES]:
         state = State(table.deal(number), table.rules)
-        for ply, action in enumerate(parse_actions(table.actions[number])):
+        for ply, action in enumerate(parse_actions(games[number])):
             if state.to_act == number.seat and len(state.legal()) > 1:
                 found.append((number, ply))
             state.apply(action)
@@ -56,22 +59,23 @@ def _questions(table: Table, rng: Random) -> list[tuple[Number, int]]:
     return found
 
 
-def _other(table: Table, loop: Loop, number: Number, ply: int, rng: Random) -> Item | None:
+def _other(loop: Loop, number: Number, actions: str, ply: int, rng: Random) -> Item | None:
     """Ask one decision again; return what is wrong with the answer, None if nothing is."""
-    actions = table.actions[number]
+    table = loop.table
     state = State(table.deal(number), table.rules)
     state.follow(parse_actions(actions[:ply]))
-    world = sample(view(state, number.seat), rng)
     try:
+        world = sample(view(state, number.seat), rng)
         deal = to_text(world.deal())
-        again = loop.play(number, deal=deal, actions=actions, last=ply)
+        again = loop.play(number, deal=deal, actions=actions, last=ply)[: ply + 1]
+        if again == actions[: ply + 1]:
+            return None
+        if loop.play(number, actions=actions, last=ply)[: ply + 1] != actions[: ply + 1]:
+            return Item(NAME, "none", "not tried: its answers differ with the same cards, too")
     except Forfeit as forfeit:
         return failed(NAME, forfeit, "with other cards unseen", table.command(number))
-    wrong = [n for n in range(ply + 1) if again[n : n + 1] != actions[n]]
-    if not wrong:
-        return None
-    first = wrong[0]
-    played = again[first : first + 1]
-    told = f"plays {played if played in [*CHARS] else 'nothing'} at ply {first} where it played"
-    message = f"{told} {actions[first]}: only cards it cannot see were different"
+    first = len(commonprefix([again, actions]))
+    told = again[first] if again[first:] and again[first] in CHARS else "nothing"
+    message = f"plays {told} at ply {first} where it played {actions[first]}: "
+    message += "only cards it cannot see were different"
     return Item(NAME, "fail", message, "hidden", command=table.command(number))

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from os.path import commonprefix
 from pathlib import Path
 from typing import BinaryIO
 
@@ -145,13 +146,16 @@ class Inspection:
         return Item(f"lane {lane}", "ok", message, figures={"games": number})
 
     def _inproc(self, loop: Loop | None) -> Item:
-        """Play the games of the first table again where the truth is in the same process."""
+        """Play the first table's games again, the last one first, in one process with the truth.
+
+        The other order shows a bot that takes something along from game to game.
+        """
         seconds = self._seconds("lane inproc")
         if loop is None:
             return Item("lane inproc", "none", "a command has a process of its own")
         deadline = time.monotonic() + seconds
         games = self.games["inproc"] = {}
-        for number in self.first.actions:
+        for number in reversed(self.first.actions):
             if games and time.monotonic() > deadline:
                 break
             try:
@@ -172,9 +176,10 @@ class Inspection:
             different = _difference(self.games["process"], games)
             if different is not None:
                 number, ply = different
-                told = f"other moves in the lane {lane} from ply {ply} on"
+                told = f"other moves in the lane {lane} from ply {ply} on, with the same luck"
+                message = f"{told} (something kept from game to game, or found in the lane?)"
                 command = self.first.command(number)
-                return Item(name, "fail", f"{told}, with the same luck", "differs", command=command)
+                return Item(name, "fail", message, "differs", command=command)
             compared = max(compared, len(games)) if lane != "process" else compared
         return Item(name, "ok", f"the same {compared:,} games in {', '.join(sorted(self.games))}")
 
@@ -223,7 +228,7 @@ class Inspection:
             return Item(name, "none", "not tried: its moves differ anyway, see same seed")
         if inproc.status == "fail":
             return Item(name, "none", "not tried: see lane inproc")
-        return asked_again(self.first, loop, seconds)
+        return asked_again(loop, self.games["inproc"], seconds)
 
     def _random(self, inproc: Item) -> Item:
         name = "global random"
@@ -246,10 +251,8 @@ def _guilty(name: str, guilty: Guilty, under: str = "") -> Item:
 def _difference(games: Games, others: Games) -> tuple[Number, int] | None:
     """Return the first game that both have and play differently, and from which ply on."""
     for number in sorted(games.keys() & others.keys()):
-        first, second = games[number], others[number]
-        if first != second:
-            same = [a == b for a, b in zip(first, second, strict=False)]
-            return number, same.index(False) if False in same else len(same)
+        if games[number] != others[number]:
+            return number, len(commonprefix([games[number], others[number]]))
     return None
 
 

@@ -55,15 +55,16 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     figures: dict[str, Any] = {}
 
 
-def failed(name: str, fault: Forfeit | Fault, where: str, command: str = "") -> Item:
+def failed(name: str, fault: Forfeit | Fault, where: str = "", command: str = "") -> Item:
     """Return the item that a fault has failed, with the end of its traceback and output."""
     evidence = [
         line
         for text in (fault.traceback, fault.output)
         for line in text.strip().splitlines()[-_MOST_EVIDENCE:]
-        if line.strip() != fault.message
+        if line.strip() not in fault.message
     ]
-    message = f"{fault.kind} {where}: {fault.message or 'no answer in time'}"
+    what = f"{fault.kind} {where}".strip()
+    message = f"{what}: {fault.message or 'no answer in time'}"
     return Item(name, "fail", message, fault.kind, tuple(evidence), command)
 
 

@@ -46,4 +46,4 @@ def _refused(forfeit: Forfeit) -> list[Item]:
         return [imports, Item("binds bot", "ok", ""), params]
     if _NO_BOT.match(forfeit.message):
         return [imports, Item("binds bot", "fail", forfeit.message, "import")]
-    return [failed("imports", forfeit, "in a process of its own")]
+    return [failed("imports", forfeit)]

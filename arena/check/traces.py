@@ -12,7 +12,8 @@ from arena.check.table import Candidate, Table
 from arena.check.trial import STDOUT
 
 _PATIENCE = 1.0  # seconds in which a process and those it has started may end by themselves
-_MOST_OUTPUT = 1 << 20  # bytes
+_MOST_OUTPUT = 1 << 16  # bytes a game
+_MB = 1 << 20
 _HALF = 0.5
 _SHOWN = 3
 
@@ -65,8 +66,8 @@ def left(table: Table, touched: dict[str, str]) -> Item:
     if files:
         more = ", ..." if len(files) > _SHOWN else ""
         found.append(f"files: {', '.join(files[:_SHOWN])}{more}")
-    if output > _MOST_OUTPUT:
-        found.append(f"{output / _MOST_OUTPUT:,.0f} MB of output")
+    if output > _MOST_OUTPUT * len(table.actions):
+        found.append(f"{output / _MB:,.0f} MB of output in {len(table.actions):,} games")
     if STDOUT in touched:
         found.append(f"{STDOUT} closed or replaced, {touched[STDOUT]}")
     figures = {"processes": len(processes), "files": len(files), "output_bytes": output}

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from os.path import commonprefix
 from random import Random
 
 from arena.check.item import Item, failed
 from arena.check.loop import Loop
-from arena.check.table import Number, Table
+from arena.check.table import Number, Table, parting
 from arena.faults import Forfeit
 from engine.cards import CHARS, to_text
 from engine.notation import parse_actions
@@ -74,7 +73,7 @@ def _other(loop: Loop, number: Number, actions: str, ply: int, rng: Random) -> I
             return Item(NAME, "none", "not tried: its answers differ with the same cards, too")
     except Forfeit as forfeit:
         return failed(NAME, forfeit, "with other cards unseen", table.command(number))
-    first = len(commonprefix([again, actions]))
+    first = parting(again, actions)
     told = again[first] if again[first:] and again[first] in CHARS else "nothing"
     message = f"plays {told} at ply {first} where it played {actions[first]}: "
     message += "only cards it cannot see were different"

@@ -199,5 +199,15 @@ class Table:
         self.worker.close()
 
 
+def parting(first: str, second: str) -> int:
+    """Return the ply from which on two games are not the same.
+
+    >>> parting("56T", "57T"), parting("56", "567")
+    (1, 2)
+    """
+    plies = range(min(len(first), len(second)))
+    return next((ply for ply in plies if first[ply] != second[ply]), len(plies))
+
+
 def _is_cache(name: str) -> bool:
     return name.startswith(".") or name == "__pycache__"

@@ -79,16 +79,16 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
 
     from arena import orphans
     from arena.check import item as items
-    from arena.check.inspector import candidate_of
     from arena.check.order import Order
     from arena.check.supervisor import checked
     from arena.limits import Limits
+    from arena.load import load
 
     try:
         allowed = msgspec.json.decode(limits, type=Limits)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"--limits: {error}") from None
-    entry = candidate_of(bot)
+    entry = load(bot)
     orphans.adopt()
     found = []
     with _Progress() as progress:

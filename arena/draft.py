@@ -35,9 +35,9 @@ def write(name: str, folder: Path) -> tuple[Path, Path]:
                 written.append(path)
                 file.write(_NAMED.sub(lambda found: names[found[0]], text))
     except OSError as error:
-        for path in written:
+        for done in written:
             with suppress(OSError):
-                path.unlink()
+                done.unlink()
         there = isinstance(error, FileExistsError)
         why = "is there already, and stays as it is" if there else error.strerror
         raise InputError(f"{path}: {why}") from None

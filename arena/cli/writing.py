@@ -36,7 +36,7 @@ def new(name: str, folder: Path) -> None:
     click.echo(f"wrote {bot} and {test}; now:")
     then = {
         f"arena play {spec} greedy": "let it play",
-        f"arena check {spec}": "see whether it keeps the contract, and how good it is",
+        f"arena check {spec}": "does it keep the contract?",
         f"pytest {test}": "run its test",
     }
     width = max(map(len, then))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -114,6 +116,7 @@ FOUND = {
     "depends_on_the_system": {"same seed": "differs"},
     "depends_on_memory": {"lanes agree": "differs"},
     "knows_one_game": {"rules variants": "exception"},
+    "tampers": {"lane inproc": "protocol"},
 }
 """Who plays its games without a fault, and what shows it all the same, with the kinds."""
 
@@ -126,9 +129,9 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 EXPECTED = {
+    **FOUND,
     **{name: {item: "import"} for name, item in LOADING.items()},
     **{name: {"lane process": kind} for name, kind in PLAYING.items()},
-    **FOUND,
     **{name: {} for name in HARMLESS},
 }
 
@@ -303,8 +306,6 @@ def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
         "from arena.check.supervisor import checked; from arena.check.order import Order\n"
         f"for item in checked(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
     )
-    import subprocess
-
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
@@ -384,9 +385,6 @@ def test_games_part_where_one_ends() -> None:
 
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a check: status 130, no traceback, no process."""
-    import signal
-    import subprocess
-
     rogues.write(tmp_path, "loops", "    def choose(self, view, /):\n        while True: pass")
     process = subprocess.Popen(
         [sys.executable, "-m", "arena", "check", "loops.py"],

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from arena.faults import Fault, Forfeit
+from arena.faults import Fault, Forfeit, printable
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -87,13 +87,13 @@ def lines(item: Item) -> Iterator[str]:
                          $ arena game greedy uniform
     """
     yield from textwrap.wrap(
-        f"{_MARKS[item.status]:<4} {item.name:<15} {item.message}",
+        printable(f"{_MARKS[item.status]:<4} {item.name:<15} {item.message}"),
         _WIDTH,
         subsequent_indent=_INDENT,
         break_on_hyphens=False,
     )
     for text in item.evidence:
-        yield f"{_INDENT}| {text}"[:_WIDTH]
+        yield printable(f"{_INDENT}| {text}")[:_WIDTH]
     if item.command:
         yield from _folded(item.command)
 

@@ -8,8 +8,11 @@ from typing import Any
 
 from arena.check import trial
 from arena.check.table import Number, Table
+from arena.faults import Forfeit, one_line
 from arena.lanes.launch import hello, launch
 from arena.lanes.process import BotProcess
+from engine import EngineError, Record
+from engine.cards import to_text
 
 _PATIENCE = 5.0  # seconds
 _SLOWER = 5  # times that a decision may take of what it took in a process of its own
@@ -44,8 +47,21 @@ class Loop:
         answer = self.process.receive(self.patience)
         for line in answer.output.splitlines():
             what, _, where = line.partition(": ")
-            self.touched.setdefault(what, where)
+            self.touched.setdefault(what, one_line(where))
         return answer.action or ""
+
+    def whole(self, number: Number) -> str:
+        """Return the actions of a game, once it is seen to be one; raise Forfeit if it is none."""
+        actions = self.play(number)
+        try:
+            over = Record(to_text(self.table.deal(number)), actions, self.table.rules).replay().over
+        except EngineError as error:
+            raise Forfeit(
+                "protocol", f"its process tells of a game that is none: {error}"
+            ) from None
+        if not over:
+            raise Forfeit("protocol", "its process tells of a game that has no end")
+        return actions
 
     def close(self) -> None:
         """Kill the process."""

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.check.item import Item
+    from arena.check.order import Order
+    from arena.limits import Limits
+    from arena.load import Entry
 
 
 @click.command()
@@ -75,43 +82,55 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
     Example:
       arena check ./my_bot.py --games 20 --seconds 10
     """
-    import msgspec
-
     from arena import orphans
-    from arena.check import item as items
+    from arena.check.item import lines
     from arena.check.order import Order
     from arena.check.supervisor import checked
-    from arena.limits import Limits
     from arena.load import load
 
-    try:
-        allowed = msgspec.json.decode(limits, type=Limits)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"--limits: {error}") from None
     entry = load(bot)
+    order = Order(bot, games, seed, seconds, _limits(limits))
     orphans.adopt()
     found = []
     with _Progress() as progress:
-        for item in checked(Order(bot, games, seed, seconds, allowed), progress.show):
+        for item in checked(order, progress.show):
             found.append(item)
             progress.show("")
             if not as_json:
-                click.echo("\n".join(items.lines(item)))
+                click.echo("\n".join(lines(item)))
     refused = [item.name for item in found if item.status == "fail"]
     if as_json:
-        report = {
-            "bot": entry.target,
-            "params": entry.params,
-            "sha256": entry.sha256,
-            "games": games,
-            "seed": seed,
-            "ok": not refused,
-            "items": [items.as_json(item) for item in found],
-        }
-        click.echo(json.dumps(report, indent=2))
+        click.echo(_document(order, entry, found))
     else:
         click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
     sys.exit(1 if refused else 0)
+
+
+def _limits(text: str) -> Limits:
+    import msgspec
+
+    from arena.limits import Limits
+
+    try:
+        return msgspec.json.decode(text, type=Limits)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"--limits: {error}") from None
+
+
+def _document(order: Order, entry: Entry, items: list[Item]) -> str:
+    """Return the whole report as one JSON document."""
+    from arena.check.item import as_json
+
+    report = {
+        "bot": entry.target,
+        "params": entry.params,
+        "sha256": entry.sha256,
+        "games": order.games,
+        "seed": order.seed,
+        "ok": all(item.status != "fail" for item in items),
+        "items": [as_json(item) for item in items],
+    }
+    return json.dumps(report, indent=2)
 
 
 class _Progress:

@@ -88,6 +88,7 @@ UNTRUE = {
     "depends_on_the_system": "depends.py(what='system')",
     "depends_on_memory": "depends.py(what='memory')",
     "knows_one_game": "knows_one_game.py",
+    "tampers": "tampers.py",
 }
 """Rogues that have no fault in any lane, and break the contract all the same."""
 

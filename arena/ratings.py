@@ -79,7 +79,8 @@ class _Model:
     def spread(self, strengths: Floats) -> Floats:
         """Return the covariance of the gradient, from the squares of pairs."""
         share = expit(self.contrast @ strengths)
-        return self._weighted(self.squares - 4 * share * self.total + 4 * share**2 * self.pairs)
+        spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
+        return self._weighted(spread)
 
     def _weighted(self, weights: Floats) -> Floats:
         return np.asarray(self.contrast.T @ (self.contrast * weights[:, None]))

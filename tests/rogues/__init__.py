@@ -87,8 +87,10 @@ UNTRUE = {
     "depends_on_the_clock": "depends.py(what='clock')",
     "depends_on_the_system": "depends.py(what='system')",
     "depends_on_memory": "depends.py(what='memory')",
+    "depends_on_earlier_games": "depends.py(what='games')",
     "knows_one_game": "knows_one_game.py",
     "tampers": "tampers.py",
+    "tampers_with_the_end": "tampers.py(actions='')",
 }
 """Rogues that have no fault in any lane, and break the contract all the same."""
 

@@ -6,13 +6,17 @@ import time
 from engine.cards import CHARS
 
 decisions = 0
+games = 0
 
 
 class Depends:
     """`what` says by what."""
 
     def __init__(self, _setup, what: str):
+        global games
+        games += 1
         self.what = what
+        self.number = games
 
     def choose(self, view, /):
         """Return a legal action by it."""
@@ -30,6 +34,10 @@ class Depends:
     def system(self, _view):
         """The operating system's random numbers."""
         return os.urandom(1)[0]
+
+    def games(self, _view):
+        """How many games there were before."""
+        return self.number
 
     def memory(self, _view):
         """How many decisions there were before, in all games."""

@@ -218,6 +218,18 @@ def test_an_honest_program_is_accepted(arena: Arena) -> None:
     assert set(with_status(found, "none")) - {"lane jail"} == untried
 
 
+def test_a_lane_that_is_not_to_be_had_is_no_fault(arena: Arena, tmp_path: Path) -> None:
+    """Without bubblewrap on PATH there is no jail; a module of a package is checked as well."""
+    package = tmp_path / "my_package_of_bots"
+    package.mkdir()
+    (package / "mine.py").write_text((ROOT / "bots" / "city_hunter.py").read_text())
+    found = report(arena, "my_package_of_bots.mine", *quick(), PATH=str(tmp_path))
+    assert found["ok"], with_status(found, "fail")
+    untried = with_status(found, "none")
+    assert set(untried) == {"lane jail", "size"}
+    assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
+
+
 def test_the_report_is_a_line_an_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
     """With the evidence of a failure below it, and a command that plays that game again."""
     rogues.write(

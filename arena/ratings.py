@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -22,6 +22,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 MEAN = 1500.0
 Z95 = 1.959963984540054
 _ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+_MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
 
 
 class PairScores(NamedTuple):
@@ -72,10 +73,14 @@ class _Model:
 
     def covariance(self, strengths: Floats) -> Floats:
         """Return the sandwich covariance, a pair of games being a cluster."""
+        inverse = np.linalg.pinv(self.hessian(strengths))
+        return np.asarray(inverse @ self.spread(strengths) @ inverse)
+
+    def spread(self, strengths: Floats) -> Floats:
+        """Return the covariance of the gradient, from the squares of pairs."""
         share = expit(self.contrast @ strengths)
         spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
-        inverse = np.linalg.pinv(self.hessian(strengths))
-        return np.asarray(inverse @ self._weighted(spread) @ inverse)
+        return self._weighted(spread)
 
     def _weighted(self, weights: Floats) -> Floats:
         return np.asarray(self.contrast.T @ (self.contrast * weights[:, None]))
@@ -104,6 +109,30 @@ def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
         Rating(MEAN + _ELO * s, MEAN + _ELO * (s - e), MEAN + _ELO * (s + e))
         for s, e in zip(strengths.tolist(), errors.tolist(), strict=True)
     ]
+
+
+def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
+    """Return the rating of one bot by its games against others, whose ratings stay as they are.
+
+    `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`.
+
+    >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).elo)
+    1596
+    """
+    model = _Model(len(anchors) + 1, scores)
+    strengths = (np.array([*anchors, MEAN]) - MEAN) / _ELO
+
+    def at(strength: float) -> Floats:
+        strengths[-1] = strength
+        return strengths
+
+    def slope(strength: float) -> float:
+        return float(model.gradient(at(strength))[-1])
+
+    found = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
+    bend = float(model.hessian(at(found))[-1, -1])
+    error = Z95 * math.sqrt(max(0.0, float(model.spread(strengths)[-1, -1]))) / bend
+    return Rating(*(MEAN + _ELO * (found + side * error) for side in (0, -1, 1)))
 
 
 def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:

@@ -198,6 +198,24 @@ FAULTS = [
         "if isinstance(action, bool):",
         "if isinstance(action, str):",
     ),
+    Fault(
+        "a check that asks about hidden cards in the same world",
+        "arena/check/hidden.py",
+        "world = sample(view(state, number.seat), rng)",
+        "world = state",
+    ),
+    Fault(
+        "a check of the variants under the published rules",
+        "arena/check/inspection.py",
+        "table = Table(self.candidate, rules=rules)",
+        "table = Table(self.candidate)",
+    ),
+    Fault(
+        "a check in two processes with one order of hashes",
+        "arena/check/inspection.py",
+        "Table(self.candidate, environment=_OTHER_HASHES)",
+        "Table(self.candidate, environment={})",
+    ),
 ]
 
 
@@ -232,6 +250,7 @@ SUITES = [
     "tests/test_blame.py",
     "tests/test_store.py",
     "tests/test_process.py",
+    "tests/test_check.py",
 ]
 
 

@@ -400,7 +400,8 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "run", "play", "game", "bots", "replay", "show", "doctor", "verify"]
+    "command",
+    ["", "run", "play", "game", "bots", "replay", "show", "doctor", "verify", "new", "check"],
 )
 def test_every_help_has_an_example_that_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

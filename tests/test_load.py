@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.check import problems
 from arena.errors import InputError
 from arena.limits import Limits
 from arena.load import check_labels, installed, load
+from arena.probe import problems
 from engine import STANDARD
 from engine.play import setup
 

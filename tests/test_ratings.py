@@ -9,7 +9,7 @@ import choix
 import numpy as np
 import pytest
 
-from arena.ratings import PairScores, fit, score_interval
+from arena.ratings import PairScores, fit, fit_one, score_interval
 
 
 def games_of(score: PairScores) -> list[tuple[int, int]]:
@@ -43,6 +43,19 @@ def test_the_mean_is_1500() -> None:
     """However unequal the bots and the numbers of games."""
     scores = [PairScores(0, 1, 10, 20.0, 40.0), PairScores(1, 2, 500, 900.0, 1700.0)]
     assert sum(rating.elo for rating in fit(3, scores)) == pytest.approx(4500)
+
+
+def test_one_bot_among_known_ones_is_rated_as_in_the_whole_fit() -> None:
+    """The others' ratings being those of the fit, its own follows; the interval is narrower."""
+    scores = [
+        PairScores(0, 1, 50, 70.0, 120.0),
+        PairScores(2, 0, 50, 80.0, 140.0),
+        PairScores(2, 1, 30, 49.0, 85.0),
+    ]
+    *known, whole = fit(3, scores)
+    alone = fit_one([rating.elo for rating in known], scores[1:])
+    assert alone.elo == pytest.approx(whole.elo, abs=0.01)
+    assert whole.low - 30 < alone.low < alone.elo < alone.high < whole.high + 30
 
 
 def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:

@@ -232,8 +232,8 @@ def _from_config(
 
 def _checked(tournament: Tournament, *, quiet: bool = False) -> Tournament:
     """Return a tournament whose bots take their parameters; warn of those that do not load."""
-    from arena.check import problems
     from arena.load import check_labels
+    from arena.probe import problems
 
     if len(tournament.entries) < 2:
         raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")

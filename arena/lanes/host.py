@@ -74,7 +74,7 @@ class Host:
             if kind == "hello":
                 return self._hello(message)
         except BaseException as error:  # a bot may raise anything, SystemExit too
-            return self._error(error, "import" if kind == "hello" else "exception", game)
+            return self.error(error, "import" if kind == "hello" else "exception", game)
         return ""
 
     def _hello(self, message: dict[str, Any]) -> str:
@@ -130,7 +130,8 @@ class Host:
             self.rules,
         )
 
-    def _error(self, error: BaseException, kind: str, game: Game | None) -> str:
+    def error(self, error: BaseException, kind: str, game: Game | None = None) -> str:
+        """Return what is answered where the bot has raised this."""
         output = (game.output if game else "") + self.printed.taken()
         told = faults.raised(error, output, kind)
         return json.dumps(
@@ -162,7 +163,7 @@ def serve(host: Host, read: int, write: int) -> None:
         write_all(write, said.encode())
 
 
-def main() -> None:
+def main(kind: type[Host] = Host) -> None:
     """Keep the protocol's pipes to ourselves, and give the bot standard error for output."""
     read, write = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -170,7 +171,7 @@ def main() -> None:
     os.dup2(2, 1)
     printed = Printed(2)
     printed.stand_in()
-    serve(Host(printed), read, write)
+    serve(kind(printed), read, write)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,8 @@ class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
     `hello` is the first message without its id; `waiting` is called every 0.1 s while an
-    answer is awaited. Every failure is raised as a Forfeit of the bot.
+    answer is awaited. Every failure is raised as a Forfeit of the bot. `output_bytes` is
+    how much it has printed so far.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class BotProcess:
         self.limits = limits
         self.waiting = waiting
         self.games = 1
+        self.output_bytes = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._reset()
 
@@ -219,13 +221,17 @@ class BotProcess:
         data = os.read(self._stderr, _READ)
         if not data:
             self._poll.unregister(self._stderr)
-        self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+        self._keep(data)
 
     def _drain(self) -> None:
         """Read what was printed until now."""
         with suppress(BlockingIOError):
             while data := os.read(self._stderr, _READ):
-                self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+                self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        self.output_bytes += len(data)
+        self._output = (self._output + data)[-2 * MOST_OUTPUT :]
 
     def printed(self) -> str:
         """Return the end of what the process has printed since `forget_output`."""
@@ -260,6 +266,13 @@ class BotProcess:
         if not forfeit.output:
             return Forfeit(forfeit.kind, forfeit.message, forfeit.traceback, self.printed())
         return forfeit
+
+    def dismiss(self, seconds: float) -> None:
+        """Close the input of the process, which asks it to end, and wait for it so long."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
 
     def kill(self) -> None:
         """Kill the process and its group, and read what it had printed."""

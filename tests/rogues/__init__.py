@@ -78,6 +78,22 @@ ROGUES = {
 }
 """Every rogue in Python, by its label: its file and parameters."""
 
+UNTRUE = {
+    "peeks_in_frames": "peeks.py(where='frames')",
+    "peeks_in_memory": "peeks.py(where='gc')",
+    "draws": "draws.py",
+    "draws_from_numpy": "draws.py(where='numpy')",
+    "depends_on_hashes": "depends.py(what='hashes')",
+    "depends_on_the_clock": "depends.py(what='clock')",
+    "depends_on_the_system": "depends.py(what='system')",
+    "depends_on_memory": "depends.py(what='memory')",
+    "depends_on_earlier_games": "depends.py(what='games')",
+    "knows_one_game": "knows_one_game.py",
+    "tampers": "tampers.py",
+    "tampers_with_the_end": "tampers.py(actions='')",
+}
+"""Rogues that have no fault in any lane, and break the contract all the same."""
+
 COMMANDS = {
     f"says_{what}": what
     for what in (
@@ -117,7 +133,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / ROGUES[name])
+    return str(FOLDER / (ROGUES | UNTRUE)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

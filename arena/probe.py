@@ -1,4 +1,4 @@
-"""Check: whether bots load and take their parameters, before a run begins."""
+"""Probe: whether bots load and take their parameters, before a run begins."""
 
 from __future__ import annotations
 

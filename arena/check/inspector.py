@@ -1,0 +1,66 @@
+"""Inspector: the program in which a bot is inspected, and which it may take down with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from arena import orphans
+from arena.check.inspection import Inspection
+from arena.check.order import Order
+from arena.check.table import OPPONENTS, Candidate
+from arena.ladder import ELO
+from arena.load import load
+
+_BEAT = 0.5  # seconds between two signs of life
+_LABEL = "checked"  # of a bot that is to play against its double
+
+
+class _Speaker:
+    """Writes lines of JSON: items, what is worked on, and that from time to time again."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.out = out
+        self.stage = ""
+        self.last = 0.0
+
+    def say(self, **line: object) -> None:
+        self.out.write(msgspec.json.encode(line) + b"\n")
+        self.out.flush()
+
+    def begin(self, stage: str) -> None:
+        self.stage = stage
+        self.last = time.monotonic()
+        self.say(beat=stage)
+
+    def beat(self) -> None:
+        if time.monotonic() - self.last > _BEAT:
+            self.begin(self.stage)
+
+
+def main() -> None:
+    """Read an order and a folder, write the items; end as soon as the input has ended."""
+    order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    orphans.adopt()
+    speaker = _Speaker(sys.stdout.buffer)
+    entry = load(order.spec)
+    if entry.label in {*OPPONENTS, *ELO}:
+        entry = replace(entry, label=_LABEL)
+    candidate = Candidate(entry, order.limits, order.seed, Path(folder), speaker.beat)
+    for item in Inspection(candidate, order, speaker.begin).items():
+        speaker.say(item=item)
+    speaker.say(end=True)
+
+
+def _end_with_input() -> None:
+    while os.read(0, 1):  # not sys.stdin, whose lock would be in the way at the end
+        pass
+    os._exit(1)

@@ -1,0 +1,109 @@
+"""Item: one line of the report, and how it is shown."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from arena.faults import Fault, Forfeit, printable
+
+Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
+
+NAMES = (
+    "imports",
+    "binds bot",
+    "parameters",
+    "lane inproc",
+    "lane process",
+    "lane jail",
+    "lanes agree",
+    "same seed",
+    "rules variants",
+    "hidden cards",
+    "global random",
+    "leaves nothing",
+    "time",
+    "memory",
+    "size",
+    "rating",
+)
+"""Every item, in the order of the report."""
+
+_MARKS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
+_WIDTH = 80
+_INDENT = " " * 21
+_MOST_EVIDENCE = 3  # lines
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was found about one thing: `none` where it was not tried, or is not to be had.
+
+    `kind` is that of the fault behind a failure; `evidence` are lines of a traceback or of
+    output; `command` plays the game again.
+    """
+
+    name: str
+    status: Status
+    message: str
+    kind: str = ""
+    evidence: tuple[str, ...] = ()
+    command: str = ""
+    figures: dict[str, Any] = {}
+
+
+def failed(name: str, fault: Forfeit | Fault, where: str = "", command: str = "") -> Item:
+    """Return the item that a fault has failed, with the end of its traceback and output."""
+    evidence = [
+        line
+        for text in (fault.traceback, fault.output)
+        for line in text.strip().splitlines()[-_MOST_EVIDENCE:]
+        if line.strip() not in fault.message
+    ]
+    what = f"{fault.kind} {where}".strip()
+    message = f"{what}: {fault.message or 'no answer in time'}"
+    return Item(name, "fail", message, fault.kind, tuple(evidence), command)
+
+
+def as_json(item: Item) -> dict[str, Any]:
+    """Return an item as data: name, status and message, and the rest where there is any.
+
+    >>> as_json(Item("size", "ok", "2 lines", figures={"lines": 2}))
+    {'name': 'size', 'status': 'ok', 'message': '2 lines', 'figures': {'lines': 2}}
+    """
+    data: dict[str, Any] = msgspec.to_builtins(item)
+    return data
+
+
+def lines(item: Item) -> Iterator[str]:
+    """Yield an item's lines for a terminal of 80 columns, evidence below.
+
+    >>> for line in lines(Item("time", "warn", "slow", command="arena game greedy uniform")):
+    ...     print(line)
+    warn time            slow
+                         $ arena game greedy uniform
+    """
+    yield from textwrap.wrap(
+        printable(f"{_MARKS[item.status]:<4} {item.name:<15} {item.message}"),
+        _WIDTH,
+        subsequent_indent=_INDENT,
+        break_on_hyphens=False,
+    )
+    for text in item.evidence:
+        yield printable(f"{_INDENT}| {text}")[:_WIDTH]
+    if item.command:
+        yield from _folded(item.command)
+
+
+def _folded(command: str) -> Iterator[str]:
+    """Break a command between words, so that a shell takes it as one."""
+    line = f"{_INDENT}$"
+    for word in map(shlex.quote, shlex.split(command)):
+        if len(line) + len(word) + 3 > _WIDTH and not line.endswith("$"):
+            yield f"{line} \\"
+            line = f"{_INDENT} "
+        line += f" {word}"
+    yield line

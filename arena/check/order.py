@@ -1,0 +1,20 @@
+"""Order: what is to be checked, and how much of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from arena.limits import Limits
+
+GAMES = 200
+SECONDS = 120.0
+
+
+class Order(msgspec.Struct, frozen=True):
+    """The bot as a spec, games in each lane, the seed, about how many seconds, the limits."""
+
+    spec: str
+    games: int = GAMES
+    seed: int = 0
+    seconds: float = SECONDS
+    limits: Limits = Limits()

@@ -138,9 +138,9 @@ class Champion(Ismcts):
     def __init__(
         self,
         setup: Setup,
-        iterations: int = 700,
+        iterations: int = 1000,
         seconds: float | None = None,
-        exploration: float = 0.5,
+        exploration: float = 0.4,
         positions: int = 2000,
     ) -> None:
         super().__init__(setup, iterations, seconds, exploration, "greedy", positions)

@@ -4,6 +4,7 @@ Source: Ginsberg, "GIB: Imperfect Information in a Computationally Challenging G
 for sampling worlds; with random play instead of a solver.
 """
 
+from bots.endgame import Exact
 from engine import Action, Setup, View, outcome
 from engine.play import playout
 from engine.worlds import sample
@@ -12,22 +13,24 @@ from engine.worlds import sample
 class FlatMc:
     """Averages the results of random games, the same worlds for every action.
 
-    `worlds` are drawn for each decision, and each of them is played on once for each legal
-    action.
+    `worlds` are drawn for each decision, and each of them is played on once for each
+    action. `positions` bounds the exact search of the last round; 0 does without.
     """
 
-    def __init__(self, setup: Setup, worlds: int = 100) -> None:
+    def __init__(self, setup: Setup, worlds: int = 100, positions: int = 10_000) -> None:
         self.rng = setup.rng
         self.worlds = worlds
+        self.exact = Exact(setup.rules, positions=positions)
 
     def choose(self, view: View, /) -> Action:
         """Return the action that won most, the first among equals."""
-        if len(view.legal) == 1:
-            return view.legal[0]
-        won = dict.fromkeys(view.legal, 0.0)
+        best = self.exact.best(view)
+        if len(best) == 1:
+            return best[0]
+        won = dict.fromkeys(best, 0.0)
         for _ in range(self.worlds):
             world = sample(view, self.rng)
-            for action in view.legal:
+            for action in best:
                 game = world.copy()
                 game.apply(action)
                 playout(game, self.rng)

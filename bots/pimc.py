@@ -13,19 +13,20 @@ from math import inf
 from bots.endgame import Exact
 from bots.majority import Promise
 from engine import Action, Setup, State, View
-from engine.cards import pack_of
+from engine.cards import UNIT, cards_of, pack_of
 from engine.worlds import sample
 
 
 class Pimc:
     """Searches `plies` actions deep in each of `worlds` worlds.
 
-    Where the search stops, whoever has not taken takes at once, and the piles are worth
-    what they promise. `positions` bounds the exact search of the last round.
+    Where the search stops, piles are worth what they promise, and who has not taken will
+    take the end of the row, or cards of the average if that is better. `positions` bounds
+    the exact search of the last round; 0 does without.
     """
 
     def __init__(
-        self, setup: Setup, worlds: int = 20, plies: int = 4, positions: int = 10_000
+        self, setup: Setup, worlds: int = 5, plies: int = 6, positions: int = 10_000
     ) -> None:
         self.rng = setup.rng
         self.worlds = worlds
@@ -33,12 +34,14 @@ class Pimc:
         self.promise = Promise(setup.rules)
         self.exact = Exact(setup.rules, positions=positions)
         self.size = setup.rules.take_size
+        self.par = 0.0
 
     def choose(self, view: View, /) -> Action:
         """Return the action with the best average, the first among equals."""
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]
+        self.par = self.average(view)
         worth = dict.fromkeys(best, 0.0)
         for _ in range(self.worlds):
             world = sample(view, self.rng)
@@ -46,6 +49,14 @@ class Pimc:
             for action in best:
                 worth[action] -= self.after(world, action, self.plies - 1, -inf, inf)
         return max(worth, key=worth.__getitem__)
+
+    def average(self, view: View) -> float:
+        """Return what a take of unseen cards promises on average."""
+        lead = self.promise.lead(view.piles)
+        first, second = view.piles
+        unseen = cards_of(view.unseen)
+        each = [self.promise.lead((first + UNIT[kind], second)) - lead for kind in unseen]
+        return self.size * sum(each) / max(1, len(unseen))
 
     def after(self, world: State, action: Action, plies: int, low: float, high: float) -> float:
         """Return what an action leaves to the opponent, in promised points."""
@@ -61,14 +72,16 @@ class Pimc:
                 break
         return best
 
-    def promised(self, world: State, seat: int) -> float:
-        """Return the lead of a seat, once both have taken."""
-        piles, row = [*world.piles], world.row
-        for taker in (seat, 1 - seat):
-            if not (world.over or world.taken[taker]):
-                piles[taker] += pack_of(row[-self.size :])
-                row = row[: -self.size]
-        lead = self.promise.lead((piles[0], piles[1]))
+    def promised(self, world: State, seat: Seat) -> float:
+        """Return the lead that a position promises a seat."""
+        (first, second), end = world.piles, pack_of(world.row[-self.size :])
+        now = lead = self.promise.lead(world.piles)
+        if not (world.over or world.taken[0]):
+            gain = self.promise.lead((first + end, second)) - now
+            lead += max(gain, self.par) if world.hands[0] else gain
+        if not (world.over or world.taken[1]):
+            gain = now - self.promise.lead((first, second + end))
+            lead -= max(gain, self.par) if world.hands[1] else gain
         return lead if seat == 0 else -lead
 
 

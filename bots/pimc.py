@@ -12,7 +12,7 @@ from math import inf
 
 from bots.endgame import Exact
 from bots.majority import Promise
-from engine import Action, Setup, State, View
+from engine import Action, Seat, Setup, State, View
 from engine.cards import UNIT, cards_of, pack_of
 from engine.worlds import sample
 

@@ -68,6 +68,13 @@ POSITIONS = [
         "with the opponent's two. Any other card first makes them six.",
     ),
     Position(
+        "take two cities before they are buried",
+        "1 83 z8 xT2y6y7xy7T8x6C7T565456T86TC2C6",
+        "T",
+        "One city in the pile, two in the row: after a card of each the first of them is out of "
+        "reach.",
+    ),
+    Position(
         "take the opponent's third city away",
         "0 63 2y 5x5727TC65CTz75yC48",
         "T",
@@ -78,6 +85,20 @@ POSITIONS = [
         "0 78 Cx 8885T78C546T5xT82668323Tzz255C",
         "T",
         "It costs a betrayal of three, and after any card the opponent's take wins at once.",
+    ),
+    Position(
+        "play a city while the own take can follow",
+        "0 CC 7C zyx66726TT322y55T482888Txy7668",
+        "C",
+        "Two cities in hand and one with the opponent: who takes now must play both, and the "
+        "opponent, with its take kept, has all three.",
+    ),
+    Position(
+        "play a city while the own take can follow, in round 2",
+        "1 CC x7 x5727TC688T3z27238",
+        "C",
+        "The same with more to come: the take first loses both cities in six actions, after the "
+        "city whoever takes it has two at most.",
     ),
     Position(
         "hold the third city back until the forced take",
@@ -172,7 +193,13 @@ POSITIONS = [
 ]
 """Cities before the last round, then the last round."""
 
-SOLVERS = ["pimc", "ismcts(iterations=400)", "ismcts(iterations=400, positions=0)", "champion"]
+SOLVERS = [
+    "pimc(plies=6)",
+    "ismcts(iterations=400)",
+    "ismcts(iterations=400, positions=0)",
+    "champion",
+]
+"""By default `pimc` looks four actions ahead, too short for a take that loses with the sixth."""
 IN_THE_LAST_ROUND = ["endgame", "endgame(inside='uniform')"]
 CHEAP = ["uniform", "greedy", "majority", "denier", "city_hunter"]
 

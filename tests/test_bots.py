@@ -27,6 +27,7 @@ from engine.play import setup
 from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
+from tests.test_rogues import needs_jail
 
 FOLDER = Path(bots.__path__[0])
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -254,6 +255,13 @@ def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
     for parameter, value in wrong:
         with pytest.raises(InputError, match=rf"{name}.*{parameter}"):
             list(problems([load(name, params={parameter: value})], STANDARD, Limits()))
+
+
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
+    """Those that are built on other bots find them there, in a jail too."""
+    entries = [load(name, lane=lane) for name in NAMES]
+    assert list(problems(entries, STANDARD, Limits())) == []
 
 
 GAMES_OF_ALL = """

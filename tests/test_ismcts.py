@@ -194,7 +194,7 @@ def test_seconds_end_a_search_of_any_length() -> None:
 
 
 def test_seconds_that_do_not_run_out_change_nothing() -> None:
-    """The same answers and the same tree as without a limit."""
+    """The same answers as without a limit."""
     seen = views(2)[::5]
     limited = Ismcts(setup(0, ("test",), 0), iterations=30, seconds=1e6, positions=0)
     free = Ismcts(setup(0, ("test",), 0), iterations=30, positions=0)

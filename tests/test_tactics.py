@@ -237,6 +237,11 @@ def test_the_endgame_finds_all_of_the_last_round(spec: str) -> None:
     assert [one.theme for one in last if answer(spec, one) != one.right] == []
 
 
+def test_timing_finds_most_without_a_search() -> None:
+    """It looks one take ahead; what needs two, or a tie-break, is beyond it."""
+    assert sum(answer("timing", one) == one.right for one in POSITIONS) >= 20
+
+
 @pytest.mark.parametrize("spec", CHEAP)
 def test_the_table_is_too_hard_for_cheap_bots(spec: str) -> None:
     """Each of them misses several: else the table would tell nothing."""

@@ -1,4 +1,4 @@
-"""The strongest here within 50 ms a decision: tree search with learned values.
+"""Tree search with learned values: the strongest within 50 ms.
 
 The search is that of `ismcts`. What piles and row are worth after a round was learned from
 games by `python -m bench.values`, by logistic regression; under other rules than the
@@ -132,7 +132,7 @@ class Champion(Ismcts):
 
     `iterations` are made at the beginning of a round; later, when each is shorter, as many
     more as take the same time, up to three times as many. `positions` bounds the exact
-    search of the last round.
+    search of the last round; `seconds` and `exploration` are those of `ismcts`.
     """
 
     def __init__(

@@ -34,12 +34,12 @@ class Position(NamedTuple):
     piles: Piles
     may_take: tuple[bool, bool]
 
-    def play(self, kind: int) -> Position:
-        """Return the position after playing a card."""
+    def play(self, kind: int, most: int) -> Position:
+        """Return the position after playing a card; `most` is how many a take may bring."""
         (mine, theirs), row, piles, (may, might) = self
         row += _BYTE[kind]
         if not (may and might):
-            row = row[-5:]
+            row = row[-most:]
         return _new(Position, ((theirs, mine - UNIT[kind]), row, piles[::-1], (might, may)))
 
     def take(self, most: int) -> Position:
@@ -81,13 +81,13 @@ class Solver:
 
     def best(self, position: Position, low: int, high: int) -> int:
         """Return the value of the best action, the take first."""
-        best = LOSS
+        best, most = LOSS, self.rules.take_size
         if position.may_take[0] and position.row:
             best = self.after_take(position, low, high)
         for kind in _kinds(position.hands[0]):
             if best >= high:
                 break
-            best = max(best, -self.value(position.play(kind), -high, -max(low, best)))
+            best = max(best, -self.value(position.play(kind, most), -high, -max(low, best)))
         return best
 
     def after_take(self, position: Position, low: int = LOSS, high: int = WIN) -> int:
@@ -144,7 +144,8 @@ class Exact:
                 if action == TAKE:
                     worth[action] += ways * solver.after_take(position)
                 else:
-                    worth[action] -= ways * solver.value(position.play(action))
+                    after = position.play(action, self.rules.take_size)
+                    worth[action] -= ways * solver.value(after)
         return worth
 
 

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo: tries every action in sampled worlds, and plays on at random.
+"""Flat Monte Carlo: plays every action on at random, in many worlds.
 
 Source: Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001,
 for sampling worlds; with random play instead of a solver.

@@ -1,4 +1,4 @@
-"""Perfect-information Monte Carlo: alpha-beta in sampled worlds, cards open.
+"""Perfect-information Monte Carlo: alpha-beta in sampled worlds.
 
 Every action is judged in each of some worlds by a search that sees all hands, and the best
 average is played; in the last round all worlds are searched to the end. Source: Levy, "The

@@ -1,4 +1,4 @@
-"""Waits for the right moment: weighs this take against those still to come."""
+"""Waits for the right moment: weighs this take against later ones."""
 
 from bots.majority import Promise
 from engine import TAKE, Action, Setup, View

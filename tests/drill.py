@@ -216,6 +216,42 @@ FAULTS = [
         "Table(self.candidate, environment=_OTHER_HASHES)",
         "Table(self.candidate, environment={})",
     ),
+    Fault(
+        "an endgame that wants what the opponent wants",
+        "bots/endgame.py",
+        "worth[action] -= ways * solver.value(after)",
+        "worth[action] += ways * solver.value(after)",
+    ),
+    Fault(
+        "an endgame in which a take is five cards under all rules",
+        "bots/endgame.py",
+        "row = row[-most:]",
+        "row = row[-5:]",
+    ),
+    Fault(
+        "hands that all count as one deal",
+        "engine/worlds.py",
+        "ways * comb(copies, chosen)",
+        "ways",
+    ),
+    Fault(
+        "a tree search that credits the other seat",
+        "bots/ismcts.py",
+        "node.total += result if seat == 0 else 1.0 - result",
+        "node.total += result if seat == 1 else 1.0 - result",
+    ),
+    Fault(
+        "a tree search that deals only the first cards it does not see",
+        "bots/ismcts.py",
+        "shuffled.sort(key=lambda _: random())",
+        "shuffled.sort()",
+    ),
+    Fault(
+        "learned values for the seat that does not begin",
+        "bots/champion.py",
+        "if world.round & 1:",
+        "if not world.round & 1:",
+    ),
 ]
 
 
@@ -249,6 +285,9 @@ SUITES = [
     "tests/test_strikes.py",
     "tests/test_blame.py",
     "tests/test_store.py",
+    "tests/test_endgame.py",
+    "tests/test_ismcts.py",
+    "tests/test_champion.py",
     "tests/test_process.py",
     "tests/test_check.py",
 ]

@@ -50,12 +50,32 @@ def test_the_engine_imports_the_standard_library_and_what_comes_before(path: Pat
         assert name in allowed or name.partition(".")[0] in sys.stdlib_module_names, name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "bots").glob("*.py")), ids=lambda p: p.stem)
-def test_bots_import_the_engine_and_the_standard_library(path: Path) -> None:
-    """A bot knows the game, and neither the arena nor another bot."""
+BOTS = {path.stem: path for path in sorted((ROOT / "bots").glob("*.py"))}
+
+
+def built_on(name: str) -> set[str]:
+    """Return the names of the bots that a bot imports."""
+    modules = imported(BOTS[name])
+    return {module.removeprefix("bots.") for module in modules if module.startswith("bots.")}
+
+
+@pytest.mark.parametrize("path", BOTS.values(), ids=BOTS)
+def test_bots_import_the_engine_and_one_another(path: Path) -> None:
+    """A bot knows the game, numpy, and bots it is built on; the arena is none of its business."""
     for name in imported(path):
         top = name.partition(".")[0]
-        assert top == "engine" or top in sys.stdlib_module_names, name
+        allowed = top in {"engine", "numpy"} or top in sys.stdlib_module_names
+        assert allowed or name.removeprefix("bots.") in BOTS.keys() - {"__init__"}, name
+
+
+def test_no_bot_is_built_on_itself() -> None:
+    """The imports among bots have an order: no bot comes before what it imports."""
+    waiting = {name: built_on(name) for name in BOTS}
+    while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
+        for name in free:
+            del waiting[name]
+    assert not waiting, f"a cycle of imports: {waiting}"
+    assert {"ismcts", "majority"} <= built_on("champion") | built_on("ismcts")
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,9 @@ def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
 
 def _opponent(person: str, spec: str, lane: str | None) -> Entry:
     """Return the bot, in a process of its own: Ctrl-C and what it prints are not its game's."""
-    from arena.probe import problems
     from arena.limits import Limits
     from arena.load import load
+    from arena.probe import problems
     from engine import STANDARD
 
     if lane == "inproc":

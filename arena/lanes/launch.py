@@ -127,7 +127,7 @@ def _needed(words: list[str], entry: Entry) -> list[str]:
         found = [path.parent.parent if path.parent.name == "bin" else path for path in paths]
     else:
         found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve()]
-        found += [_PACKAGES / "engine", _PACKAGES / "arena"]
+        found += [_PACKAGES / name for name in ("engine", "arena", "bots")]
         package = entry.module.partition(".")[0]
         found += [
             Path(folder) / name for folder in entry.path for name in (package, f"{package}.py")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import re
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +14,7 @@ from arena import config
 from engine import State
 from engine.state import random_deal
 from engine.view import view
+from tests import markdown
 from tests.conftest import Arena
 
 ROOT = Path(__file__).parent.parent
@@ -24,7 +22,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return markdown.blocks(README, language)
 
 
 @pytest.fixture
@@ -43,13 +41,10 @@ def test_the_two_commands_come_first() -> None:
 
 def test_the_commands_run(clone: Path) -> None:
     """Every line of the console blocks but make's, in a shell, with this Python's arena."""
-    commands = [line for block in blocks("console")[1:] for line in block.splitlines()]
+    commands = [line for line in markdown.commands(README) if not line.startswith("make ")]
     assert len(commands) >= 3
     for command in commands:
-        words = command.replace(".venv/bin/arena", f"{sys.executable} -m arena")
-        done = subprocess.run(
-            words, shell=True, cwd=clone, capture_output=True, text=True, timeout=100, check=False
-        )
+        done = markdown.run(command, clone)
         assert done.returncode == 0, done.stderr
         assert done.stdout
         assert "forfeits" not in done.stdout
@@ -85,9 +80,7 @@ def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_session_is_what_python_prints() -> None:
     """Every >>> of the README."""
-    (session,) = blocks("pycon")
-    test = doctest.DocTestParser().get_doctest(session, {}, "README", None, None)
-    assert doctest.DocTestRunner().run(test).failed == 0
+    assert markdown.failures("README", blocks("pycon")) == 0
 
 
 def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:

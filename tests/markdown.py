@@ -1,0 +1,45 @@
+"""What the documents print, found in their text: blocks of code, the files they are, figures."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """Return the code blocks of a language, in their order."""
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def named(text: str, language: str) -> list[tuple[str, str]]:
+    """Return the blocks of a language, each with the last `file.name` in the text before it."""
+    found = []
+    for match in re.finditer(rf"```{language}\n(.*?)```", text, re.DOTALL):
+        names = re.findall(r"`(\w+\.(?:py|yaml))`", text[: match.start()])
+        found.append((names[-1], match[1]))
+    return found
+
+
+def commands(text: str) -> list[str]:
+    """Return every line of the console blocks."""
+    return [line for block in blocks(text, "console") for line in block.splitlines()]
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell, as a reader does, with this Python and its arena."""
+    words = re.sub(r"(?:\.venv/bin/)?\barena (?=[a-z])", f"{sys.executable} -m arena ", command)
+    words = re.sub(r"^(python|pytest) ", rf"{sys.executable} -m \1 ", words)
+    words = words.replace(" -m python ", " ")
+    return subprocess.run(
+        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def failures(name: str, sessions: list[str]) -> int:
+    """Return how many examples of the `pycon` blocks, run as one session, print otherwise."""
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest("\n".join(sessions), {}, name, None, None)
+    return doctest.DocTestRunner().run(test).failed

@@ -10,13 +10,26 @@ Pruning", 1975.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from engine import TAKE, Action, Pack, Rules, Setup, Strategy, View, outcome
 from engine.cards import UNIT, pack_of, size
 from engine.scoring import Piles
 from engine.state import Legal, learn, plays
 from engine.worlds import hands
+
+Inside: TypeAlias = Literal[
+    "champion",
+    "city_hunter",
+    "denier",
+    "flat_mc",
+    "greedy",
+    "ismcts",
+    "majority",
+    "pimc",
+    "timing",
+    "uniform",
+]
 
 WIN, DRAW, LOSS = 1, 0, -1
 _BYTE = tuple(bytes((kind,)) for kind in range(TAKE))
@@ -113,7 +126,7 @@ class Exact:
     of a decision, so that rules with long rounds take no for ever.
     """
 
-    def __init__(self, rules: Rules, unseen: int = 8, positions: int = 200_000) -> None:
+    def __init__(self, rules: Rules, unseen: int = 8, positions: int = 20_000) -> None:
         self.rules = rules
         self.unseen = unseen
         self.positions = positions
@@ -152,12 +165,15 @@ class Exact:
 class Endgame:
     """Wraps another bot of this folder: `inside` plays until the last round is in reach.
 
-    `unseen` is how many unseen cards are in reach. Between actions that are equally good it
+    `unseen` is how many unseen cards are in reach, `positions` how many a decision may look
+    at: if that is not enough, the bot inside decides. Between actions that are equally good it
     takes what the bot inside would play, if that is one of them, or the first.
     """
 
-    def __init__(self, setup: Setup, inside: str = "timing", unseen: int = 8) -> None:
-        self.exact = Exact(setup.rules, unseen)
+    def __init__(
+        self, setup: Setup, inside: Inside = "timing", unseen: int = 8, positions: int = 20_000
+    ) -> None:
+        self.exact = Exact(setup.rules, unseen, positions)
         self.inside: Strategy = import_module(f"bots.{inside}").bot(setup)
 
     def choose(self, view: View, /) -> Action:

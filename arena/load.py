@@ -6,9 +6,7 @@ import ast
 import difflib
 import hashlib
 import importlib.machinery
-import json
 import pkgutil
-import re
 import shlex
 import shutil
 import sys
@@ -21,15 +19,15 @@ from typing import Any, NamedTuple
 
 import bots
 from arena.errors import InputError
+from arena.identity import identity
 from arena.lanes import LANES
 from arena.source import bound
+from arena.spec import COMMAND, SPEC, check_label, default_label, is_file, parsed_params, plain
 from engine import Setup, Strategy
 
-_SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
-_COMMAND = "cmd:"
 _PERSON = "human"
+_FOLDER = Path(bots.__path__[0])
 _GROUP = "arena.bots"
-_MOST_LABEL = 60
 
 
 @dataclass(frozen=True)
@@ -103,21 +101,21 @@ def load(
     `cmd:` and a command; each with `(k=v)`; `label=spec` names it. Raises InputError for a
     bot that cannot be found.
     """
-    parts = _SPEC.fullmatch(spec.strip())
+    parts = SPEC.fullmatch(spec.strip())
     if parts is None:
         raise InputError(f"bot {spec!r}: an empty spec")
     target = parts["target"].strip()
     if target == _PERSON:
         raise InputError(f"bot {spec!r}: a person plays in `arena play human BOT` alone")
     label = parts["label"] if label is None else label
-    params = _plain(spec, _parsed_params(spec, parts["params"] or "") | (params or {}))
-    make = _of_command if target.startswith(_COMMAND) else _of_module
+    params = plain(spec, parsed_params(spec, parts["params"] or "") | (params or {}))
+    make = _of_command if target.startswith(COMMAND) else _of_module
     entry = make(spec, target, params)
     if label is not None:
         entry = replace(entry, label=label)
     if lane is not None:
         entry = replace(entry, lane=lane)
-    _check_label(spec, entry.label)
+    check_label(spec, entry.label)
     if entry.lane not in LANES or (entry.command and entry.lane == "inproc"):
         raise InputError(
             f"bot {spec!r}: lane {entry.lane!r} is not one of its lanes: {_lanes(entry)}"
@@ -133,13 +131,13 @@ def person(spec: str) -> str | None:
     >>> person("human"), person("Anna=human"), person("greedy")
     ('human', 'Anna', None)
     """
-    parts = _SPEC.fullmatch(spec.strip())
+    parts = SPEC.fullmatch(spec.strip())
     if parts is None or parts["target"].strip() != _PERSON:
         return None
     if parts["params"]:
         raise InputError(f"bot {spec!r}: a person takes no parameters")
     label = parts["label"] or _PERSON
-    _check_label(spec, label)
+    check_label(spec, label)
     return label
 
 
@@ -154,7 +152,7 @@ def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
         source = found.origin.read_bytes()
     except OSError as error:
         raise InputError(f"bot {spec!r}: {error.strerror or error}") from None
-    sha256 = hashlib.sha256(source).hexdigest()
+    sha256 = identity(source, _FOLDER)
     return Entry(
         label=default_label(target, params),
         target=target,
@@ -171,7 +169,7 @@ def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
 def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a command; its hash is of its words and of the files they name."""
     try:
-        words = shlex.split(target.removeprefix(_COMMAND))
+        words = shlex.split(target.removeprefix(COMMAND))
     except ValueError as error:
         raise InputError(f"bot {spec!r}: {error}") from None
     if not words:
@@ -217,21 +215,17 @@ def _names() -> list[str]:
 
 def _first_line(name: str) -> str:
     try:
-        tree = ast.parse((Path(bots.__path__[0]) / f"{name}.py").read_bytes())
+        tree = ast.parse((_FOLDER / f"{name}.py").read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"(cannot be read: {error})"
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
-def _is_file(target: str) -> bool:
-    return target.endswith(".py") or "/" in target
-
-
 def _found(spec: str, target: str) -> _Found:
-    if _is_file(target):
+    if is_file(target):
         return _Found("", target, Path(target).expanduser(), "process", single=True)
     if target in _names():
-        origin = Path(bots.__path__[0]) / f"{target}.py"
+        origin = _FOLDER / f"{target}.py"
         return _Found(f"bots.{target}", f"bots/{target}.py", origin, "inproc", single=True)
     module = _entry_points().get(target, target)
     if "." not in target and module == target:
@@ -270,77 +264,7 @@ def _origin(module: str, folders: Sequence[str]) -> Path | None:
     return Path(found.origin)
 
 
-def _parsed_params(spec: str, text: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"_({text}\n)", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError
-        params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (ValueError, SyntaxError):
-        raise InputError(
-            f"bot {spec!r}: parameters are written name=value, with plain values: ({text})"
-        ) from None
-    if "None" in params or len(params) < len(call.keywords):
-        raise InputError(f"bot {spec!r}: parameters are written name=value, each once: ({text})")
-    return params
-
-
 def _as_seen_from_here(words: list[str]) -> list[str]:
     """Return a command's words with absolute paths: it is run in a folder of its own."""
     found = [shutil.which(words[0]) or words[0], *words[1:]]
     return [str(Path(word).absolute()) if Path(word).exists() else word for word in found]
-
-
-def default_label(target: str, params: dict[str, Any]) -> str:
-    """Return the label of a bot that is given none.
-
-    >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
-    'hasty(depth=3)'
-    """
-    if target.startswith(_COMMAND):
-        words = shlex.split(target.removeprefix(_COMMAND))
-        files = [word for word in words if _is_named_like_a_file(word)]
-        stem = Path((files or words)[-1 if files else 0]).stem
-    else:
-        stem = Path(target).stem if _is_file(target) else target.rpartition(".")[2]
-    if not params:
-        return stem
-    return f"{stem}({', '.join(f'{name}={params[name]!r}' for name in sorted(params))})"
-
-
-def _is_named_like_a_file(word: str) -> bool:
-    return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
-
-
-def _check_label(spec: str, label: str) -> None:
-    if not label.isprintable() or not label or label != label.strip() or len(label) > _MOST_LABEL:
-        raise InputError(
-            f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
-            f"with no space at its ends; give another one, as in label=spec"
-        )
-
-
-def _plain(spec: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as a manifest keeps them: tuples are lists.
-
-    Raises InputError for a value that it could not keep.
-    """
-    for name, value in params.items():
-        try:
-            if not _has_text_keys(value):
-                raise TypeError
-            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError, RecursionError):
-            raise InputError(
-                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these, the keys being texts"
-            ) from None
-    kept: dict[str, Any] = json.loads(json.dumps(params))
-    return kept
-
-
-def _has_text_keys(value: Any) -> bool:
-    """Return whether all keys of all mappings in a value are texts."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _has_text_keys(value[key]) for key in value)
-    return not isinstance(value, list | tuple) or all(map(_has_text_keys, value))

@@ -12,8 +12,9 @@ import msgspec
 from arena import executors, log
 from arena.job import FaultyGame
 from arena.limits import Limits
-from arena.load import Entry, default_label
+from arena.load import Entry
 from arena.plan import Plan
+from arena.spec import default_label
 from arena.strikes import Strikes
 from arena.tournament import Tournament
 from engine import Record

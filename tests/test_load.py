@@ -150,7 +150,7 @@ def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str,
     [
         ("", "an empty spec"),
         ("gredy", "did you mean greedy?"),
-        ("nobody", "there are city_hunter, greedy"),
+        ("nobody", "there are champion, city_hunter"),
         ("./none.py", "No such file"),
         ("no.such.module", "no module 'no.such.module'"),
         ("__init__", "no bot"),

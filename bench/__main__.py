@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bench import endurance, engine, lanes, peers, workers
+from bench import endurance, engine, lanes, peers, search, workers
 from bench.engine import Row
 from bench.timing import machine
 
@@ -34,6 +34,7 @@ def lines() -> Iterator[str]:
     """Yield the whole text."""
     yield HEAD.format(machine=machine())
     yield from table("The engine", engine.rows())
+    yield from table("Bots that search", search.rows())
     yield from table("A run, by workers", workers.rows())
     yield from table("A bot in a process of its own", lanes.rows())
     yield from table("A long run of uniform and greedy on two workers", endurance.rows())

@@ -123,7 +123,7 @@ class Exact:
     """Which actions are best in a last round with few unseen cards.
 
     It is in reach where the unseen cards are `unseen` at most; `positions` bounds the work
-    of a decision, so that rules with long rounds take no for ever.
+    of a decision, so that rules with long rounds do not take for ever.
     """
 
     def __init__(self, rules: Rules, unseen: int = 8, positions: int = 20_000) -> None:

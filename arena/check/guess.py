@@ -13,6 +13,7 @@ from arena.load import installed
 from arena.ratings import PairScores, Rating, fit_one
 
 NAME = "rating"
+_TOO_FAR = 100.0  # Elo points above the bot's interval: the strong anchors are slow
 _FREE_SECONDS = 0.5  # added to each anchor's time, so that the first games decide little
 
 
@@ -29,8 +30,13 @@ class Ladder:
     def play(self, anchor: int) -> None:
         """Play some pairs against one of them."""
         begun = time.monotonic()
-        self._count(anchor, self.table.play(anchor, self.table.pairs_at_once()))
+        self._count(anchor, self.table.play(anchor, self._pairs(anchor)))
         self.seconds[anchor] += time.monotonic() - begun
+
+    def _pairs(self, anchor: int) -> int:
+        """Return how many pairs take half a second; one where nothing is known of an anchor."""
+        known = self.scores[anchor].pairs
+        return min(self.table.pairs_at_once(), max(1, int(known / 2 / self.seconds[anchor])))
 
     def _count(self, anchor: int, played: Played) -> None:
         by_pair: Counter[int] = Counter()  # in half points
@@ -50,6 +56,11 @@ class Ladder:
         """Return the bot's rating, the others' being what they are."""
         met = [score for score in self.scores if score.pairs]
         return fit_one([ELO[name] for name in self.names], met)
+
+    def in_reach(self, anchor: int) -> bool:
+        """Return whether games against an anchor would tell anything: not if all is lost."""
+        played = any(score.pairs for score in self.scores)
+        return not played or self.rating().high + _TOO_FAR > ELO[self.names[anchor]]
 
     def next(self) -> int:
         """Return whose games tell most for the time they take."""
@@ -87,7 +98,7 @@ def guessed(candidate: Candidate, games: int, seconds: float) -> Item:
     deadline = time.monotonic() + seconds
     try:
         for anchor in range(len(ladder.names)):
-            if anchor == 0 or time.monotonic() < deadline:
+            if anchor == 0 or (time.monotonic() < deadline and ladder.in_reach(anchor)):
                 ladder.play(anchor)
         while len(ladder.table.actions) < games and time.monotonic() < deadline:
             ladder.play(ladder.next())

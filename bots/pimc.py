@@ -26,7 +26,7 @@ class Pimc:
     """
 
     def __init__(
-        self, setup: Setup, worlds: int = 5, plies: int = 6, positions: int = 10_000
+        self, setup: Setup, worlds: int = 2, plies: int = 6, positions: int = 10_000
     ) -> None:
         self.rng = setup.rng
         self.worlds = worlds

@@ -194,12 +194,12 @@ POSITIONS = [
 """Cities before the last round, then the last round."""
 
 SOLVERS = [
-    "pimc(plies=6)",
+    "pimc",
     "ismcts(iterations=400)",
     "ismcts(iterations=400, positions=0)",
     "champion",
 ]
-"""By default `pimc` looks four actions ahead, too short for a take that loses with the sixth."""
+
 IN_THE_LAST_ROUND = ["endgame", "endgame(inside='uniform')"]
 CHEAP = ["uniform", "greedy", "majority", "denier", "city_hunter"]
 

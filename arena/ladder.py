@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-ELO = {"uniform": 1245, "city_hunter": 1498, "greedy": 1526, "majority": 1731}
-"""The Elo ratings of some bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
+ELO = {
+    "uniform": 1028,
+    "greedy": 1239,
+    "city_hunter": 1370,
+    "majority": 1430,
+    "denier": 1486,
+    "timing": 1529,
+    "ismcts": 1748,
+    "champion": 1837,
+}
+"""The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
 
 
 def between(elo: float) -> str:
     """Return between which two bots of the ladder a rating is.
 
     >>> between(1600), between(1000), between(2000)
-    ('between greedy and majority', 'below uniform', 'above majority')
+    ('between timing and ismcts', 'below uniform', 'above champion')
     """
     below = [name for name, known in ELO.items() if known <= elo]
     above = [name for name, known in ELO.items() if known > elo]

@@ -355,7 +355,7 @@ def ladder(tmp_path: Path, totals: float, pairs: int = 20) -> Ladder:
 
 @pytest.mark.parametrize(
     ("total", "words"),
-    [(40.0, "above "), (0.0, "below "), (20.0, "a first guess from 160 games")],
+    [(40.0, "above "), (0.0, "below "), (20.0, f"a first guess from {40 * len(ELO)} games")],
 )
 def test_a_guess_is_finite_and_says_what_it_is(tmp_path: Path, total: float, words: str) -> None:
     """Who has won all games is above something, who has won none below."""

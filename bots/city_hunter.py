@@ -1,4 +1,7 @@
-"""Goes for the three cities, and denies them to the opponent."""
+"""Goes for the three cities, and denies them to the opponent.
+
+Source: R11, the city win; all else is `majority`.
+"""
 
 from bots.majority import Majority, Promise
 from engine import CITY, Pack, Rules, Setup, count

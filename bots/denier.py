@@ -1,4 +1,7 @@
-"""Spoils the opponent's take, and takes what the opponent wants."""
+"""Spoils the opponent's take, and takes what the opponent wants.
+
+Source: what players of drafting games call hate drafting.
+"""
 
 from bots.majority import Promise
 from engine import TAKE, Action, Setup, View

@@ -1,4 +1,7 @@
-"""Weighs what a take brings now; gives the opponent the least."""
+"""Weighs what a take brings now; gives the opponent the least.
+
+Source: the score itself (R12 to R15), one action ahead.
+"""
 
 from engine import TAKE, Action, Pack, Seat, Setup, View, points
 from engine.cards import pack_of, size

@@ -1,4 +1,7 @@
-"""Counts supports: plays for majorities and sets."""
+"""Counts supports: plays for majorities and sets.
+
+Source: R12 to R15, each by what may still change it.
+"""
 
 from engine import CITY, SUPPORTS, TAKE, Action, Pack, Rules, Seat, Setup, View, count
 from engine.cards import pack_of, size

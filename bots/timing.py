@@ -1,4 +1,8 @@
-"""Waits for the right moment: weighs this take against later ones."""
+"""Waits for the right moment: weighs this take against later ones.
+
+Source: optimal stopping, as in Ferguson, "Who Solved the Secretary Problem?", 1989; the
+weights come from a search (docs/search.md).
+"""
 
 from bots.majority import Promise
 from engine import TAKE, Action, Setup, View
@@ -10,8 +14,7 @@ class Timing:
 
     While both may take, it counts what the opponent could take next, and takes only when
     that beats `patience` points for each card in either hand. When only it may take, it
-    weighs this row against the next one, after a card of each. The weights were fitted to
-    what a long `ismcts` search says of the same positions (docs/search.md).
+    weighs this row against the next one, after a card of each.
     """
 
     def __init__(self, setup: Setup, patience: float = 2.0) -> None:

@@ -1,4 +1,7 @@
-"""Plays a legal action at random: the floor other bots must clear."""
+"""Plays a legal action at random: the floor other bots must clear.
+
+Source: the usual floor, as the uniform random bot of OpenSpiel.
+"""
 
 from engine import Action, Setup, View
 

@@ -11,6 +11,7 @@ import pytest
 
 from arena import draft
 from arena.errors import InputError
+from arena.ladder import ELO
 from tests.conftest import Arena
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +73,7 @@ def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> N
     assert done.returncode == 0, done.stdout
     assert done.stderr == ""
     rating = json.loads(done.stdout)["items"][-1]["figures"]
-    assert rating["low"] > 1350
+    assert rating["low"] > ELO["uniform"] + 100
     assert (written / "clever_one.py").exists()
 
 

@@ -2,8 +2,8 @@
 
 `python -m bench.values` plays games of STAGES on all cores, with the rounds before a random
 one played loosely, so that the positions between rounds are of many kinds. A logistic
-regression of the result on FEATURES gives the table, which is printed as Python. Takes
-about 15 minutes on two cores.
+regression of the result on `features` gives the table, which is printed as Python. Takes
+about half an hour on two cores.
 """
 
 from __future__ import annotations

@@ -48,7 +48,6 @@ a card of each kind in the row."""
 
 _ROLE = 24
 _WIDTH = MOST_COPIES + 1
-_COPIES = STANDARD.copies
 
 
 class Values:

@@ -177,10 +177,10 @@ def game(
     both = zip((bot, opponent), _for_each("label", labels), _for_each("lane", lanes), strict=True)
     entries = [load(spec, label, lane=lane) for spec, label, lane in both]
     try:
-        changed = Rules.from_changes(_from_json("--rules", rules, dict[str, Any]))
+        changed = Rules.from_changes(from_json("--rules", rules, dict[str, Any]))
     except RulesError as error:
         raise InputError(f"--rules: {error}") from None
-    allowed = _from_json("--limits", limits, Limits)
+    allowed = from_json("--limits", limits, Limits)
     tournament = _checked(Tournament("game", seed, pair + 1, entries, changed, allowed))
     again = rerun.play(tournament, pair, seat)
     for line in rerun.evidence(again):
@@ -188,7 +188,8 @@ def game(
     click.echo(rerun.as_json(again))
 
 
-def _from_json(option: str, text: str, wanted: type[_T]) -> _T:
+def from_json(option: str, text: str, wanted: type[_T]) -> _T:
+    """Return the value of an option that is JSON; raises InputError."""
     import msgspec
 
     try:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.errors import InputError
+from arena.cli.playing import from_json
 
 if TYPE_CHECKING:
     from arena.check.item import Item
     from arena.check.order import Order
-    from arena.limits import Limits
     from arena.load import Entry
 
 
@@ -86,10 +85,11 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
     from arena.check.item import lines
     from arena.check.order import Order
     from arena.check.supervisor import checked
+    from arena.limits import Limits
     from arena.load import load
 
     entry = load(bot)
-    order = Order(bot, games, seed, seconds, _limits(limits))
+    order = Order(bot, games, seed, seconds, from_json("--limits", limits, Limits))
     orphans.adopt()
     found = []
     with _Progress() as progress:
@@ -104,17 +104,6 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
     else:
         click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
     sys.exit(1 if refused else 0)
-
-
-def _limits(text: str) -> Limits:
-    import msgspec
-
-    from arena.limits import Limits
-
-    try:
-        return msgspec.json.decode(text, type=Limits)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"--limits: {error}") from None
 
 
 def _document(order: Order, entry: Entry, items: list[Item]) -> str:

@@ -15,12 +15,13 @@ from unittest import mock
 
 import psutil
 
-from arena import log, runner
-from arena.folder import RunFolder
-from arena.job import Played
-from arena.load import load
-from arena.store import Store
-from arena.tournament import Tournament
+from arena.entries.entry import load
+from arena.executors import log
+from arena.results.folder import RunFolder
+from arena.results.store import Store
+from arena.runs import run as runner
+from arena.tournament.chunk import Played
+from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD
 

@@ -12,15 +12,15 @@ from time import perf_counter
 
 import psutil
 
-from arena.job import Chunk, Job
+from arena.entries.entry import Entry, load
+from arena.executors.marks import Marks
+from arena.executors.worker import Worker
 from arena.lanes.launch import hello, launch
+from arena.lanes.limits import Limits
+from arena.lanes.output import Printed
 from arena.lanes.process import BotProcess
-from arena.limits import Limits
-from arena.load import Entry, load
-from arena.marks import Marks
-from arena.printed import Printed
-from arena.schedule import Pairing
-from arena.worker import Worker
+from arena.tournament.chunk import Chunk, Job
+from arena.tournament.schedule import Pairing
 from bench.engine import Row
 from engine import STANDARD
 

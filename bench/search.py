@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from time import perf_counter
 
-from arena.load import load
+from arena.entries.entry import load
 from bench import bare
 from bench.engine import BARE_ASKED, Row
 from bench.timing import paired

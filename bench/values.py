@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from arena.load import load
+from arena.entries.entry import load
 from engine import CITY, STANDARD, SUPPORTS, State
 from engine.cards import VALUES, counts
 from engine.scoring import outcome

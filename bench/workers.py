@@ -8,11 +8,12 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from arena import config, log
-from arena.folder import RunFolder
-from arena.load import Entry, load
-from arena.runner import run
-from arena.tournament import Tournament
+from arena.entries.entry import Entry, load
+from arena.executors import log
+from arena.results.folder import RunFolder
+from arena.runs.run import run
+from arena.tournament import config
+from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD, play_game
 

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
 
 
 class Fault(NamedTuple):
@@ -128,55 +128,55 @@ FAULTS = [
     ),
     Fault(
         "the guilty bot wins",
-        "arena/match.py",
+        "arena/games/match.py",
         'winning_seat, win_type = 1 - fault.seat, "forfeit"',
         'winning_seat, win_type = fault.seat, "forfeit"',
     ),
     Fault(
         "both games of a pair with the same seats",
-        "arena/worker.py",
+        "arena/executors/worker.py",
         "if seat == 0 else (pairing.opponent, pairing.bot)",
         "if seat == 0 else (pairing.bot, pairing.opponent)",
     ),
     Fault(
         "intervals by game instead of by pair",
-        "arena/ratings.py",
+        "arena/statistics/ratings.py",
         "spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs",
         "spread = 2 * self.pairs * share * (1 - share)",
     ),
     Fault(
         "parameters shared by all games",
-        "arena/load.py",
+        "arena/entries/entry.py",
         "deepcopy(self.params) if self.params else {}",
         "self.params",
     ),
     Fault(
         "a forfeit by rule given to the innocent",
-        "arena/strikes.py",
+        "arena/tournament/strikes.py",
         "order.index(min(order))",
         "order.index(max(order))",
     ),
     Fault(
         "one fault too many allowed",
-        "arena/strikes.py",
+        "arena/tournament/strikes.py",
         "self._counts[strike.label] >= self.most",
         "self._counts[strike.label] > self.most",
     ),
     Fault(
         "a bot blamed for one kill from outside",
-        "arena/blame.py",
+        "arena/executors/deaths.py",
         "_SURE_IF_KILLED = 6",
         "_SURE_IF_KILLED = 1",
     ),
     Fault(
         "a pair missed that lies between finished ones",
-        "arena/store.py",
+        "arena/results/store.py",
         "if pair > end:",
         "if pair > end + 1:",
     ),
     Fault(
         "a played game kept where it is a forfeit by rule",
-        "arena/store.py",
+        "arena/results/store.py",
         '_ADD_GAME = "INSERT OR REPLACE',
         '_ADD_GAME = "INSERT OR IGNORE',
     ),
@@ -276,20 +276,20 @@ def caught_by(copy: Path, fault: Fault) -> str:
 
 SUITES = [
     "tests/rulebook",
-    "tests/test_worlds.py",
-    "tests/test_properties.py",
-    "tests/test_match.py",
-    "tests/test_ratings.py",
-    "tests/test_seeds.py",
-    "tests/test_play.py",
-    "tests/test_strikes.py",
-    "tests/test_blame.py",
-    "tests/test_store.py",
-    "tests/test_endgame.py",
-    "tests/test_ismcts.py",
-    "tests/test_champion.py",
-    "tests/test_process.py",
-    "tests/test_check.py",
+    "tests/engine/test_worlds.py",
+    "tests/engine/test_properties.py",
+    "tests/games/test_match.py",
+    "tests/statistics/test_ratings.py",
+    "tests/engine/test_seeds.py",
+    "tests/engine/test_play.py",
+    "tests/tournament/test_strikes.py",
+    "tests/executors/test_deaths.py",
+    "tests/results/test_store.py",
+    "tests/bots/test_endgame.py",
+    "tests/bots/test_ismcts.py",
+    "tests/bots/test_champion.py",
+    "tests/lanes/test_process.py",
+    "tests/check/test_check.py",
 ]
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 ENGINE_ORDER = [
     "errors",
     "cards",
@@ -83,10 +84,10 @@ def test_no_bot_is_built_on_itself() -> None:
     sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.name != "template"),
     ids=lambda p: p.stem,
 )
-def test_the_arena_reaches_bots_through_load_alone(path: Path) -> None:
-    """Only `load` imports the package of bots."""
+def test_the_arena_reaches_bots_through_entries(path: Path) -> None:
+    """Only `entries.entry` imports the package of bots."""
     tops = {name.partition(".")[0] for name in imported(path)}
-    assert "bots" not in tops or path.stem == "load"
+    assert "bots" not in tops or path.stem == "entry"
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -104,12 +105,15 @@ def test_the_command_line_starts_without_heavy_libraries() -> None:
 
 def test_a_worker_imports_no_heavy_library() -> None:
     """Nor does the parent until it makes the tables."""
-    assert not loaded_by("import arena.worker, arena.executors, arena.runner") & HEAVY
+    assert (
+        not loaded_by("import arena.executors.worker, arena.executors.local, arena.runs.run")
+        & HEAVY
+    )
 
 
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """The first board is there at once."""
-    assert not loaded_by("import arena.session") & HEAVY
+    assert not loaded_by("import arena.person.session") & HEAVY
 
 
 def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:

@@ -7,10 +7,10 @@ from collections import Counter
 
 from arena.check.item import Item, failed
 from arena.check.table import Candidate, Guilty, Table
-from arena.job import Played
-from arena.ladder import ELO, between
-from arena.load import installed
-from arena.ratings import PairScores, Rating, fit_one
+from arena.entries.entry import installed
+from arena.entries.ladder import ELO, between
+from arena.statistics.ratings import PairScores, Rating, fit_one
+from arena.tournament.chunk import Played
 
 NAME = "rating"
 _TOO_FAR = 100.0  # Elo points above the bot's interval: the strong anchors are slow

@@ -14,7 +14,7 @@ from random import Random
 from arena.check.item import Item, failed
 from arena.check.loop import Loop
 from arena.check.table import Number, Table, parting
-from arena.faults import Forfeit
+from arena.lanes.faults import Forfeit
 from engine.cards import CHARS, to_text
 from engine.notation import parse_actions
 from engine.seeds import stream

@@ -15,7 +15,7 @@ from arena.check.traces import decisions, left, memory, size
 from arena.check.trial import RANDOM
 from arena.check.variants import VARIANTS
 from arena.errors import InputError
-from arena.faults import Forfeit
+from arena.lanes.faults import Forfeit
 from arena.lanes.launch import bubblewrap
 
 SHARES = {

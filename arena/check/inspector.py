@@ -12,12 +12,12 @@ from typing import BinaryIO
 
 import msgspec
 
-from arena import orphans
 from arena.check.inspection import Inspection
 from arena.check.order import Order
 from arena.check.table import OPPONENTS, Candidate
-from arena.ladder import ELO
-from arena.load import load
+from arena.entries.entry import load
+from arena.entries.ladder import ELO
+from arena.lanes import cleanup as orphans
 
 _BEAT = 0.5  # seconds between two signs of life
 _LABEL = "checked"  # of a bot that is to play against its double

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from arena.faults import Fault, Forfeit, printable
+from arena.lanes.faults import Fault, Forfeit, printable
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 

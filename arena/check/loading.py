@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from arena.check.item import Item, failed
 from arena.check.table import Candidate
-from arena.faults import Forfeit
+from arena.lanes.faults import Forfeit
 from arena.lanes.launch import hello, launch
 from arena.lanes.process import BotProcess
 from engine import STANDARD

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.check import trial
 from arena.check.table import Number, Table
-from arena.faults import Forfeit, one_line
+from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.launch import hello, launch
 from arena.lanes.process import BotProcess
 from engine import EngineError, Record

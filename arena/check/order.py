@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from arena.limits import Limits
+from arena.lanes.limits import Limits
 
 GAMES = 200
 SECONDS = 120.0

@@ -15,12 +15,12 @@ from typing import IO
 import msgspec
 
 import arena
-from arena import orphans
 from arena.check.item import NAMES, Item
 from arena.check.order import Order
 from arena.errors import ArenaError
-from arena.faults import ending
-from arena.scratch import scratch
+from arena.lanes import cleanup as orphans
+from arena.lanes.faults import ending
+from arena.lanes.scratch import scratch
 
 SILENCE = 30.0  # seconds without a sign of life
 _ROOT = str(Path(arena.__path__[0]).resolve().parent)

@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena import rerun
-from arena.faults import Fault
-from arena.job import Chunk, Played
+from arena.entries.entry import Entry, load
+from arena.executors.marks import Marks
+from arena.executors.worker import Worker
+from arena.games.timing import Timing
+from arena.lanes.faults import Fault
 from arena.lanes.launch import hello, launch
+from arena.lanes.limits import Limits
+from arena.lanes.output import Printed
 from arena.lanes.process import BotProcess
-from arena.limits import Limits
-from arena.load import Entry, load
-from arena.marks import Marks
-from arena.printed import Printed
-from arena.timing import Timing
-from arena.tournament import Tournament
-from arena.worker import Worker
+from arena.runs import rerun
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Seat
 from engine.cards import to_text
 from engine.play import deal_at, luck_address

@@ -6,10 +6,10 @@ import time
 
 import psutil
 
-from arena import orphans
 from arena.check.item import Item
 from arena.check.table import Candidate, Table
 from arena.check.trial import STDOUT
+from arena.lanes import cleanup as orphans
 
 _PATIENCE = 1.0  # seconds in which a process and those it has started may end by themselves
 _MOST_OUTPUT = 1 << 16  # bytes a game

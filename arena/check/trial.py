@@ -20,9 +20,10 @@ _ROOT = str(Path(__file__).resolve().parent.parent.parent)
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena import faults, source  # noqa: E402
+from arena.entries import source  # noqa: E402
+from arena.lanes import faults  # noqa: E402
 from arena.lanes.host import Host, main  # noqa: E402
-from arena.printed import Printed  # noqa: E402
+from arena.lanes.output import Printed  # noqa: E402
 from engine.cards import Action, to_text  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.play import play  # noqa: E402

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.load import Entry
+    from arena.entries.entry import Entry
 
 _FOLDER = Path("results/human")
 _SEEDS = 1_000_000_000  # short enough to be typed
@@ -24,7 +24,7 @@ _SEEDS = 1_000_000_000  # short enough to be typed
 
 def is_asked_for(specs: Sequence[str]) -> bool:
     """Return whether one of the specs means a person."""
-    from arena.load import person
+    from arena.entries.entry import person
 
     return any(person(spec) is not None for spec in specs)
 
@@ -50,8 +50,8 @@ def play(
 
     Ends the command with status 1 if the input ended in the middle of a game.
     """
-    from arena.session import Records, Session, play
-    from arena.terminal import Terminal
+    from arena.person.session import Records, Session, play
+    from arena.person.terminal import Terminal
     from engine import STANDARD
 
     refuse_options(
@@ -71,7 +71,7 @@ def play(
 
 def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
     """Return the person's label and the bot's spec, in whichever order they were given."""
-    from arena.load import person
+    from arena.entries.entry import person
 
     labels = [label for label in map(person, specs) if label is not None]
     others = [spec for spec in specs if person(spec) is None]
@@ -82,9 +82,9 @@ def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
 
 def _opponent(person: str, spec: str, lane: str | None) -> Entry:
     """Return the bot, in a process of its own: Ctrl-C and what it prints are not its game's."""
-    from arena.limits import Limits
-    from arena.load import load
-    from arena.probe import problems
+    from arena.entries.entry import load
+    from arena.lanes.limits import Limits
+    from arena.runs.probe import problems
     from engine import STANDARD
 
     if lane == "inproc":

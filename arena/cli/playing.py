@@ -13,9 +13,9 @@ from arena.errors import InputError
 from arena.lanes import LANES
 
 if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.runner import Results
-    from arena.tournament import Tournament
+    from arena.runs.run import Results
+    from arena.tournament.config import Config
+    from arena.tournament.tournament import Tournament
 
 _SEED = click.IntRange(0, 2**63 - 1)
 _GAMES = click.IntRange(1, 1_000)
@@ -69,7 +69,7 @@ def run(
     Example:
       arena run configs/quickstart.yaml --pairs 50 --bot ./my_bot.py
     """
-    from arena.config import read
+    from arena.tournament.config import read
 
     settings = read(config)
     how["workers"] = how["workers"] or settings.workers
@@ -120,8 +120,8 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.load import load
-    from arena.tournament import Tournament
+    from arena.entries.entry import load
+    from arena.tournament.tournament import Tournament
     from engine import STANDARD
 
     if human.is_asked_for(bots):
@@ -167,10 +167,10 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena import rerun
-    from arena.limits import Limits
-    from arena.load import load
-    from arena.tournament import Tournament
+    from arena.entries.entry import load
+    from arena.lanes.limits import Limits
+    from arena.runs import rerun
+    from arena.tournament.tournament import Tournament
     from engine import Rules
     from engine.errors import RulesError
 
@@ -214,8 +214,8 @@ def _from_config(
     lane: str | None,
     quiet: bool,
 ) -> Tournament:
-    from arena.config import entries
-    from arena.tournament import Tournament
+    from arena.tournament.config import entries
+    from arena.tournament.tournament import Tournament
 
     return _checked(
         Tournament(
@@ -233,8 +233,8 @@ def _from_config(
 
 def _checked(tournament: Tournament, *, quiet: bool = False) -> Tournament:
     """Return a tournament whose bots take their parameters; warn of those that do not load."""
-    from arena.load import check_labels
-    from arena.probe import problems
+    from arena.entries.entry import check_labels
+    from arena.runs.probe import problems
 
     if len(tournament.entries) < 2:
         raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")
@@ -256,9 +256,10 @@ def _play(
 ) -> None:
     import os
 
-    from arena import log, orphans
-    from arena.folder import RunFolder
-    from arena.runner import run
+    from arena.executors import log
+    from arena.lanes import cleanup as orphans
+    from arena.results.folder import RunFolder
+    from arena.runs.run import run
 
     if verbose and quiet:
         raise InputError("--verbose and --quiet: choose one of them")
@@ -276,7 +277,7 @@ def _play(
 
 
 def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:
-    from arena import summary
+    from arena.results import summary
 
     rate = f"{results.played / results.seconds:,.0f} games/s"
     kept = f", {results.kept:,} kept from before" if results.kept else ""

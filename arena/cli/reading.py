@@ -23,7 +23,7 @@ def bots() -> None:
     Example:
       arena bots
     """
-    from arena.load import installed
+    from arena.entries.entry import installed
 
     rows = installed()
     width = max([len(name) for name, _ in rows], default=0)
@@ -44,7 +44,7 @@ def replay(file: BinaryIO, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena import replay as replays
+    from arena.records import judge as replays
 
     shown = replays.as_json if as_json else replays.as_text
     bad = False
@@ -74,7 +74,7 @@ def show(record: BinaryIO, line: int, names: str) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena show --names deck -
     """
-    from arena import show as shows
+    from arena.records import show as shows
     from engine import EngineError, Record
 
     text = next(islice(record, line - 1, None), None)
@@ -137,7 +137,7 @@ def verify(run: Path, sample: int, workers: int | None) -> None:
     Example:
       arena play greedy uniform --pairs 10 --out results/check && arena verify results/check
     """
-    from arena import verify as verifying
+    from arena.runs import verify as verifying
 
     for line in verifying.verified(run, sample, workers):
         click.echo(line)

@@ -14,7 +14,7 @@ from arena.cli.playing import from_json
 if TYPE_CHECKING:
     from arena.check.item import Item
     from arena.check.order import Order
-    from arena.load import Entry
+    from arena.entries.entry import Entry
 
 
 @click.command()
@@ -35,7 +35,7 @@ def new(name: str, folder: Path) -> None:
     Example:
       arena new my_first_bot && arena play ./my_first_bot.py uniform --pairs 10
     """
-    from arena import draft
+    from arena.new import draft
 
     bot, test = draft.write(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
@@ -81,12 +81,12 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
     Example:
       arena check ./my_bot.py --games 20 --seconds 10
     """
-    from arena import orphans
     from arena.check.item import lines
     from arena.check.order import Order
     from arena.check.supervisor import checked
-    from arena.limits import Limits
-    from arena.load import load
+    from arena.entries.entry import load
+    from arena.lanes import cleanup as orphans
+    from arena.lanes.limits import Limits
 
     entry = load(bot)
     order = Order(bot, games, seed, seconds, from_json("--limits", limits, Limits))

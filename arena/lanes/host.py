@@ -24,8 +24,9 @@ _ROOT = str(Path(__file__).resolve().parent.parent.parent)
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena import faults, source  # noqa: E402
-from arena.printed import Printed, write_all  # noqa: E402
+from arena.entries import source  # noqa: E402
+from arena.lanes import faults  # noqa: E402
+from arena.lanes.output import Printed, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402
@@ -85,7 +86,7 @@ class Host:
         self.bot = source.bound(bot["module"], bot["filename"], code)
         self.params = ast.literal_eval(bot["params"])
         if bot["check"]:
-            from arena.params import problem
+            from arena.entries.signature import problem
 
             said = problem(self.bot, self.params)
             if said:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import InputError
 from arena.lanes import confine, host
-from arena.limits import Limits
+from arena.lanes.limits import Limits
 from engine import Rules
 from engine.rules import VARIANTS
 
 if TYPE_CHECKING:
-    from arena.load import Entry
+    from arena.entries.entry import Entry
 
 _PACKAGES = Path(__file__).resolve().parent.parent.parent
 _JAIL_DISK = 64 << 20

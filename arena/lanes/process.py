@@ -16,9 +16,9 @@ from typing import IO
 import msgspec
 import psutil
 
-from arena.faults import MOST_OUTPUT, Forfeit, ending
+from arena.lanes.faults import MOST_OUTPUT, Forfeit, ending
 from arena.lanes.launch import MARK, Launch
-from arena.limits import GRACE, Limits
+from arena.lanes.limits import GRACE, Limits
 
 MOST_LINE = 1 << 16
 MOST_PROCESSES = 32

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena.load import Entry, load
+from arena.entries.entry import Entry, load
 
 FOLDER = Path(__file__).parent
 

@@ -7,7 +7,7 @@ import pytest
 from engine import STANDARD, IllegalAction, outcome
 from engine.cards import to_text
 from engine.view import view
-from tests.games import at, dealt, hands, legal, piles, quiet, quiet_game, row
+from tests.positions import at, dealt, hands, legal, piles, quiet, quiet_game, row
 
 DEAL = (
     "55667" "78822" "88"  # round 1 and the row

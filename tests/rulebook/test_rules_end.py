@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import STANDARD, Rules, breakdown, outcome, points
-from tests.games import at, dealt, hands, legal, packs, piles, quiet_game, row
+from tests.positions import at, dealt, hands, legal, packs, piles, quiet_game, row
 
 SUPPORTS_BREAK_TIES = Rules(tiebreak="supports")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import breakdown, outcome, points
 from engine.cards import pack_text
-from tests.games import DECK, packs
+from tests.positions import DECK, packs
 from tests.referee import Table
 
 SUITS = {"♣": "5", "♥": "6", "♠": "7", "♦": "8"}

@@ -1,0 +1,42 @@
+"""Printed: what bots print, of which the end is kept as evidence.
+
+A bot's own process imports this: standard library only.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+from arena.lanes.faults import MOST_OUTPUT
+
+
+class Printed(io.TextIOBase):
+    """Stands in for standard output: keeps the end, and passes all on to a descriptor."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self.descriptor = descriptor
+        self.kept = ""
+
+    def stand_in(self) -> None:
+        """Take the place of standard output and standard error."""
+        sys.stdout = sys.stderr = self
+
+    def write(self, text: str) -> int:
+        """Keep the end of the text."""
+        self.kept = (self.kept + text)[-MOST_OUTPUT:]
+        if self.descriptor is not None:
+            write_all(self.descriptor, text.encode("utf-8", "replace"))
+        return len(text)
+
+    def taken(self) -> str:
+        """Return what was kept, and forget it."""
+        kept, self.kept = self.kept, ""
+        return kept
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the data, however many writes it takes."""
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,77 @@
+"""Terminal: where a person reads and types; any two text streams will do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+import click
+
+from arena.lanes.faults import printable
+from arena.person.board import Line, Role
+
+_STYLES: dict[Role, dict[str, Any]] = {
+    "head": {"bold": True},
+    "take": {"fg": "cyan"},
+    "wrong": {"fg": "yellow"},
+}
+
+_CLEARED = "\r\x1b[K"
+
+
+class Ended(Exception):
+    """There is nothing more to read."""
+
+
+class Terminal:
+    """Writes lines and asks for one; in color where it is written to a real terminal.
+
+    What is read from anything else is written, too, so that what is left of a scripted
+    session can be read.
+    """
+
+    def __init__(self, source: TextIO, out: TextIO) -> None:
+        self.source = source
+        self.out = out
+        self._is_terminal = out.isatty()
+        self._is_colored = self._is_terminal and not os.environ.get("NO_COLOR")
+        self._echoes = not source.isatty()
+        self._waits = False
+
+    def say(self, lines: Iterable[Line | str]) -> None:
+        """Write lines."""
+        self._forget_wait()
+        for line in lines:
+            text, role = line if isinstance(line, Line) else Line(line)
+            style = _STYLES.get(role) if self._is_colored else None
+            styled = click.style(text, **style) if style else text
+            self.out.write(f"{styled}\n")
+        self.out.flush()
+
+    def ask(self, prompt: str) -> str:
+        """Return what is typed after the prompt, without the line's end.
+
+        Raises Ended where nothing more can be.
+        """
+        self._forget_wait()
+        self.out.write(prompt)
+        self.out.flush()
+        line = self.source.readline()
+        if self._echoes or not line:
+            self.out.write(f"{printable(line.rstrip())}\n")
+        if not line:
+            raise Ended
+        return line.strip()
+
+    def wait(self, text: str) -> None:
+        """Show on a real terminal what is waited for, until there is something else to say."""
+        if self._is_terminal:
+            self.out.write(text)
+            self.out.flush()
+            self._waits = True
+
+    def _forget_wait(self) -> None:
+        if self._waits:
+            self.out.write(_CLEARED)
+            self._waits = False

@@ -1,0 +1,86 @@
+"""Strikes: who has had too many faults, and which games are forfeits by rule.
+
+It is decided in the order of the schedule, whatever order the games are played in: a
+bot's games after the one of its last allowed fault are forfeits, even if some of them have
+been played. So the number of workers changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from arena.tournament.schedule import Pairing
+
+
+class Strike(NamedTuple):
+    """One fault: the pair and seat of the game in its pairing, and the guilty bot's label."""
+
+    pair: int
+    seat: int
+    label: str
+
+
+class Forfeits(NamedTuple):
+    """Games of one pairing that are forfeits by rule, counted from 0, two for each pair.
+
+    `loser` is 0 for the pairing's first bot, 1 for its opponent.
+    """
+
+    pairing: int
+    first: int
+    end: int
+    loser: int
+
+
+class Strikes:
+    """Counts faults; `due` holds the forfeits by rule that follow, until they are taken."""
+
+    def __init__(self, pairings: Sequence[Pairing], pairs: int, most: int) -> None:
+        self.pairings = pairings
+        self.pairs = pairs
+        self.most = most
+        self.out: dict[str, int] = {}  # by label, in the order they went out
+        self.due: list[Forfeits] = []
+        self._counts: Counter[str] = Counter()
+        self._settled = 0  # pairs of the whole schedule, from its beginning without a gap
+        self._finished: dict[int, tuple[int, list[Strike]]] = {}
+
+    def is_out(self, pairing: int) -> bool:
+        """Return whether a pairing's games that have not been played are forfeits by rule."""
+        return any(label in self.out for label in self.pairings[pairing])
+
+    def finish(self, pairing: int, first: int, pairs: int, strikes: Iterable[Strike] = ()) -> None:
+        """Take note that these pairs have been played, or passed over because of `is_out`."""
+        start = pairing * self.pairs + first
+        self._finished[start] = (pairs, sorted(strikes))
+        while self._settled in self._finished:
+            start = self._settled
+            pairs, found = self._finished.pop(start)
+            self._settle(start // self.pairs, start % self.pairs, pairs, found)
+            self._settled += pairs
+
+    def taken(self) -> list[Forfeits]:
+        """Return the forfeits by rule that are due, and forget them."""
+        due, self.due = self.due, []
+        return due
+
+    def _settle(self, pairing: int, first: int, pairs: int, strikes: list[Strike]) -> None:
+        end = 2 * (first + pairs)
+        if self.is_out(pairing):
+            self._forfeit(pairing, 2 * first, end)
+            return
+        for strike in strikes:
+            self._counts[strike.label] += 1
+            if self._counts[strike.label] >= self.most:
+                self.out[strike.label] = len(self.out)
+                self._forfeit(pairing, 2 * strike.pair + strike.seat + 1, end)
+                return
+
+    def _forfeit(self, pairing: int, first: int, end: int) -> None:
+        """The bot that went out first loses; two that are out may meet."""
+        if first < end:
+            worst = len(self.out)
+            order = [self.out.get(label, worst) for label in self.pairings[pairing]]
+            self.due.append(Forfeits(pairing, first, end, order.index(min(order))))

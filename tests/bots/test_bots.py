@@ -1,0 +1,289 @@
+"""The contract that every bot in bots/ keeps: the list is the folder's."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bots
+from arena.check.variants import VARIANTS
+from arena.entries.entry import Entry, installed, load
+from arena.entries.signature import problem
+from arena.errors import InputError
+from arena.lanes.limits import Limits
+from arena.runs.probe import problems
+from engine import STANDARD, Game, Rules, Strategy, View, play_game
+from engine.play import setup
+from engine.seeds import stream
+from engine.state import State, random_deal
+from engine.view import view
+from tests.runs.test_rogues import needs_jail
+
+FOLDER = Path(bots.__path__[0])
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+
+SHORT: dict[str, dict[str, Any]] = {
+    "champion": {"iterations": 8, "positions": 200},
+    "endgame": {"unseen": 5},
+    "flat_mc": {"worlds": 3},
+    "ismcts": {"iterations": 20, "positions": 200},
+    "pimc": {"worlds": 2, "plies": 2, "positions": 200},
+}
+"""What slow bots are given here, so that they play whole games in a moment."""
+
+SOURCES = ("champion", "endgame", "flat_mc", "ismcts", "pimc")
+"""Bots that carry out a published method, or build on one that does."""
+
+
+def entry(name: str) -> Entry:
+    """Return the bot of this name, with parameters that keep it short."""
+    return load(name, params=SHORT.get(name))
+
+
+def strategy(name: str, seed: int = 0, rules: Rules = STANDARD, seat: int = 0) -> Strategy:
+    """Return a new strategy of the bot for one game."""
+    return entry(name).strategy(setup(seed, ("test",), seat, rules))
+
+
+def game(first: str, second: str, seed: int, rules: Rules = STANDARD) -> Game:
+    """Return a game of two bots through the whole protocol."""
+    return play_game(entry(first).strategy, entry(second).strategy, seed=seed, rules=rules)
+
+
+def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
+    """Yield so many views of seats to act from random games."""
+    rng = random.Random(5)
+    while True:
+        state = State(random_deal(rng, rules), rules)
+        while not state.over:
+            if not number:
+                return
+            number -= 1
+            yield view(state, state.to_act)
+            state.apply(rng.choice(state.legal()))
+
+
+def views_for(name: str) -> list[View]:
+    """Return fewer views for a slow bot."""
+    return list(some_views(150 if name in SHORT else 2000))
+
+
+def parameters(name: str) -> list[inspect.Parameter]:
+    """Return what a config can set."""
+    return list(inspect.signature(load(name).bot).parameters.values())[1:]
+
+
+each = pytest.mark.parametrize("name", NAMES)
+
+
+def test_the_short_bots_are_in_the_folder() -> None:
+    """A bot that is renamed is renamed here."""
+    assert SHORT.keys() | set(SOURCES) <= set(NAMES)
+
+
+@each
+def test_it_says_in_one_line_what_it_does(name: str) -> None:
+    """The first line of the module's docstring is a sentence that fits a terminal."""
+    line = dict(installed())[name]
+    assert line.endswith(".")
+    assert 20 < len(line) <= 66
+
+
+@each
+def test_it_is_one_documented_file_of_a_dozen_to_three_hundred_lines(name: str) -> None:
+    """Bots stay small, and every class and function of theirs says what it does."""
+    text = (FOLDER / f"{name}.py").read_text()
+    assert 12 <= len(text.splitlines()) <= 300
+    for node in [node for top in ast.parse(text).body for node in (top, *getattr(top, "body", ()))]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{node.name} has no docstring"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_search_says_where_it_comes_from(name: str) -> None:
+    """Authors, title and year of a paper; a bot that builds on another names that one."""
+    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
+    paper = re.search(r'Source:\s+[A-Z].*"[^"]+",\s+(19|20)\d\d\b', text, re.DOTALL)
+    assert paper or any(f"`{other}`" in text for other in SOURCES if other != name)
+
+
+@each
+@pytest.mark.parametrize("other", ["greedy", "uniform"])
+def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
+    """A game against a cheap bot comes to an end without a fault."""
+    for seed in range(3 if name in SHORT else 10):
+        for seats in ((name, other), (other, name)):
+            played = game(*seats, seed=seed)
+            assert played.win_type == "city" or len(played.record.actions) == 48
+
+
+@each
+def test_it_plays_against_itself(name: str) -> None:
+    """Two strategies of one bot do not get into each other's way."""
+    played = game(name, name, seed=1)
+    assert played.win_type == "city" or len(played.record.actions) == 48
+
+
+@each
+def test_it_answers_every_view_with_a_legal_action(name: str) -> None:
+    """Whatever the position, the answer is one of view.legal, and an int."""
+    player = strategy(name)
+    for seen in views_for(name):
+        action = player.choose(seen)
+        assert type(action) is int
+        assert action in seen.legal
+
+
+@each
+def test_it_takes_the_only_action_there_is(name: str) -> None:
+    """Asked with no choice, in every round, it says what has to be done."""
+    forced = [seen for seen in some_views(3000) if len(seen.legal) == 1]
+    assert {seen.round for seen in forced} == {1, 2, 3, 4}
+    player = strategy(name)
+    for seen in forced:
+        assert player.choose(seen) == seen.legal[0]
+
+
+@each
+def test_equal_seeds_play_equal_games(name: str) -> None:
+    """Its only luck is the generator it was given, whatever was played in between."""
+    first = game(name, "greedy", seed=11)
+    game(name, name, seed=12)
+    game("greedy", name, seed=13, rules=VARIANTS["take_size 3"])
+    assert game(name, "greedy", seed=11) == first
+
+
+@each
+def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
+    """After other views have been answered, a view is answered as in a fresh process."""
+    seen = views_for(name)[:40]
+    fresh = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
+    other = strategy(name)
+    for one in some_views(60, VARIANTS["hand_size 3"]):
+        strategy(name, rules=one.rules).choose(one)
+    for one in seen:
+        other.choose(one)
+    again = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
+    assert again == fresh
+
+
+@each
+def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
+    """With equal luck, one that was there from the beginning answers as one new to the game."""
+    given = setup(1, ("test",), 0)
+    veteran = entry(name).strategy(given)
+    for seen in views_for(name)[:120]:
+        given.rng.seed(7)
+        newcomer = setup(1, ("test",), 0)
+        newcomer.rng.seed(7)
+        assert veteran.choose(seen) == entry(name).strategy(newcomer).choose(seen)
+
+
+@each
+def test_it_leaves_the_module_level_generator_alone(name: str) -> None:
+    """Nothing draws from `random` itself."""
+    before = random.getstate()
+    game(name, name, seed=3)
+    assert random.getstate() == before
+
+
+@each
+def test_it_knows_only_its_view(name: str) -> None:
+    """Two worlds with the same view get the same answer from strategies with the same seed."""
+    rng = stream(9, "test")
+    for _ in range(20):
+        state = State(random_deal(rng))
+        for _ in range(rng.randrange(40)):
+            if state.over:
+                break
+            state.apply(rng.choice(state.legal()))
+        if state.over:
+            continue
+        twin = state.copy()
+        twin.deck, twin.removed = bytes(reversed(twin.deck)), bytes(reversed(twin.removed))
+        seat = state.to_act
+        answers = [strategy(name, 4).choose(view(world, seat)) for world in (state, twin)]
+        assert answers[0] == answers[1]
+
+
+@each
+@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+def test_it_plays_variants(name: str, rules: Rules) -> None:
+    """It reads the numbers from the rules it is given, in either seat."""
+    for seed, seats in enumerate(((name, "uniform"), ("uniform", name))):
+        played = game(*seats, seed=seed, rules=rules)
+        assert played.win_type == "city" or len(played.record.actions) == rules.game_plies
+
+
+@each
+def test_its_parameters_have_types_and_defaults_and_a_word_of_explanation(name: str) -> None:
+    """A config can set every parameter, none has to be, and the class says what each does."""
+    bot: Any = load(name).bot
+    for parameter in parameters(name):
+        assert parameter.default is not inspect.Parameter.empty, parameter.name
+        assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+        assert f"`{parameter.name}`" in str(bot.__doc__), parameter.name
+    assert bot(setup(0, ("test",), 0, STANDARD)) is not None
+
+
+@each
+def test_its_parameters_come_from_a_spec(name: str) -> None:
+    """Every default can be written out, and changes nothing."""
+    defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(name))
+    written = load(f"{name}({defaults})", label="written")
+    assert problem(written.bot, written.params) is None
+    assert written.params == {one.name: one.default for one in parameters(name)}
+    player = written.strategy(setup(3, ("test",), 0))
+    seen = next(some_views(1))
+    assert player.choose(seen) == load(name).strategy(setup(3, ("test",), 0)).choose(seen)
+
+
+@each
+def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
+    """One that it does not have, and for each that it has, a value of another type."""
+    wrong = [("depth_of_thought", 3), *((one.name, ["no"]) for one in parameters(name))]
+    for parameter, value in wrong:
+        with pytest.raises(InputError, match=rf"{name}.*{parameter}"):
+            list(problems([load(name, params={parameter: value})], STANDARD, Limits()))
+
+
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
+    """Those that are built on other bots find them there, in a jail too."""
+    entries = [load(name, lane=lane) for name in NAMES]
+    assert list(problems(entries, STANDARD, Limits())) == []
+
+
+GAMES_OF_ALL = """
+import sys
+from tests.bots.test_bots import NAMES, game
+for name in NAMES:
+    print(name, game(name, "greedy", seed=21).record.actions)
+"""
+
+
+def test_the_order_of_hashes_changes_no_game() -> None:
+    """Two processes with different PYTHONHASHSEED play the same game with every bot."""
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", GAMES_OF_ALL],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=FOLDER.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1]
+    assert len(told[0].splitlines()) == len(NAMES)

@@ -1,0 +1,173 @@
+"""The champion: learned values that are those of the fit, and more search as rounds go on."""
+
+from __future__ import annotations
+
+from math import exp
+from random import Random
+
+import numpy as np
+import pytest
+
+from bench.values import ROUNDS, Row, features
+from bots.champion import LEARNED, Champion, Values
+from bots.ismcts import Ismcts
+from engine import STANDARD, Rules, State, View
+from engine.cards import KINDS, counts, pack_of, shuffled
+from engine.play import playout, setup
+from engine.scoring import Piles, outcome
+from engine.state import random_deal
+from engine.view import view
+from tests.positions import pack
+
+
+def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
+    """Return piles and rows: of random games after a round, and of cards dealt out at will."""
+    rng, found = Random(seed), list[tuple[Piles, bytes]]()
+    while len(found) < number:
+        state = State(random_deal(rng))
+        while not state.over and state.round == 1 + len(found) % 3:
+            state.apply(rng.choice(state.legal()))
+        cards = shuffled(STANDARD.deck, rng.random)
+        first, second = sorted(rng.choices(range(30), k=2))
+        found.append((state.piles, state.row))
+        found.append(
+            (
+                (pack_of(cards[:first]), pack_of(cards[first:second])),
+                cards[second : second + rng.randrange(12)],
+            )
+        )
+    return [(piles, row) for piles, row in found if max(piles) < STANDARD.city_pack]
+
+
+def row_of(after: int, piles: Piles, row: bytes) -> Row:
+    """Return the position as the fit sees it; the first pile is of the seat that begins."""
+    first, second = (counts(pile) for pile in piles)
+    return Row(after, first, second, tuple(row.count(kind) for kind in KINDS), 0.5)
+
+
+@pytest.mark.parametrize("after", ROUNDS)
+def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
+    """The bot's tables and the features of `bench.values` say the same of every position."""
+    values, found = Values(LEARNED[after]), between_rounds(400)
+    table = features([row_of(after, piles, row) for piles, row in found])
+    assert table.shape[1] == len(LEARNED[after])
+    expected = table @ np.array(LEARNED[after])
+    logits = [values.logit(*piles, row) for piles, row in found]
+    assert logits == pytest.approx(list(expected))
+    threats = [piles for piles, _ in found if bool(piles[0] >> 50) != bool(piles[1] >> 50)]
+    assert len(threats) > 50
+
+
+@pytest.mark.parametrize("after", ROUNDS)
+def test_every_weight_counts(after: int) -> None:
+    """With random weights in place of the learned ones, some of which are 0."""
+    rng, found = Random(after), between_rounds(200, seed=1)
+    weights = tuple(rng.uniform(-1, 1) for _ in LEARNED[after])
+    table = features([row_of(after, piles, row) for piles, row in found])
+    logits = [Values(weights).logit(*piles, row) for piles, row in found]
+    assert logits == pytest.approx(list(table @ np.array(weights)))
+    assert (np.abs(table).sum(axis=0) > 0).all()
+
+
+def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:
+    """Return a new champion."""
+    return Champion(setup(0, ("test",), 0, rules), iterations, positions=100)
+
+
+def after_round(played: int, seed: int, rules: Rules = STANDARD) -> State:
+    """Return a random game's state as a search sees it after so many rounds."""
+    rng = Random(seed)
+    state = State(random_deal(rng, rules), rules)
+    state.deck = state.deck[: 2 * rules.hand_size * (played - 1)]
+    playout(state, rng)
+    return state
+
+
+@pytest.mark.parametrize("played", ROUNDS)
+def test_the_seat_that_begins_next_is_the_first_of_the_table(played: int) -> None:
+    """Seat 1 after rounds 1 and 3, seat 0 after round 2; the value is that of seat 0."""
+    compared = 0
+    for seed in range(40):
+        world = after_round(played, seed)
+        if max(world.piles) >= STANDARD.city_pack:
+            continue
+        assert world.round == played
+        logit = features([row_of(played, world.piles[:: 1 if played == 2 else -1], world.row)]) @ (
+            np.array(LEARNED[played])
+        )
+        chance = 1 / (1 + exp(-float(logit[0])))
+        expected = chance if played == 2 else 1 - chance
+        assert champion().value(world) == pytest.approx(expected)
+        compared += 1
+    assert compared > 25
+
+
+def test_an_end_is_worth_its_outcome() -> None:
+    """After the last round and after a city win nothing is estimated."""
+    results = set()
+    for seed in range(60):
+        world = after_round(4, seed)
+        winner = outcome(world.piles).winner
+        results.add(winner)
+        assert champion().value(world) == (0.5 if winner is None else 1 - winner)
+    assert {0, 1} <= results
+    won = after_round(1, 0)
+    for seat in (0, 1):
+        won.piles = (pack("CCC"), 0)[:: 1 - 2 * seat]
+        assert champion().value(won) == 1 - seat
+
+
+def test_a_better_pile_is_worth_more() -> None:
+    """Every further 8 raises the owner's chance, and two cities do, alone."""
+    world = after_round(2, 1)
+    world.row = b""
+    for seat in (0, 1):
+        chances = []
+        for cards in ("", "8", "88", "888"):
+            world.piles = (pack(cards), 0)[:: 1 - 2 * seat]
+            chances.append(champion().value(world))
+        assert chances == sorted(chances, reverse=bool(seat))
+        world.piles = (pack("CC"), 0)[:: 1 - 2 * seat]
+        assert (champion().value(world) > 0.6) is (seat == 0)
+
+
+def test_under_other_rules_the_promise_of_the_piles_counts() -> None:
+    """What was learned of one game says nothing of another."""
+    rules = Rules(set_bonus=4)
+    for seed in range(30):
+        world = after_round(2, seed, rules)
+        bot = champion(rules)
+        assert bot.value(world) == Ismcts.value(bot, world)
+    published = after_round(2, 0)
+    assert champion().value(published) != Ismcts.value(champion(), published)
+
+
+def first_views(rules: Rules = STANDARD) -> list[View]:
+    """Return what the seat to act sees in a random game's first round."""
+    rng, seen = Random(3), list[View]()
+    state = State(random_deal(rng, rules), rules)
+    while state.round == 1 and not state.over:
+        seen.append(view(state, state.to_act))
+        state.apply(rng.choice(state.legal()))
+    return seen
+
+
+def test_iterations_grow_within_a_round() -> None:
+    """As many as asked for at first, never fewer later, three times as many at most."""
+    bot, made = champion(iterations=20), []
+    for seen in first_views():
+        tree = bot.search(seen)
+        made.append(sum(child.visits for child in tree.children.values()))
+    assert made[0] == 20
+    assert made == sorted(made)
+    assert max(made) == made[-1] == 60
+    assert len(set(made)) > 4
+
+
+def test_a_new_round_begins_with_as_many_as_the_first() -> None:
+    """What was searched before does not count."""
+    bot = champion(iterations=20)
+    begin = View.from_text("0 55667 88")
+    for seen in (*first_views(), begin):
+        tree = bot.search(seen)
+    assert sum(child.visits for child in tree.children.values()) == 20

@@ -1,0 +1,415 @@
+"""`arena check` refuses every rogue for the right reason, and no honest bot."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from arena.check.guess import Ladder
+from arena.check.item import NAMES, Item, lines
+from arena.check.table import Candidate, parting
+from arena.check.variants import VARIANTS
+from arena.entries.entry import installed, load
+from arena.entries.ladder import ELO
+from arena.lanes.limits import Limits
+from arena.statistics.ratings import PairScores
+from engine.rules import VARIANTS as NUMBERS
+from tests import ROOT, rogues
+from tests.conftest import Arena
+from tests.runs.test_rogues import NO_JAIL, assert_none_is_left
+
+Report = dict[str, Any]
+
+LOADING = {
+    "not_python": "imports",
+    "raises_in_import": "imports",
+    "exits_in_import": "imports",
+    "dies_in_import": "imports",
+    "loops_in_import": "imports",
+    "no_bot": "binds bot",
+    **dict.fromkeys(
+        (
+            "says_exits_at_once",
+            "says_nothing_at_all",
+            "says_rubbish_at_once",
+            "says_not_ready",
+            "says_error_at_once",
+            "unknown_program",
+        ),
+        "imports",
+    ),
+}
+"""Who does not even load, and what shows it; the kind is `import`."""
+
+PLAYING = {
+    **dict.fromkeys(rogues.ILLEGAL, "illegal"),
+    **dict.fromkeys(rogues.RAISING, "exception"),
+    "chooses_nothing": "exception",
+    "raises_in_construction": "exception",
+    "late": "timeout",
+    "loops": "timeout",
+    "sleeps": "timeout",
+    "swallows": "timeout",
+    "stops": "timeout",
+    "exits_at_once": "crash",
+    "kills_itself": "crash",
+    "crashes": "crash",
+    "kills_parent": "crash",
+    "allocates": "memory",
+    "hoards": "crash",
+    "forks": "crash",
+    "forks_away": "crash",
+    "closes_descriptors": "crash",
+    "reads_run_folder": "exception",
+    "connects": "exception",
+    "says_never_reads": "timeout",
+    "says_talks_without_reading": "illegal",
+    "says_rubbish": "protocol",
+    "says_not_utf8": "protocol",
+    "says_a_list": "protocol",
+    "says_deep": "protocol",
+    "says_half_a_line": "timeout",
+    "says_100_mb": "protocol",
+    "says_nothing": "timeout",
+    "says_twice": "protocol",
+    "says_wrong_id": "protocol",
+    "says_no_action": "protocol",
+    "says_illegal": "illegal",
+    "says_long_action": "illegal",
+    "says_error": "exception",
+    "says_memory": "memory",
+    "says_exits": "crash",
+    "says_closes_stdout": "crash",
+}
+"""Who forfeits its first games in a process of its own, and the kind of the fault."""
+
+FOUND = {
+    "reads_frames": {"lane inproc": "exception"},
+    "reads_gc": {"lane inproc": "exception"},
+    "reads_opponent": {"lane inproc": "exception"},
+    "leaves_process": {"leaves nothing": ""},
+    "leaves_hidden_process": {"leaves nothing": ""},
+    "prints": {"leaves nothing": ""},
+    "closes_stdout": {"leaves nothing": ""},
+    "litters": {"leaves nothing": ""},
+    "says_100_mb_of_errors": {"leaves nothing": ""},
+    "reseeds": {"global random": "random"},
+    "peeks_in_frames": {"lanes agree": "differs", "hidden cards": "hidden"},
+    "peeks_in_memory": {"lanes agree": "differs", "hidden cards": "hidden"},
+    "draws": {"same seed": "differs", "global random": "random"},
+    "draws_from_numpy": {"same seed": "differs", "global random": "random"},
+    "depends_on_hashes": {"same seed": "differs"},
+    "depends_on_the_clock": {"same seed": "differs"},
+    "depends_on_the_system": {"same seed": "differs"},
+    "depends_on_memory": {"lanes agree": "differs"},
+    "depends_on_earlier_games": {"lanes agree": "differs"},
+    "knows_one_game": {"rules variants": "exception"},
+    "tampers": {"lane inproc": "protocol"},
+    "tampers_with_the_end": {"lane inproc": "protocol"},
+}
+"""Who plays its games without a fault, and what shows it all the same, with the kinds."""
+
+HARMLESS = {"mutates"}
+"""Tries what cannot be done, and plays on like an honest bot."""
+
+PARAMS: dict[str, dict[str, Any]] = {
+    "prints": {"megabytes": 2},
+    "says_100_mb_of_errors": {"megabytes": 2},
+}
+
+EXPECTED = {
+    **FOUND,
+    **{name: {item: "import"} for name, item in LOADING.items()},
+    **{name: {"lane process": kind} for name, kind in PLAYING.items()},
+    **{name: {} for name in HARMLESS},
+}
+
+
+def report(arena: Arena, *words: str, **environment: str) -> Report:
+    """Return what `arena check --json` says; nothing else may be said."""
+    done = arena("check", *words, "--json", **environment)
+    assert done.stderr == ""
+    found: Report = json.loads(done.stdout)
+    assert [item["name"] for item in found["items"]] == list(NAMES)
+    assert done.returncode == (0 if found["ok"] else 1)
+    return found
+
+
+def with_status(found: Report, status: str) -> dict[str, Report]:
+    """Return the items that have this status, by name."""
+    return {item["name"]: item for item in found["items"] if item["status"] == status}
+
+
+def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
+    """Return the options for a short check."""
+    limits = json.dumps({"decision": decision, "start": start, "memory": 256})
+    return ["--games", "4", "--seconds", "4", "--limits", limits]
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    """Give the number of a port of this machine on which somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        yield found.getsockname()[1]
+
+
+def test_every_rogue_of_the_gallery_is_expected_to_be_refused() -> None:
+    """The tables above name the gallery's rogues, all of them."""
+    assert set(EXPECTED) == {*rogues.ROGUES, *rogues.UNTRUE, *rogues.COMMANDS}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_rogue_is_refused_for_the_right_reason(
+    arena: Arena, tmp_path: Path, listener: int, name: str
+) -> None:
+    """What fails is what the tables say, with the kind; soon, and nothing is left."""
+    params = PARAMS.get(name, {})
+    if name.startswith("leaves_"):
+        params = {"mark": str(tmp_path)}
+    if name == "connects":
+        params = {"port": listener}
+    given = rogues.rogue(name, **params)
+    words = ", ".join(f"{name}={value!r}" for name, value in given.params.items())
+    begun = time.monotonic()
+    late = PLAYING.get(name) == "timeout"
+    never = name in ("loops_in_import", "says_nothing_at_all")
+    options = quick(0.5 if late else 10.0, 0.5 if never else 10.0)
+    if name == "knows_one_game":
+        options += ["--seconds", "60"]  # all variants
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with (tmp_path / "run.log").open("w"):  # for who looks for a run's files
+        found = report(arena, f"rogue={given.target}({words})", *options, TMPDIR=str(scratch))
+    assert {n: item.get("kind", "") for n, item in with_status(found, "fail").items()} == EXPECTED[
+        name
+    ]
+    assert time.monotonic() - begun < 60
+    assert_none_is_left(str(tmp_path))
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [name for name, _ in installed()])
+def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
+    """Each of those in bots/: nothing fails, and everything is tried."""
+    found = report(arena, name, "--games", "4", "--seconds", "6")
+    assert found["ok"], with_status(found, "fail")
+    assert set(with_status(found, "none")) <= ({"lane jail"} if NO_JAIL else set())
+
+
+def test_an_honest_program_is_accepted(arena: Arena) -> None:
+    """A command has no lane inproc, and what is seen there alone is not tried."""
+    command = shlex.join([sys.executable, str(ROOT / "docs" / "examples" / "plain.py")])
+    found = report(arena, f"cmd:{command}", "--games", "4", "--seconds", "6")
+    assert found["ok"], with_status(found, "fail")
+    untried = {"binds bot", "parameters", "lane inproc", "hidden cards", "global random", "size"}
+    assert set(with_status(found, "none")) - {"lane jail"} == untried
+
+
+def test_a_lane_that_is_not_to_be_had_is_no_fault(arena: Arena, tmp_path: Path) -> None:
+    """Without bubblewrap on PATH there is no jail; a module of a package is checked as well."""
+    package = tmp_path / "my_package_of_bots"
+    package.mkdir()
+    (package / "mine.py").write_text((ROOT / "bots" / "city_hunter.py").read_text())
+    found = report(arena, "my_package_of_bots.mine", *quick(), PATH=str(tmp_path))
+    assert found["ok"], with_status(found, "fail")
+    untried = with_status(found, "none")
+    assert set(untried) == {"lane jail", "size"}
+    assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
+
+
+def test_the_report_is_a_line_an_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
+    """With the evidence of a failure below it, and a command that plays that game again."""
+    rogues.write(
+        tmp_path, "raises", "    def choose(self, view, /):\n        print('hm')\n        1 / 0"
+    )
+    done = arena("check", "raises.py", "--games", "4")
+    assert (done.returncode, done.stderr) == (1, "")
+    shown = done.stdout.splitlines()
+    assert max(map(len, shown)) <= 80
+    assert "FAIL lane process    exception at ply 0 against uniform: ZeroDivisionError:" in shown
+    assert "                     | hm" in shown
+    assert shown[-1] == "refused: lane process"
+    command = done.stdout.partition("$ ")[2].partition("\n--")[0].replace("\\\n", " ")
+    again = arena(*shlex.split(command)[1:])
+    assert "checked forfeits" not in again.stderr
+    assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
+
+
+def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
+    """What the lines say is in the JSON document as numbers, and the bot with its hash."""
+    path = rogues.write(
+        tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
+    )
+    found = report(arena, "first.py", *quick())
+    assert found["sha256"] == load(str(path)).sha256
+    figures = {item["name"]: item.get("figures", {}) for item in found["items"]}
+    assert figures["lane process"]["games"] == figures["lane inproc"]["games"] == 4
+    assert figures["rules variants"]["tried"] <= len(VARIANTS)
+    assert 0 < figures["time"]["median"] <= figures["time"]["p99"] <= figures["time"]["max"] < 1
+    assert 5 < figures["memory"]["peak_mb"] < 100
+    assert figures["size"] == {"lines": 8, "bytes": path.stat().st_size}
+    assert figures["rating"]["low"] < figures["rating"]["elo"] < figures["rating"]["high"]
+    assert figures["hidden cards"]["decisions"] > 10
+    assert figures["leaves nothing"] == {"processes": 0, "files": 0, "output_bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("nobody", "error: bot 'nobody': no bot"),
+        ("./none.py", "No such file"),
+        ("greedy --games 0", "'--games': 0 is not in the range"),
+        ("greedy --limits x", "error: --limits: JSON is malformed"),
+        ("", "Missing argument 'BOT'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(arena: Arena, words: str, reason: str) -> None:
+    """A bot that is not there is no bot's fault."""
+    done = arena("check", *words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_parameters_that_it_does_not_take_are_told(arena: Arena) -> None:
+    """By name, and what it takes; it binds a bot all the same."""
+    found = report(arena, "greedy(patient=1)", *quick())
+    (name, item), *more = with_status(found, "fail").items()
+    assert (name, more) == ("parameters", [])
+    assert "'patient'" in item["message"]
+    assert {"imports", "binds bot"} == set(with_status(found, "ok"))
+
+
+def test_a_slow_bot_plays_fewer_games_and_it_is_said(arena: Arena, tmp_path: Path) -> None:
+    """The check does not take much longer than it was given."""
+    rogues.write(
+        tmp_path,
+        "slow",
+        "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
+        "        return view.legal[0]",
+    )
+    begun = time.monotonic()
+    found = report(arena, "slow.py", "--seconds", "4")
+    assert time.monotonic() - begun < 40
+    assert found["ok"], with_status(found, "fail")
+    (process,) = [item for item in found["items"] if item["name"] == "lane process"]
+    assert process["figures"]["games"] < 200
+    assert "of 200, its time was up" in process["message"]
+    assert "its time was up" in with_status(found, "warn")["rules variants"]["message"]
+
+
+def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
+    """Silence is not waited out: the item it stopped has failed, and the rest is not tried."""
+    body = "    def choose(self, view, /):\n        os.kill(os.getppid(), 19)\n        return 0"
+    path = rogues.write(tmp_path, "stops", body)
+    path.write_text(f"import os\n{path.read_text()}")
+    program = (
+        "from arena.check.supervisor import checked; from arena.check.order import Order\n"
+        f"for item in checked(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=25, check=True
+    )
+    shown = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+    assert list(shown) == list(NAMES)
+    assert shown["lane process"] == "fail"
+    assert set(shown.values()) == {"ok", "none", "fail"}
+
+
+def test_the_variants_change_every_number_of_the_rules() -> None:
+    """A rule that is added needs a variant, too."""
+    changed = {name for rules in VARIANTS.values() for name in rules.changes()}
+    assert changed == set(NUMBERS)
+    assert {rules.rounds for rules in VARIANTS.values()} >= {1, 2, 4}
+
+
+def test_our_own_opponents_play_every_variant() -> None:
+    """What fails there is the checked bot's fault."""
+    for rules in VARIANTS.values():
+        for seed in range(5):
+            engine.play_game(load("uniform").bot, load("greedy").bot, seed=seed, rules=rules)
+
+
+def ladder(tmp_path: Path, totals: float, pairs: int = 20) -> Ladder:
+    """Return a ladder on which a bot has had this total in the pairs against each anchor."""
+    candidate = Candidate(load("./docs/examples/plain.py"), Limits(), 0, tmp_path, lambda: None)
+    found = Ladder(candidate)
+    most = len(found.names)
+    squares = totals**2 / pairs
+    found.scores = [PairScores(most, number, pairs, totals, squares) for number in range(most)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("total", "words"),
+    [(40.0, "above "), (0.0, "below "), (20.0, f"a first guess from {40 * len(ELO)} games")],
+)
+def test_a_guess_is_finite_and_says_what_it_is(tmp_path: Path, total: float, words: str) -> None:
+    """Who has won all games is above something, who has won none below."""
+    item = ladder(tmp_path, total).told()
+    assert words in item.message
+    assert 0 < item.figures["low"] < item.figures["elo"] < item.figures["high"] < 4000
+
+
+def test_games_are_played_where_they_tell_most(tmp_path: Path) -> None:
+    """Against bots of about the same strength, and not where all is known."""
+    strong = ladder(tmp_path, 38.0)
+    assert strong.names[strong.next()] == max(ELO, key=ELO.__getitem__)
+
+
+def test_known_bots_are_put_where_they_are(arena: Arena) -> None:
+    """The interval of a guess is about the figure in the ladder."""
+    found = report(arena, "uniform", "--games", "40")
+    figures = found["items"][-1]["figures"]
+    assert figures["low"] - 60 < ELO["uniform"] < figures["high"] + 60
+    assert sum(one["games"] for one in figures["against"].values()) == figures["games"]
+
+
+def test_the_ladder_is_of_bots_that_are_there() -> None:
+    """In ascending order; a bot that goes has to go from the ladder as well."""
+    assert set(ELO) <= {name for name, _ in installed()}
+    assert list(ELO.values()) == sorted(ELO.values())
+
+
+def test_a_long_message_is_broken_between_words() -> None:
+    """The second line begins where the message does."""
+    first, second = lines(Item("time", "ok", "word " * 20))
+    assert len(first) <= 80
+    assert second.startswith(" " * 21 + "word")
+
+
+def test_games_part_where_one_ends() -> None:
+    """Two games that are the same as far as the shorter one goes."""
+    assert parting("", "5") == 0
+    assert parting("55", "55") == 2
+
+
+def test_interrupts_leave_nothing(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a check: status 130, no traceback, no process."""
+    rogues.write(tmp_path, "loops", "    def choose(self, view, /):\n        while True: pass")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", "check", "loops.py"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert_none_is_left(str(tmp_path))

@@ -1,0 +1,420 @@
+"""The real command, in a folder of its own."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+from tests.conftest import Arena
+from tests.rogues import write
+
+TABLES = ("games", "standings", "head_to_head", "win_types", "faults")
+DETERMINISTIC = {"manifest.json", *(f"{table}.csv" for table in TABLES)}
+OTHERS = {"run.log", "run.sqlite", "timings.csv"}
+CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    (tmp_path / "cup.yaml").write_text(CUP)
+    return tmp_path / "results" / "cup"
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.name not in OTHERS
+    }
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None:
+    """Every game is counted once for each bot, and win types add up to wins."""
+    done = arena("run", "cup.yaml", "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in cup.iterdir()} == DETERMINISTIC | OTHERS
+    games = rows(cup / "games.csv")
+    assert len(games) == 3 * 40 * 2
+    by_bot = {row["bot"]: row for row in rows(cup / "standings.csv")}
+    for name, row in by_bot.items():
+        own = [game for game in games if name in (game["bot"], game["opponent"])]
+        wins = [game["win_type"] for game in own if game["winner"] == name]
+        assert int(row["games"]) == len(own) == 160
+        assert int(row["wins"]) == len(wins)
+        for win_type in ("city", "points", "tiebreak", "forfeit"):
+            assert int(row[f"{win_type}_wins"]) == wins.count(win_type)
+    for table in ("standings.csv", "head_to_head.csv", "win_types.csv"):
+        found = rows(cup / table)
+        assert sum(int(row["games"]) for row in found) == 2 * len(games)
+        for row in found:
+            types = ("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins")
+            assert sum(int(row[column]) for column in types) == int(row["wins"])
+            assert int(row["games"]) == sum(int(row[c]) for c in ("wins", "draws", "losses"))
+    assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
+
+
+def test_the_log_is_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
+    """Start and end from the parent, a line from every worker; an earlier run's log stays."""
+    for _ in range(2):
+        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh")
+    log = (cup / "run.log").read_text().splitlines()
+    assert sum("MainProcess INFO run cup: 120 games, 2 workers" in line for line in log) == 2
+    assert sum("MainProcess INFO run cup: played 120 games in" in line for line in log) == 2
+    workers = [line for line in log if "INFO worker ready" in line]
+    assert len(workers) == 4
+    assert not any("MainProcess" in line for line in workers)
+
+
+def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
+    """Others read these files by the names of their columns."""
+    arena("run", "cup.yaml", "--pairs", "1")
+    standings = (cup / "standings.csv").read_text().partition("\n")[0]
+    assert standings == (
+        "rank,bot,elo,elo_low,elo_high,games,wins,draws,losses,score,city_wins,points_wins,"
+        "tiebreak_wins,forfeit_wins,city_losses,points_losses,tiebreak_losses,forfeits,mean_margin"
+    )
+    assert (cup / "head_to_head.csv").read_text().partition("\n")[0] == (
+        "bot,opponent,games,wins,draws,losses,score,score_low,score_high,"
+        "city_wins,points_wins,tiebreak_wins,forfeit_wins"
+    )
+
+
+def test_bytes_depend_on_config_and_seed_alone(arena: Arena, cup: Path) -> None:
+    """One, two and seven workers and another PYTHONHASHSEED write the same bytes."""
+    found = []
+    for workers, hash_seed in (("1", "0"), ("2", "1"), ("7", "77")):
+        arena("run", "cup.yaml", "--workers", workers, "--fresh", PYTHONHASHSEED=hash_seed)
+        found.append(digests(cup))
+    assert set(found[0]) == DETERMINISTIC
+    assert found[0] == found[1] == found[2]
+    arena("run", "cup.yaml", "--seed", "1", "--fresh")
+    assert digests(cup)["games.csv"] != found[0]["games.csv"]
+
+
+def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -> None:
+    """The old games are all there, byte for byte, beside the new bot's."""
+    arena("run", "cup.yaml", "--pairs", "10")
+    before = set((cup / "games.csv").read_text().splitlines())
+    arena("run", "cup.yaml", "--pairs", "10", "--bot", "city_hunter", "--fresh")
+    after = (cup / "games.csv").read_text().splitlines()
+    assert before < set(after)
+    assert all("city_hunter" in line for line in set(after) - before)
+
+
+def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
+    """The difference of the fit is 200 at least, beyond its interval."""
+    arena("play", "greedy", "uniform", "--pairs", "1500", "--out", "out")
+    first, second = rows(tmp_path / "out" / "standings.csv")
+    assert first["bot"] == "greedy"
+    assert float(first["elo_low"]) - float(second["elo_high"]) >= 200
+
+
+def test_the_manifest_tells_what_was_played(arena: Arena, cup: Path) -> None:
+    """The resolved config, and every bot with its hash; options override the config."""
+    (cup.parent.parent / "mine.py").write_text((ROOT / "bots" / "greedy.py").read_text())
+    done = arena("run", "cup.yaml", "--pairs", "2", "--seed", "9", "--bot", "mine.py(patience=1.5)")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((cup / "manifest.json").read_text())
+    assert (manifest["name"], manifest["seed"], manifest["pairs"]) == ("cup", 9, 2)
+    mine = manifest["bots"][-1]
+    assert mine["label"] == "mine(patience=1.5)"
+    assert mine["params"] == {"patience": 1.5}
+    source = (ROOT / "bots" / "greedy.py").read_bytes()
+    assert mine["sha256"] == hashlib.sha256(source).hexdigest()
+    assert str(cup.parent.parent) not in (cup / "manifest.json").read_text()
+
+
+def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -> None:
+    """One city wins at once: most games end that way, and the manifest says why."""
+    path = cup.parent.parent / "cup.yaml"
+    path.write_text(CUP + "rules: {cities_needed: 1, removed: 2, opening_row: 3}\n")
+    done = arena("run", "cup.yaml", "--pairs", "20")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((cup / "manifest.json").read_text())
+    assert manifest["rules"] == {"cities_needed": 1, "removed": 2, "opening_row": 3}
+    kinds = [row["win_type"] for row in rows(cup / "games.csv")]
+    assert kinds.count("city") > len(kinds) * 0.9
+
+
+@pytest.mark.usefixtures("cup")
+def test_the_summary_fits_80_columns(arena: Arena) -> None:
+    """Even where labels are long; the games are counted and the folder is named."""
+    done = arena("run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "24 games in" in done.stdout
+    assert "results in results/cup/" in done.stdout
+
+
+def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
+    """A quick run prints its table and leaves the folder as it was."""
+    done = arena("play", "greedy", "uniform", "--pairs", "3")
+    assert done.returncode == 0
+    assert "greedy" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
+    """That of the parent and of its workers; a bot that does not import is told by default."""
+    (tmp_path / "broken.py").write_text("1 / 0")
+    words = ("play", "uniform", "broken.py", "--pairs", "1")
+    loud = arena(*words, "--verbose").stderr
+    assert "run play: 2 games, " in loud
+    assert "worker ready: 2 bots, 1 pairings" in loud
+    assert "broken forfeits (import at ply 0): ZeroDivisionError" in loud
+    assert arena(*words).stderr == (
+        "warning: bot 'broken.py': does not start: ZeroDivisionError: division by zero "
+        "(line 1 of broken.py); its games are forfeits\n"
+    )
+    quiet = arena(*words, "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
+    """faults.csv tells who, what and where; the summary counts, and says who was out."""
+    write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
+    write(tmp_path, "plays_99", "    def choose(self, view, /):\n        return 99")
+    done = arena("play", "uniform", "raises.py", "plays_99.py", "--pairs", "5", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "30 forfeits: see out/faults.csv" in done.stdout
+    assert "raises was out after 10 faults" in done.stdout
+    by_bot = {row["bot"]: row for row in rows(tmp_path / "out" / "standings.csv")}
+    assert by_bot["uniform"]["forfeit_wins"] == "20"
+    assert int(by_bot["raises"]["forfeits"]) + int(by_bot["plays_99"]["forfeits"]) == 30
+    faults = rows(tmp_path / "out" / "faults.csv")
+    assert len(faults) == 30
+    assert faults[0] == {
+        "game": "uniform/raises/0/0",
+        "bot": "raises",
+        "kind": "exception",
+        "ply": "1",
+        "message": "ValueError: boom",
+        "traceback": (
+            "Traceback (most recent call last): | "
+            "File \"raises.py\", line 6, in choose | raise ValueError('boom') | ValueError: boom"
+        ),
+        "output": "",
+        "command": (
+            "arena game uniform raises.py --seed 0 --pair 0 --seat 0 --lane inproc --lane process"
+        ),
+    }
+    kinds = [(row["bot"], row["kind"]) for row in faults]
+    assert kinds.count(("raises", "exception")) == kinds.count(("plays_99", "illegal")) == 10
+    assert [row["kind"] for row in faults if row["game"].startswith("raises/plays_99/")] == [
+        "max_faults"
+    ] * 10
+    log = (tmp_path / "out" / "run.log").read_text()
+    assert "raises forfeits (exception at ply 0): ValueError: boom" in log
+
+
+def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
+    """The same fault, with its evidence, and the record up to there; labels and rules too."""
+    write(
+        tmp_path, "raises", "    def choose(self, view, /):\n        print('hello')\n        1 / 0"
+    )
+    (tmp_path / "cup.yaml").write_text(
+        "pairs: 2\nrules: {set_bonus: 7}\nlimits: {decision: 3.0}\n"
+        "bots: [greedy, {bot: raises.py, label: 'it (fails), always'}]\n"
+    )
+    assert arena("run", "cup.yaml").returncode == 0
+    fault = rows(tmp_path / "results" / "cup" / "faults.csv")[3]
+    assert fault["output"] == "hello"
+    done = arena(*shlex.split(fault["command"])[1:])
+    assert done.returncode == 0
+    assert "it (fails), always forfeits (exception at ply 0): ZeroDivisionError" in done.stderr
+    assert "1 / 0" in done.stderr
+    assert "  hello" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["bots"] == ["it (fails), always", "greedy"]
+    assert record["winner"] == "greedy"
+    assert record["rules"] == {"set_bonus": 7}
+    assert record["fault"] == {"bot": "it (fails), always", "kind": "exception", "ply": 0}
+
+
+def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
+    """Its record is a finished game with the result that games.csv has."""
+    arena("run", "cup.yaml", "--pairs", "3")
+    game = rows(cup / "games.csv")[3]
+    done = arena("game", game["bot"], game["opponent"], "--pair", "1", "--seat", "1")
+    record = json.loads(done.stdout)
+    assert record["winner"] == (game["winner"] or None)
+    assert record["win_type"] == game["win_type"]
+    assert [str(points) for points in record["points"]] == [game["opponent_points"], game["points"]]
+    assert len(record["actions"]) == int(game["plies"])
+    (cup / "record").write_text(done.stdout)
+    assert arena("replay", str(cup / "record")).returncode == 0
+
+
+def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_path: Path) -> None:
+    """Even in the worker's own process; it is said, and the games of others are as ever."""
+    write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
+    done = arena("play", "uniform", "dies.py", "--pairs", "3", "--lane", "inproc", "--out", "out")
+    assert done.returncode == 0
+    assert "worker-1 ended with exit status 3 in uniform - dies, pair 0, and is replaced" in (
+        done.stderr
+    )
+    found = {
+        (row["bot"], row["kind"], row["message"], row["ply"])
+        for row in rows(tmp_path / "out" / "faults.csv")
+    }
+    assert found == {("dies", "crash", "ended with exit status 3", ply) for ply in "01"}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("run none.yaml", "error: none.yaml: No such file"),
+        ("run cup.yaml --pairs 0", "'--pairs': 0 is not in the range"),
+        ("run cup.yaml --pairs 99999999999999999999", "is not in the range 1<=x<=1000000000"),
+        ("game greedy uniform --pair 1000000000", "'--pair': 1000000000 is not in the range"),
+        ("run cup.yaml --workers 0", "'--workers': 0 is not in the range"),
+        ("run cup.yaml --seed -1", "'--seed': -1 is not in the range"),
+        ("run cup.yaml --bot nobody", "error: cup.yaml: bot 'nobody': no bot"),
+        ("run cup.yaml --bot greedy", "error: cup.yaml: bots 2 and 4 have the same label"),
+        ("run cup.yaml --bot greedy(x=1)", "unexpected keyword argument 'x'"),
+        ("run cup.yaml --out cup.yaml", "error: cup.yaml: cannot be written"),
+        ("run cup.yaml --out .", "error: .: holds other files and no run"),
+        ("run cup.yaml --lane train", "'--lane': 'train' is not one of"),
+        ("run cup.yaml --quiet --verbose", "--verbose and --quiet: choose one of them"),
+        ("play greedy cmd:none", "error: bot 'cmd:none': none: no such program"),
+        ("play greedy cmd:true --lane inproc", "lane 'inproc' is not one of its lanes"),
+        ("game greedy uniform --rules x", "error: --rules: JSON is malformed"),
+        ('game greedy uniform --rules {"x":1}', "error: --rules: unknown rule"),
+        ('game greedy uniform --limits {"decision":0}', "error: --limits: Expected `float`"),
+        ("game greedy uniform --label one", "error: --label: give it twice"),
+        ("game greedy uniform --lane a", "'--lane': 'a' is not one of"),
+        ("game greedy greedy", "error: bots 1 and 2 have the same label"),
+        ("verify none", "error: none: no run: there is no manifest.json"),
+        ("run cup.yaml --colour", "No such option"),
+        ("run", "Missing argument 'CONFIG'"),
+        ("play greedy", "error: bots: a tournament needs two, there is 1"),
+        ("play", "Missing argument"),
+        ("replay none", "No such file"),
+        ("dance", "No such command 'dance'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arena: Arena, cup: Path, words: str, reason: str
+) -> None:
+    """Nothing is played, nothing is written, and no traceback is shown."""
+    done = arena(*words.split())
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert [path.name for path in cup.parent.parent.iterdir()] == ["cup.yaml"]
+
+
+def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> None:
+    """The results of the last good run stay, whole."""
+    arena("run", "cup.yaml", "--pairs", "2")
+    before = digests(cup)
+    (cup.parent.parent / "cup.yaml").write_text(CUP + "colour: red\n")
+    assert arena("run", "cup.yaml").returncode == 2
+    assert digests(cup) == before
+
+
+def test_a_bot_may_be_called_as_a_module_of_python(tmp_path: Path) -> None:
+    """random.py beside the user is not imported by the processes that start workers."""
+    (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
+    script = tmp_path / "scripts" / "arena"
+    script.parent.mkdir()
+    script.write_text("from arena.cli import main\nif __name__ == '__main__':\n    main()\n")
+    done = subprocess.run(
+        [sys.executable, str(script), "play", "./random.py", "greedy", "--pairs", "2"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "random" in done.stdout
+
+
+@pytest.mark.parametrize("after", [0.2, 1.0])
+def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, after: float) -> None:
+    """Even with a bot that never answers: status 130, no traceback, no results."""
+    write(tmp_path, "loops", "    def choose(self, view, /):\n        while True: pass")
+    words = ["play", "uniform", "loops.py", "--workers", "2", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(after)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    for _ in range(50):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("a process of the run is left")
+    assert not (tmp_path / "out" / "games.csv").exists()
+
+
+def test_replay_prints_a_line_for_every_record(arena: Arena, tmp_path: Path) -> None:
+    """JSON lines with --json, sentences without; status 1 because one is bad."""
+    deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    good = json.dumps({"deal": deal, "actions": "56T"})
+    (tmp_path / "games.jsonl").write_text(f"{good}\nnot json\n{good}\n")
+    done = arena("replay", "games.jsonl", "--json")
+    assert done.returncode == 1
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line.get("plies", line.get("error")) for line in found] == [3, "bad-json", 3]
+    assert arena("replay", "games.jsonl").stdout.count("unfinished after 3 plies") == 2
+    (tmp_path / "games.jsonl").write_text(good)
+    assert arena("replay", "games.jsonl").returncode == 0
+
+
+def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
+    """As many lines as files in bots/, each with the bot's name and what it does."""
+    lines = arena("bots").stdout.splitlines()
+    names = sorted(p.stem for p in (ROOT / "bots").glob("*.py") if p.stem != "__init__")
+    assert [line.split()[0] for line in lines] == names
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "run", "play", "game", "bots", "replay", "show", "doctor", "verify", "new", "check"],
+)
+def test_every_help_has_an_example_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """The words after `Example:` are run by a shell, in a folder with the repository's files."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "my_bot.py").write_text((ROOT / "bots" / "uniform.py").read_text())
+    (tmp_path / "arena").write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
+    (tmp_path / "arena").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    shell = {"cwd": tmp_path, "capture_output": True, "text": True}
+    help_text = subprocess.run(f"arena {command} --help", shell=True, check=True, **shell).stdout
+    example = help_text.split("Example:\n")[1].split("\n\n")[0]
+    done = subprocess.run(example, shell=True, check=False, timeout=100, **shell)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout

@@ -1,0 +1,96 @@
+"""The bots in docs/examples/ stay short, and play whole runs as programs of their own."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+from tests.conftest import Arena
+
+EXAMPLES = ROOT / "docs" / "examples"
+NODE = shutil.which("node")
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node, and there is none")
+NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc: neither here")
+
+runnable = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("greedy.js", marks=NO_NODE),
+        pytest.param("careful.c", marks=NO_COMPILER),
+        "plain.py",
+    ],
+)
+
+
+def spec(name: str, folder: Path) -> str:
+    """Return the spec of an example; a program in C is built in the folder first."""
+    source = str(EXAMPLES / name)
+    if name == "greedy.js":
+        return f"cmd:{shlex.join([str(NODE), source])}"
+    if name == "plain.py":
+        return f"cmd:{shlex.join([sys.executable, source])}"
+    program = str(folder / "careful")
+    done = subprocess.run(
+        [str(COMPILER), "-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", program, source],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return f"cmd:{shlex.quote(program)}"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_is_one_file_of_fewer_than_100_lines() -> None:
+    """Someone who writes a bot reads one of them in a few minutes."""
+    found = {path.name: path.read_text().splitlines() for path in EXAMPLES.iterdir()}
+    assert set(found) == {"greedy.js", "careful.c", "plain.py"}
+    for name, lines in found.items():
+        assert len(lines) < 100, name
+        assert max(map(len, lines)) <= 100, name
+
+
+@runnable
+def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
+    """Twenty games, none of them a forfeit, and more of them won than lost."""
+    example = spec(name, tmp_path)
+    done = arena("play", example, "uniform", "--pairs", "10", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    by_bot = {row["bot"]: row for row in rows(tmp_path / "out" / "standings.csv")}
+    uniform = by_bot.pop("uniform")
+    (own,) = by_bot.values()
+    assert own["games"] == uniform["games"] == "20"
+    assert own["forfeits"] == uniform["forfeits"] == "0"
+    assert int(own["wins"]) > int(own["losses"])
+    games = rows(tmp_path / "out" / "games.csv")
+    assert len(games) == 20
+    assert "forfeit" not in {game["win_type"] for game in games}
+
+
+@runnable
+def test_it_plays_the_same_games_in_one_worker_and_in_two(
+    arena: Arena, tmp_path: Path, name: str
+) -> None:
+    """How many programs share the games, and in which order, changes no byte of games.csv."""
+    example = spec(name, tmp_path)
+    found = []
+    for workers in ("1", "2"):
+        words = ["--pairs", "10", "--workers", workers, "--out", f"out{workers}"]
+        done = arena("play", example, "uniform", *words)
+        assert done.returncode == 0, done.stderr
+        found.append((tmp_path / f"out{workers}" / "games.csv").read_bytes())
+    assert found[0] == found[1]
+    assert found[0].count(b"\n") == 21

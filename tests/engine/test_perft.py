@@ -1,0 +1,49 @@
+"""Perft: the engine and the plain second referee count what is recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine import Record
+from tests.perft import REFEREES_MOST, engine_counts, entries, referee_counts
+from tests.positions import dealt
+
+ENTRIES = entries()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["what"])
+def test_the_engine_counts_what_is_recorded(entry: dict[str, Any]) -> None:
+    """Sequences and distinct positions, to the recorded depth."""
+    record = Record.from_json(json.dumps(entry))
+    counts = engine_counts(record, len(entry["sequences"]))
+    assert [sequences for sequences, _ in counts] == entry["sequences"]
+    assert [positions for _, positions in counts] == entry["positions"]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["what"])
+def test_the_second_referee_counts_the_same(entry: dict[str, Any]) -> None:
+    """As deep as it comes in about a second."""
+    depth = sum(1 for sequences in entry["sequences"] if sequences <= REFEREES_MOST)
+    assert depth >= 2
+    counts = referee_counts(Record.from_json(json.dumps(entry)), depth)
+    assert [sequences for sequences, _ in counts] == entry["sequences"][:depth]
+    assert [positions for _, positions in counts] == entry["positions"][:depth]
+
+
+def test_counts_that_a_hand_can_check() -> None:
+    """Hands of one kind each: what is free is only when the two takes happen.
+
+    Seat 0 plays or takes, then seat 1 does, but for the take from a row just emptied.
+    """
+    record = Record(dealt("55555", "66666", "77", removed="CCC"), "")
+    assert engine_counts(record, 2) == [(2, 2), (3, 3)]
+
+
+def test_hands_are_played_in_every_order() -> None:
+    """With both takes behind them, four cards each are left: 4! x 4! orders."""
+    record = Record(dealt("5678C", "5678C", "77", removed="xyz"), "T55T")
+    counts = [sequences for sequences, _ in engine_counts(record, 8)]
+    assert counts == [4, 16, 48, 144, 288, 576, 576, 576]

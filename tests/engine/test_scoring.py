@@ -1,0 +1,96 @@
+"""Points, breakdown and outcome beyond the published game; the rulebook tests have the rest."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine import Rules, breakdown, outcome, points
+from engine.scoring import Breakdown, city_winner, deals, majorities, sets
+from tests.positions import DECK, pack, packs
+
+
+def random_piles(rng: Random) -> tuple[str, str]:
+    """Return two piles of up to 20 cards from one deck."""
+    cards = "".join(rng.sample(DECK, 40))
+    return cards[: rng.randint(0, 20)], cards[20 : rng.randint(20, 40)]
+
+
+def test_points_are_the_sum_of_the_breakdown() -> None:
+    """The short way and the long way come to the same, for any piles and rules."""
+    rng = Random("piles")
+    for rules in (Rules(), Rules(set_bonus=0), Rules(majority_values=(1, 0, 0, 9))):
+        for _ in range(300):
+            piles = packs(*random_piles(rng))
+            parts = breakdown(piles, rules)
+            assert points(piles, rules) == (parts[0].points, parts[1].points)
+
+
+def test_swapping_the_piles_swaps_the_outcome() -> None:
+    """No seat has an advantage in the counting."""
+    rng = Random("seats")
+    for _ in range(300):
+        first, second = random_piles(rng)
+        one, other = outcome(packs(first, second)), outcome(packs(second, first))
+        assert one.points == other.points[::-1]
+        assert one.win_type == other.win_type
+        assert one.winner == (None if other.winner is None else 1 - other.winner)
+
+
+def test_seat_0_is_a_winner_and_no_winner_is_none() -> None:
+    """A winner of 0 must not read as nobody."""
+    assert outcome(packs("8", "")).winner == 0
+    assert outcome(packs("8", "")).winner is not None
+    assert outcome(packs("8", "8")).winner is None
+    assert city_winner(packs("CCC", "")) == 0
+    assert city_winner(packs("CC", "C")) is None
+
+
+def test_a_breakdown_adds_up_all_its_parts() -> None:
+    """5 + 7 + 10 + 2 - 5 are 19."""
+    assert Breakdown((5, 0, 7, 0), 10, 2, -5).points == 19
+
+
+def test_one_pile_alone_can_be_asked_for_each_part() -> None:
+    """Majorities need the other pile, sets and deals do not."""
+    assert majorities(pack("55"), pack("5")) == (5, 0, 0, 0)
+    assert majorities(pack("5"), pack("55")) == (0, 0, 0, 0)
+    assert sets(pack("55667788")) == 10
+    assert deals(pack("24xz")) == (6, -4)
+
+
+@pytest.mark.parametrize(("bonus", "expected"), [(3, 6), (0, 0), (-2, -4)])
+def test_the_set_bonus_is_a_number_of_the_rules(bonus: int, expected: int) -> None:
+    """Two sets score twice the bonus, also where that is nothing or a fine."""
+    first, _ = breakdown(packs("55667788", ""), Rules(set_bonus=bonus))
+    assert first.sets == expected
+
+
+def test_the_majority_values_are_numbers_of_the_rules() -> None:
+    """With 1, 2, 3, 4 all majorities are 10 and not 26."""
+    rules = Rules(majority_values=(1, 2, 3, 4))
+    first, second = breakdown(packs("55667788", "5678"), rules)
+    assert first.majorities == (1, 2, 3, 4)
+    assert second.majorities == (0, 0, 0, 0)
+
+
+def test_the_cities_it_takes_are_a_number_of_the_rules() -> None:
+    """Two are enough where two are needed, and three are more than enough."""
+    rules = Rules(cities_needed=2)
+    assert outcome(packs("8", "CC"), rules)[:2] == (1, "city")
+    assert outcome(packs("CCC", "88"), rules)[:2] == (0, "city")
+    assert outcome(packs("8", "CC"))[:2] == (0, "points")
+
+
+def test_other_cards_never_look_like_a_city() -> None:
+    """All 42 cards that are no city do not add up to a city win."""
+    everything = DECK.replace("C", "")
+    assert city_winner(packs(everything, "")) is None
+    assert city_winner(packs("", everything + "CC")) is None
+    assert city_winner(packs("", "CCC")) == 1
+
+
+def test_a_city_win_comes_before_the_points() -> None:
+    """The points are those of the piles all the same."""
+    assert outcome(packs("88", "CCCz")) == (1, "city", (8, -3))

@@ -1,0 +1,245 @@
+"""Worlds: uniform over what a view allows, and never touched by the truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import comb
+from random import Random
+
+import pytest
+from scipy.stats import chisquare
+
+from engine import STANDARD, TAKE, Rules, State
+from engine.cards import CITY, KINDS, UNIT, cards_of, count, counts, pack_of
+from engine.play import playout, setup
+from engine.state import random_deal
+from engine.view import View, view
+from engine.worlds import sample, sample_hand
+from tests.positions import VARIANTS, at, dealt
+
+DRAWS = 20_000
+LEAST_P = 1e-4
+
+
+def positions(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[State]:
+    """Return every position of some random games, the ends included."""
+    rng = Random(seed)
+    found = []
+    for _ in range(games):
+        state = State(random_deal(rng, rules), rules)
+        found.append(state.copy())
+        while not state.over:
+            state.apply(rng.choice(state.legal()))
+            found.append(state.copy())
+    return found
+
+
+@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+def test_a_world_looks_like_the_view_it_was_drawn_from(rules: Rules) -> None:
+    """view(sample(v)) == v, from either seat, at every ply and after the end."""
+    rng = Random(1)
+    for state in positions(60 if rules == STANDARD else 8, rules):
+        for seat in (0, 1):
+            seen = view(state, seat)
+            world = sample(seen, rng)
+            assert view(world, seat) == seen
+            assert world.over == state.over
+            assert world.to_act == state.to_act or state.over
+            assert len(world.deck) == len(state.deck)
+            assert len(world.removed) == len(state.removed)
+
+
+def test_a_world_plays_on_as_a_game_does() -> None:
+    """To an end with every card in one place, and it can be written and read."""
+    rng = Random(2)
+    for state in positions(20):
+        world = sample(view(state, state.to_act), rng)
+        assert State.from_text(world.to_text()) == world
+        playout(world, rng)
+        assert world.over
+        assert State.from_text(world.to_text()) == world
+
+
+def test_equal_views_and_seeds_give_equal_worlds() -> None:
+    """The truth has no say: two States that differ only in what is hidden."""
+    for number, state in enumerate(positions(30)):
+        twin = state.copy()
+        hidden = twin.deck + twin.removed
+        shuffled_hidden = bytes(Random(number).sample(hidden, len(hidden)))
+        twin.deck = shuffled_hidden[: len(twin.deck)]
+        twin.removed = shuffled_hidden[len(twin.deck) :]
+        seen, same = view(state, 0), view(twin, 0)
+        assert seen == same
+        assert hash(seen) == hash(same)
+        first, second = (sample(v, Random(number)) for v in (seen, same))
+        assert first == second
+        assert (first.deck, first.removed) == (second.deck, second.removed)
+        assert sample_hand(seen, Random(number)) == sample_hand(same, Random(number))
+
+
+def hidden_position() -> tuple[State, View]:
+    """Return a position of round 2 with 25 unseen cards of all kinds."""
+    rng = Random(8)
+    state = State(random_deal(rng))
+    while len(state.history) < 19:
+        state.apply(rng.choice(state.legal()))
+    return state, view(state, state.to_act)
+
+
+def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) -> float:
+    """Return how likely counts as uneven as these are, if each card is as likely as another.
+
+    `seen` holds, for every draw, how many of each kind there were among so many cards.
+    The numbers of a kind follow the hypergeometric distribution; kinds are added up.
+    """
+    observed, expected = [], []
+    total = sum(unseen)
+    for kind in KINDS:
+        tally = Counter(draw[kind] for draw in seen)
+        for number in range(min(cards, unseen[kind]) + 1):
+            ways = comb(unseen[kind], number) * comb(total - unseen[kind], cards - number)
+            share = len(seen) * ways / comb(total, cards)
+            if share >= 5:
+                observed.append(tally[number])
+                expected.append(share)
+    scale = sum(observed) / sum(expected)
+    return float(chisquare(observed, [share * scale for share in expected]).pvalue)
+
+
+def test_hand_deck_and_removed_are_uniform() -> None:
+    """Chi-square: each place holds each number of each kind as often as chance has it."""
+    _, seen = hidden_position()
+    unseen, rng = counts(seen.unseen), Random(3)
+    worlds = [sample(seen, rng) for _ in range(DRAWS)]
+    places = {
+        "hand": [counts(world.hands[seen.opponent]) for world in worlds],
+        "next hand of seat 0": [counts(pack_of(world.deck[:5])) for world in worlds],
+        "last hand of seat 1": [counts(pack_of(world.deck[-5:])) for world in worlds],
+        "removed": [counts(pack_of(world.removed)) for world in worlds],
+    }
+    for place, draws in places.items():
+        assert p_value(draws, sum(draws[0]), unseen) > LEAST_P, place
+
+
+def test_the_hand_alone_is_as_uniform() -> None:
+    """`sample_hand` draws from the same distribution."""
+    _, seen = hidden_position()
+    rng = Random(4)
+    draws = [counts(sample_hand(seen, rng)) for _ in range(DRAWS)]
+    assert {sum(draw) for draw in draws} == {seen.opponent_cards}
+    assert p_value(draws, seen.opponent_cards, counts(seen.unseen)) > LEAST_P
+
+
+def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
+    """Last round: one card in the opponent's hand and three removed, C 5 6 8 in 4 ways."""
+    rng = Random(0)
+    while True:
+        state = State(random_deal(rng))
+        while not state.over and len(state.history) < 46:
+            state.apply(rng.choice(state.legal()))
+        seen = view(state, state.to_act)
+        if not state.over and seen.opponent_cards == 1 and max(counts(seen.unseen)) == 1:
+            break
+    tally = Counter(sample(seen, rng).hands[seen.opponent] for _ in range(DRAWS))
+    assert set(tally) == {UNIT[kind] for kind in cards_of(seen.unseen)}
+    assert chisquare(list(tally.values())).pvalue > LEAST_P
+
+
+def test_a_worlds_first_hidden_card_is_sometimes_removed_in_truth() -> None:
+    """The removed cards stay unknown: any unseen card may be in any hidden place."""
+    state, seen = hidden_position()
+    rng = Random(5)
+    in_hand = Counter[int]()
+    for _ in range(2000):
+        in_hand.update(cards_of(sample(seen, rng).hands[seen.opponent]))
+    assert set(in_hand) == set(cards_of(seen.unseen))
+    assert set(state.removed) <= set(in_hand)
+
+
+def test_unseen_cards_are_the_pack_less_what_lies_open() -> None:
+    """Counted by hand: hand 55678, row CC, after the opponent's 8 and an own 5."""
+    state = at(dealt("55678", "8234x", "CC", removed="C"), "58")
+    seen = view(state, 0)
+    left = {CITY: 1, 0: 3, 1: 5, 2: 6, 3: 6}
+    for kind, number in left.items():
+        assert count(seen.unseen, kind) == number
+    assert sum(counts(seen.unseen)) == 45 - 4 - 4
+
+
+def values_in(thing: object) -> list[object]:
+    """Return all values that hang on this one by its items and attributes, itself included."""
+    found, stack, known = [], [thing], set[int]()
+    while stack:
+        value = stack.pop()
+        if id(value) in known:
+            continue
+        known.add(id(value))
+        found.append(value)
+        names = {name for name in dir(type(value)) if not name.startswith("__")}
+        names |= set(getattr(value, "__dict__", ()))
+        names -= {"_fields", "_field_defaults"}  # of NamedTuple itself
+        if type(value).__module__.partition(".")[0] == "engine":
+            for name in names:
+                attribute = getattr(value, name)
+                stack += [attribute] if not callable(attribute) else []
+        if isinstance(value, tuple | list | set | frozenset):
+            stack += list(value)
+        elif isinstance(value, dict):
+            stack += [*value.keys(), *value.values()]
+    return found
+
+
+def test_nothing_hidden_hangs_on_a_view_or_a_setup() -> None:
+    """Only plain values: no State, no deck, no seed, no address, and nothing that changes."""
+    seed = 987_654_321
+    for state in positions(5):
+        hidden = (state.deck, state.removed, state.hands[1 - state.to_act])
+        seen = values_in(view(state, state.to_act))
+        assert len(seen) > 20
+        assert {type(value) for value in seen} <= {
+            View,
+            Rules,
+            tuple,
+            bytes,
+            int,
+            bool,
+            str,
+            type(None),
+        }
+        for value in hidden:
+            # the same bytes or number may come up by chance only where they are tiny
+            big = isinstance(value, bytes) and len(value) > 5
+            assert not big or value not in [v for v in seen if isinstance(v, bytes)]
+    given = values_in(setup(seed, ("deal", "greedy", "uniform", 17), 0))
+    assert seed not in [value for value in given if isinstance(value, int)]
+    assert not {"greedy", "uniform", "deal"} & {v for v in given if isinstance(v, str)}
+    assert [type(v).__name__ for v in given if type(v).__module__ == "random"] == ["Random"]
+    assert not [value for value in given if isinstance(value, State | bytearray)]
+
+
+def test_a_view_stays_as_it_was_while_play_goes_on() -> None:
+    """A view kept from every ply still says what it said then."""
+    rng = Random(6)
+    state = State(random_deal(rng))
+    kept = []
+    while not state.over:
+        for seat in (0, 1):
+            seen = view(state, seat)
+            kept.append((seen, repr(seen), hash(seen)))
+        state.apply(rng.choice(state.legal()))
+    for seen, text, number in kept:
+        assert (repr(seen), hash(seen)) == (text, number)
+
+
+def test_a_city_win_with_a_rounds_last_action_stays_in_that_round() -> None:
+    """The view's round and the opponent's empty hand do not run ahead of the game."""
+    deal = dealt("CC567", "C5678", "88", removed="xyz")
+    state = at(deal, "556677T8CCC")
+    assert state.legal() == (TAKE,)
+    state.apply(TAKE)
+    assert state.over
+    for seat in (0, 1):
+        seen = view(state, seat)
+        assert (seen.round, seen.over, seen.to_act, seen.opponent_cards) == (1, True, None, 0)
+        assert View.from_text(seen.to_text()) == seen
+        assert view(sample(seen, Random(0)), seat) == seen

@@ -1,0 +1,262 @@
+"""Loading bots: by name, file or module, with parameters, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena.entries.entry import check_labels, installed, load
+from arena.errors import InputError
+from arena.lanes.limits import Limits
+from arena.runs.probe import problems
+from engine import STANDARD
+from engine.play import setup
+
+BOT = """
+class Mine:
+    def __init__(self, setup, depth: int = 3, width: float = 1.0, mode="x", deep: bool = False):
+        self.depth = depth
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+bot = Mine
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(BOT)
+    return path
+
+
+def test_a_name_is_a_bot_in_the_folder() -> None:
+    """Its label is its name, and its hash that of its source."""
+    entry = load("greedy")
+    assert entry.label == "greedy"
+    assert entry.sha256 == hashlib.sha256(Path("bots/greedy.py").read_bytes()).hexdigest()
+
+
+def test_a_file_travels_with_its_source(mine: Path) -> None:
+    """What was hashed is what every worker plays, whatever becomes of the file."""
+    entry = pickle.loads(pickle.dumps(load(str(mine))))
+    mine.write_text("raise SystemExit")
+    assert entry.strategy(setup(0, ("test",), 0)).depth == 3
+    assert entry.sha256 == hashlib.sha256(BOT.encode()).hexdigest()
+
+
+def test_a_dotted_module_in_this_folder_is_a_bot(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`package.module` is imported as Python would, from the current folder too."""
+    package = mine.parent / "my_package_of_bots"
+    package.mkdir()
+    mine.rename(package / "mine.py")
+    monkeypatch.chdir(mine.parent)
+    assert load("my_package_of_bots.mine").label == "mine"
+
+
+def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
+    """They arrive at the bot, and are part of its label in order of names."""
+    entry = load(f"{mine}(width=2.5, depth=4)", params={"mode": "y"})
+    assert entry.label == "mine(depth=4, mode='y', width=2.5)"
+    assert entry.params == {"depth": 4, "width": 2.5, "mode": "y"}
+    assert entry.strategy(setup(0, ("test",), 0)).depth == 4
+
+
+def test_parameters_are_what_a_manifest_keeps(mine: Path) -> None:
+    """A tuple is a list from the beginning, so that a run that goes on has the same bots."""
+    entry = load(f"{mine}(mode=(1, (2, -0.0)))")
+    assert entry.params == {"mode": [1, [2, -0.0]]}
+    assert entry.label == "mine(mode=[1, [2, -0.0]])"
+
+
+def test_a_label_can_be_given(mine: Path) -> None:
+    """Before the spec, or apart from it."""
+    assert load(f"new={mine}(depth=1)").label == "new"
+    assert load(str(mine), label="new").label == "new"
+
+
+def test_zero_and_false_are_values(mine: Path) -> None:
+    """A parameter of 0 is not a missing one."""
+    assert load(f"{mine}(depth=0, deep=False)").params == {"depth": 0, "deep": False}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("(depht=3)", "unexpected keyword argument 'depht'; .* takes depth, width, mode, deep"),
+        ("(depth='3')", "parameter depth='3': Expected `int`, got `str`"),
+        ("(depth=True)", "parameter depth=True: Expected `int`, got `bool`"),
+        ("(depth=2.5)", "parameter depth=2.5: Expected `int`, got `float`"),
+        ("(3)", "parameters are written name=value"),
+        ("(depth=other)", "parameters are written name=value"),
+        ("(depth=3", "No such file"),
+        ("(**{})", "parameters are written name=value"),
+        ("(depth=1, depth=2)", "each once"),
+        ("(depth=1)#)", "parameters are written name=value"),
+        ("(mode={1, 2})", "parameter mode={1, 2}: only numbers, texts"),
+        ("(mode=b'x')", "parameter mode=b'x': only numbers, texts"),
+        ("(mode=1e999)", "parameter mode=inf: only numbers, texts"),
+        ("(mode='\\ud800')", "parameter mode='.ud800': only numbers, texts"),
+        ("(mode={1: 2})", "parameter mode={1: 2}: .* the keys being texts"),
+        ("(mode=[{'a': {None: 2}}])", "the keys being texts"),
+        ("(setup=3)", "multiple values for argument 'setup'"),
+    ],
+)
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_bad_parameters_are_named(mine: Path, words: str, reason: str, lane: str) -> None:
+    """An unknown one, one of another type, and what is no parameter at all."""
+    with pytest.raises(InputError, match=reason):
+        list(problems([load(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
+
+
+def test_bad_parameters_of_our_own_bots_are_named() -> None:
+    """They are checked in this process."""
+    with pytest.raises(InputError, match=r"bot 'greedy': .* 'x'; the bot takes patience"):
+        list(problems([load("greedy(x=1)")], STANDARD, Limits()))
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("x = 1", "does not bind `bot`"),
+        ("import numpyy", r"ModuleNotFoundError: No module named 'numpyy' \(line 1 of b\.py\)"),
+        ("x = 1\ndef f(:", r"SyntaxError: .*\(line 2\)"),
+        ("bot = 5", "binds `bot` to int"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("x = 1\x00", "does not start"),
+    ],
+)
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str, lane: str) -> None:
+    """One line that names the file and what is wrong with it; its games will be forfeits."""
+    path = tmp_path / "b.py"
+    path.write_text(source)
+    (told,) = problems([load(str(path), lane=lane)], STANDARD, Limits())
+    assert re.search(reason, told)
+    assert str(path) in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("", "an empty spec"),
+        ("gredy", "did you mean greedy?"),
+        ("nobody", "there are champion, city_hunter"),
+        ("./none.py", "No such file"),
+        ("no.such.module", "no module 'no.such.module'"),
+        ("__init__", "no bot"),
+        ("a\nb=greedy", "label"),
+        ("a" * 61 + "=greedy", "label"),
+    ],
+)
+def test_a_bot_that_is_not_there_is_named(spec: str, reason: str) -> None:
+    """With the nearest name, or the names there are."""
+    with pytest.raises(InputError, match=reason):
+        load(spec)
+
+
+def test_a_label_has_no_space_at_its_ends() -> None:
+    """It would look like another bot's; and an empty one is none."""
+    for label in (" greedy", "greedy ", ""):
+        with pytest.raises(InputError, match="label"):
+            load("greedy", label=label)
+
+
+def test_a_package_is_found_without_running_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strangers' code runs in its own process, which tells what fails there."""
+    (tmp_path / "broken_package").mkdir()
+    (tmp_path / "broken_package" / "__init__.py").write_text("1 / 0")
+    (tmp_path / "broken_package" / "bot.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    entry = load("broken_package.bot")
+    assert (entry.label, entry.lane) == ("bot", "process")
+    (told,) = problems([entry], STANDARD, Limits())
+    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in told
+
+
+def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
+    """`inproc` for those of bots/, `process` for files and commands."""
+    assert load("greedy").lane == "inproc"
+    assert load(str(mine)).lane == load("cmd:true").lane == "process"
+    assert load(str(mine), lane="inproc").lane == "inproc"
+
+
+@pytest.mark.parametrize(
+    ("spec", "lane", "reason"),
+    [
+        ("cmd:true", "inproc", "lane 'inproc' is not one of its lanes: process, jail"),
+        ("greedy", "train", "lane 'train' is not one of its lanes: inproc, process, jail"),
+        ("cmd:", None, "an empty command"),
+        ("cmd:'x", None, "No closing quotation"),
+        ("cmd:no_such_program_here -x", None, "no_such_program_here: no such program"),
+    ],
+)
+def test_a_lane_or_command_that_cannot_be_is_named(
+    spec: str, lane: str | None, reason: str
+) -> None:
+    """Before anything is started."""
+    with pytest.raises(InputError, match=reason):
+        load(spec, lane=lane)
+
+
+def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
+    """Another script, another bot; its words are split as a shell does."""
+    script = tmp_path / "my bot.sh"
+    script.write_text("one")
+    first = load(f"cmd:sh '{script}' --fast (depth=3)")
+    assert first.command == (shutil.which("sh"), str(script), "--fast")
+    assert first.params == {"depth": 3}
+    assert first.label == "my bot(depth=3)"
+    script.write_text("two")
+    assert load(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
+
+
+def test_a_commands_files_are_seen_from_where_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relative paths are made absolute; the bot keeps the name it was given."""
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "mine.sh").write_text("")
+    monkeypatch.chdir(tmp_path)
+    entry = load("cmd:sh bots/mine.sh none")
+    assert entry.command[1:] == (str(tmp_path / "bots" / "mine.sh"), "none")
+    assert entry.target == "cmd:sh bots/mine.sh none"
+    assert entry.label == "mine"
+
+
+def test_an_installed_entry_point_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package offers bots in the group `arena.bots`."""
+    (tmp_path / "their_bots.py").write_text("from bots.greedy import bot\n")
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[arena.bots]\nsmart = their_bots:bot\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = load("smart")
+    assert (entry.module, entry.label, entry.lane) == ("their_bots", "smart", "process")
+    assert list(problems([entry], STANDARD, Limits())) == []
+
+
+def test_two_bots_with_one_label_are_refused() -> None:
+    """The message says which two, and how to name one."""
+    entries = [load("greedy"), load("uniform"), load("greedy")]
+    with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
+        check_labels(entries)
+
+
+def test_the_installed_bots_are_listed_without_importing_them() -> None:
+    """Name and first line, in order of names."""
+    names = [name for name, _ in installed()]
+    assert names == sorted(names)
+    assert {"uniform", "greedy", "city_hunter", "majority"} <= set(names)

@@ -1,0 +1,174 @@
+"""A bot in a process of its own sees and plays what it would in the worker's."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.entries.entry import load
+from arena.executors.marks import Marks
+from arena.executors.worker import Worker
+from arena.games.match import GameResult
+from arena.games.players import RemotePlayer
+from arena.games.timing import Timing
+from arena.lanes.faults import Fault
+from arena.lanes.host import Host
+from arena.lanes.launch import MARK
+from arena.lanes.limits import Limits
+from arena.lanes.output import Printed
+from arena.lanes.process import sweep
+from arena.tournament.chunk import Chunk, Job
+from arena.tournament.schedule import Pairing
+from engine import STANDARD, Rules, Setup, State, View
+from engine.state import random_deal
+from engine.strategy import Clock
+from engine.view import view
+from tests.positions import VARIANTS
+from tests.rogues import write
+
+PAIRS = 6
+LIMITS = Limits(decision=5.0)
+
+
+class Recorder:
+    """A bot that keeps what it was given."""
+
+    seen: list[View]
+    setups: list[Setup]
+
+    def __init__(self, setup: Setup) -> None:
+        self.setups.append(setup)
+
+    def choose(self, seen: View, /) -> int:
+        self.seen.append(seen)
+        return seen.legal[-1]
+
+
+@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> None:
+    """Every field of it, and its hash, in games of every variant."""
+    Recorder.seen, Recorder.setups = [], []
+    host = Host(Printed())
+    host.bot, host.rules = Recorder, rules
+    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), lambda *_: None, Timing())  # type: ignore[arg-type]
+    luck = Random(5).getrandbits(128)
+    new = {"type": "new", "game": 3, "seat": 1, "seed": f"{luck:032x}"}
+    host.answer(new | {"seconds_per_decision": 2.5, "seconds_per_game": None})
+    assert Recorder.setups[0].rng.random() == Random(luck).random()
+    assert (Recorder.setups[0].seat, Recorder.setups[0].clock.decision) == (1, 2.5)
+    expected = []
+    rng = Random(1)
+    for state in [State(random_deal(rng, rules), rules) for _ in range(3)]:
+        while not state.over:
+            seen = view(state, state.to_act)
+            expected.append(seen)
+            answer = host.answer(json.loads("{" + player._choice(seen)))
+            assert f'"action":"{"5678234xyzCT"[seen.legal[-1]]}"' in answer
+            state.apply(rng.choice(seen.legal))
+    assert Recorder.seen == expected
+    assert [hash(seen) for seen in Recorder.seen] == [hash(seen) for seen in expected]
+
+
+def played(
+    path: Path, folder: Path, together: bool, limits: Limits = LIMITS
+) -> tuple[list[GameResult], list[Fault]]:
+    """Return the games of a bot in its own process against uniform, and their faults."""
+    bot = load(str(path), label="bot")
+    entries = {"bot": bot, "uniform": load("uniform")}
+    job = Job(0, STANDARD, entries, [Pairing("bot", "uniform")], PAIRS, limits)
+    marks = Marks(bytearray(Marks.length(STANDARD.game_plies)))
+    folder.mkdir()
+    worker = Worker(job, marks, folder, Printed())
+    if not together:
+        worker.unsteady.add("bot")
+    found = worker.play(Chunk(0, 0, PAIRS))
+    worker.close()
+    results = [GameResult(*row) for row in found.results]
+    return results, [faulty.fault for faulty in found.faults]
+
+
+def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
+    """The bot keeps a count of its decisions in the game, and its own luck."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        self.count += 1\n"
+        "        assert self.count == len(view.history) // 2 + 1 or view.round > 1\n"
+        "        return self.rng.choice(view.legal)"
+    )
+    path = write(tmp_path, "counts", body, init="self.rng, self.count = setup.rng, 0")
+    together = played(path, tmp_path / "together", together=True)
+    assert together == played(path, tmp_path / "alone", together=False)
+    assert together[1] == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [
+        ("__import__('os')._exit(3)", "crash"),
+        ("__import__('time').sleep(60)", "timeout"),
+        ("raise ValueError('boom')", "exception"),
+        ("bytearray(10**12)", "memory"),
+    ],
+)
+def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
+    tmp_path: Path, ending: str, kind: str
+) -> None:
+    """A process that dies takes all its games along; those that did nothing are played again."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        print('ply', len(view.history))\n"
+        f"        if self.lot < 0.25 and len(view.history) > 20: {ending}\n"
+        "        return view.legal[0]"
+    )
+    path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
+    limits = Limits(decision=0.3)
+    results, faults = played(path, tmp_path / "together", together=True, limits=limits)
+    assert (results, faults) == played(path, tmp_path / "alone", together=False, limits=limits)
+    lost = [game for game in results if game.fault]
+    assert {game.fault for game in lost} == {kind}
+    assert 0 < len(lost) < len(results) / 2
+    assert all(game.plies in (21, 22) for game in lost)
+    for fault in faults:
+        assert fault.output.splitlines()[-1] == f"ply {fault.ply}"
+        assert fault.output.splitlines()[0] in ("ply 0", "ply 1")
+
+
+def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
+    """Neither the log's queue nor the worker's pipe nor a file of the run."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import os\n"
+        "        held = {}\n"
+        "        for name in os.listdir('/proc/self/fd'):\n"
+        "            try: held[name] = os.readlink('/proc/self/fd/' + name)\n"
+        "            except OSError: pass\n"
+        "        assert len(set(held.values()) - {'/dev/null'}) == 3, held\n"
+        "        assert all(v[:5] in ('pipe:', '/dev/') for v in held.values()), held\n"
+        "        return view.legal[0]"
+    )
+    results, faults = played(write(tmp_path, "looks", body), tmp_path / "folder", together=True)
+    assert faults == []
+    assert len(results) == 2 * PAIRS
+
+
+def test_only_a_folders_own_processes_are_swept(tmp_path: Path) -> None:
+    """Not those of the folder whose name goes on, as bot-10's does after bot-1's."""
+    processes = [
+        subprocess.Popen(["sleep", "60"], env={MARK: str(tmp_path / name), "PATH": os.defpath})
+        for name in ("bot-1", "bot-10", "bot-1/deep")
+    ]
+    try:
+        sweep(tmp_path / "bot-1")
+        ended = [process.wait(1) for process in processes[::2]]
+        assert ended == [-signal.SIGKILL, -signal.SIGKILL]
+        assert processes[1].poll() is None
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

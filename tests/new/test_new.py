@@ -1,0 +1,141 @@
+"""`arena new` writes a bot that plays at once, and its test; and never over a file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.entries.ladder import ELO
+from arena.errors import InputError
+from arena.new import draft
+from tests import ROOT
+from tests.conftest import Arena
+
+
+@pytest.fixture
+def written(arena: Arena, tmp_path: Path) -> Path:
+    """Return the folder in which `arena new clever_one` has written its files."""
+    done = arena("new", "clever_one")
+    assert (done.returncode, done.stderr) == (0, "")
+    return tmp_path
+
+
+def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
+    """The commands it prints can be run as they are."""
+    (tmp_path / "mine").mkdir()
+    shown = arena("new", "clever_one", "--dir", "mine").stdout
+    assert shown.splitlines()[0] == "wrote mine/clever_one.py and mine/test_clever_one.py; now:"
+    assert "  arena check mine/clever_one.py " in shown
+    assert "  arena play mine/clever_one.py greedy " in shown
+    assert "  pytest mine/test_clever_one.py " in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert arena("play", "mine/clever_one.py", "greedy", "--pairs", "2").returncode == 0
+
+
+def test_the_bot_has_its_name_everywhere(written: Path) -> None:
+    """Nothing of the template's is left."""
+    assert {path.name for path in written.iterdir()} == {"clever_one.py", "test_clever_one.py"}
+    text = "".join(path.read_text() for path in written.iterdir())
+    assert "class CleverOne:" in text
+    assert "from clever_one import bot" in text
+    assert "my_bot" not in text.lower()
+
+
+def test_its_own_test_passes(written: Path) -> None:
+    """In the folder where it lies, with plain pytest."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_clever_one.py"],
+        cwd=written,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
+
+
+@pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]])
+def test_it_is_tidy(written: Path, config: list[str]) -> None:
+    """For ruff as it comes, and for this repository's settings."""
+    words = [sys.executable, "-m", "ruff", "check", "--no-cache", *config, "."]
+    done = subprocess.run(words, cwd=written, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> None:
+    """`arena check` finds nothing, and rates it well above the floor."""
+    done = arena("check", "./clever_one.py", "--games", "20", "--seconds", "20", "--json")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == ""
+    rating = json.loads(done.stdout)["items"][-1]["figures"]
+    assert rating["low"] > ELO["uniform"] + 100
+    assert (written / "clever_one.py").exists()
+
+
+def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
+    """By its name in the spec; a value of another type is told."""
+    assert (written / "clever_one.py").exists()
+    words = ("uniform", "--pairs", "2")
+    assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
+    wrong = arena("play", "./clever_one.py(enough='much')", *words)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "parameter enough='much': Expected `float`, got `str`" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("class", "a word of Python"),
+        ("7up", "a word of Python"),
+        ("my-bot", "a word of Python"),
+        ("mine.py", "a word of Python"),
+        ("../mine", "a word of Python"),
+        ("_mine", "a word of Python"),
+        ("mein_böser", "a word of Python"),
+        ("", "a word of Python"),
+        ("x" * 41, "longer than 40"),
+        ("greedy", "a bot of bots/"),
+        ("random", "a module of Python"),
+        ("sys", "a module of Python"),
+        ("pytest", "a module of Python"),
+        ("engine", "a module of Python"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(
+    arena: Arena, tmp_path: Path, name: str, reason: str
+) -> None:
+    """In one line, with status 2, and nothing is written."""
+    done = arena("new", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("there", ["mine.py", "test_mine.py"])
+def test_nothing_is_overwritten_and_nothing_half_written(
+    arena: Arena, tmp_path: Path, there: str
+) -> None:
+    """Whichever of the two files is there stays as it is, alone."""
+    (tmp_path / there).write_text("precious")
+    done = arena("new", "mine")
+    assert done.returncode == 2
+    assert done.stderr == f"error: {there}: is there already, and stays as it is\n"
+    assert [path.name for path in tmp_path.iterdir()] == [there]
+    assert (tmp_path / there).read_text() == "precious"
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """It is not made."""
+    with pytest.raises(InputError, match=r"none/mine\.py: No such file or directory"):
+        draft.write("mine", tmp_path / "none")
+
+
+def test_a_bot_may_be_called_like_what_it_imports() -> None:
+    """Its class then has another name."""
+    assert draft.class_name("view") == "ViewBot"
+    assert draft.class_name("x") == "X"

@@ -1,0 +1,172 @@
+"""The board shows what a View holds, in 80 columns and 24 rows."""
+
+from __future__ import annotations
+
+import ast
+from random import Random
+
+import pytest
+
+from arena.person.board import Board, listed
+from arena.records.show import NAMINGS
+from engine import Rules, State
+from engine.notation import parse_actions
+from engine.view import view
+from engine.worlds import sample
+from tests import ROOT
+from tests.positions import at, dealt, quiet_game, random_game
+
+DEAL = dealt("5678C", "824xz", "CC", removed="y23")
+PROMPT_ROWS = 2
+
+
+def board(state: State, seat: int, naming: str = "english", opponent: str = "greedy") -> Board:
+    return Board(view(state, seat), naming, opponent)
+
+
+def texts(shown: Board, since: int = 0) -> list[str]:
+    return [line.text for line in shown.lines(since)]
+
+
+def test_a_board_worked_out_by_hand() -> None:
+    """Seat 1 after its opponent's take of the last five of C C 5 8 C 2."""
+    assert texts(board(at(DEAL, "58C2T"), 1), since=2) == [
+        "Round 1 of 4: greedy has taken, you have not; greedy holds 3 cards",
+        "  greedy plays City",
+        "  you play Alliance +2",
+        "  greedy takes 5: City, Support 5, Support 8, City, Alliance +2",
+        "take brings City",
+        "",
+        "pile        Support   5  6  7  8   Alliance       Betrayal        City",
+        "you                   -  -  -  -   -              -               0 of 3",
+        "greedy                1  -  -  1   +2             -               2 of 3",
+        "score       majorities          sets  alliances  betrayals   total",
+        "you         0                      0          0          0       0",
+        "greedy      5 + 8                  0          2          0      15",
+        "",
+        "your hand   [4] Alliance +4, [x] Betrayal -1, [z] Betrayal -3",
+    ]
+
+
+def test_the_cards_that_a_take_brings_are_marked() -> None:
+    """The last five of seven on a line of their own, the older two before it."""
+    shown = board(at(DEAL, "5862"), 0)
+    row = [line for line in shown.lines() if line.text.startswith(("row", "take brings"))]
+    assert [(line.text, line.role) for line in row] == [
+        ("row         City", "plain"),
+        ("take brings City, Support 5, Support 8, Support 6, Alliance +2", "take"),
+    ]
+
+
+def test_an_empty_row_brings_nothing() -> None:
+    """After a take of both cards of the opening row."""
+    assert "row         -" in texts(board(at(DEAL, "T"), 1))
+
+
+def test_german_names() -> None:
+    """The German rulebook's words, in the row, the hand and the headings."""
+    shown = "\n".join(texts(board(at(DEAL, "58C2T"), 1, "german")))
+    for word in ("Bande", "Bündnis +4", "Verrat -3", "Gebäude"):
+        assert word in shown
+    assert "Support" not in shown
+
+
+def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
+    """From the hand to the row and into a pile, whatever the others are called."""
+    before, after = (board(at(DEAL, actions), 0, "deck") for actions in ("", "58C2T"))
+    assert texts(before)[-1] == "your hand   [5] 3♣, [6] 3♥, [7] 3♠, [8] 3♦, [C] K♦"
+    assert after.said == [
+        "you play 3♣",
+        "greedy plays 4♦",
+        "you play K♦",
+        "greedy plays J♣",
+        "you take 5: K♥, 3♣, 4♦, K♦, J♣",
+    ]
+    assert texts(after)[-1] == "your hand   [6] 3♥, [7] 3♠, [8] 3♦"
+
+
+def test_a_name_says_nothing_of_the_deal() -> None:
+    """An alliance of the hand is named with what it is worth, where its card does not tell."""
+    assert "[2] J♣ (+2), [4] Jk (+4), [x] A♣ (-1)" in texts(board(at(DEAL), 1, "deck"))[-1]
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_worlds_that_look_alike_have_one_board(naming: str) -> None:
+    """Whatever the opponent holds: the same text, from the deal to the end of the game."""
+    rng = Random(1)
+    for _ in range(20):
+        deal, actions = random_game(rng)
+        state = at(deal, actions[: rng.randrange(len(actions))])
+        seat = state.to_act
+        world = sample(view(state, seat), rng)
+        assert world.hands[1 - seat] != state.hands[1 - seat] or state.removed != world.removed
+        assert texts(board(world, seat, naming)) == texts(board(state, seat, naming))
+
+
+@pytest.mark.parametrize("name", ["answer", "board", "player"])
+def test_who_shows_and_asks_knows_no_state(name: str) -> None:
+    """The modules that write the screen import nothing that leads to the State."""
+    source = (ROOT / "arena" / "person" / f"{name}.py").read_text()
+    names = {
+        alias.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert not names & {"State", "view", "sample", "Table"}
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
+    """With the prompt, for a label of 60 characters, whatever happened since the last turn."""
+    for seed in range(40):
+        deal, actions = random_game(Random(seed))
+        state, told = at(deal), [0, 0]
+        for action in parse_actions(actions):
+            seat = state.to_act
+            if len(state.legal()) > 1:
+                lines = texts(board(state, seat, naming, "long" * 15), told[seat])
+                assert max(map(len, lines)) <= 80
+                assert len(lines) + PROMPT_ROWS <= 24
+                told[seat] = len(state.history)
+            state.apply(action)
+
+
+def test_the_history_is_told_by_rounds() -> None:
+    """A paragraph for each round that has begun, every action in it."""
+    state = at(DEAL, quiet_game(DEAL)[:25])
+    lines = [line.text for line in board(state, 0).history()]
+    assert [line.split("  ")[0] for line in lines if line[0] != " "] == [
+        "round 1",
+        "round 2",
+        "round 3",
+    ]
+    assert len(" ".join(lines).split(";")) == 25 - 2
+    assert [line.text for line in board(at(DEAL), 0).history()] == ["Nothing has happened yet."]
+
+
+def test_a_round_that_begins_is_told_between_the_actions() -> None:
+    """Seat 1 ends round 1 and begins round 2."""
+    actions = quiet_game(DEAL)[:13]
+    said = [line.text for line in board(at(DEAL, actions), 0).events(11)]
+    assert [text.split()[:2] for text in said if text[2] != " "] == [
+        ["greedy", "takes"],
+        ["round", "2"],
+        ["greedy", "plays"],
+    ]
+
+
+def test_other_rules_have_a_board_too() -> None:
+    """Two cities to win, takes of three."""
+    rules = Rules(cities_needed=2, take_size=3)
+    lines = texts(board(at(DEAL, "58", rules), 0))
+    assert "row         City" in lines
+    assert "take brings City, Support 5, Support 8" in lines
+    assert any(line.endswith("0 of 2") for line in lines)
+
+
+def test_items_are_not_broken_in_the_middle() -> None:
+    """A line ends behind a comma."""
+    lines = [line.text for line in listed("row", ["Alliance +2"] * 12)]
+    assert len(lines) == 3
+    assert all(line.endswith(("Alliance +2,", "Alliance +2")) for line in lines)

@@ -1,0 +1,451 @@
+"""A person plays: scripted sessions of the real command, through a pipe and a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena.entries.entry import load
+from arena.errors import ArenaError
+from arena.person.player import help_lines
+from arena.person.session import Records, Session, play
+from arena.person.terminal import Terminal
+from arena.records.show import NAMINGS, names
+from arena.tournament.schedule import Pairing
+from engine import KINDS, STANDARD, Action, View
+from engine.cards import CHARS, to_text
+from engine.play import deal_at, setup
+from engine.play import play as referee
+from engine.state import State
+from tests.conftest import Arena
+from tests.rogues import write
+
+FILE = Path("results") / "human" / "games.jsonl"
+EVERYTHING = "\n".join("567823 4xyzCT".replace(" ", "")) + "\n"
+ALL_ANSWERS = EVERYTHING * 24  # one of them is right at every turn
+
+
+class First:
+    """Plays as a person who types the first choice, and notes what is typed."""
+
+    def __init__(self) -> None:
+        self.typed = ""
+
+    def choose(self, view: View, /) -> Action:
+        action = view.legal[0]
+        if len(view.legal) > 1:
+            self.typed += CHARS[action] + "\n"
+        return action
+
+
+def expected(seed: int, number: int = 0, bot: str = "greedy") -> tuple[str, str]:
+    """Return what First types against a bot, and the actions of their game."""
+    address = Pairing("human", bot).deal_address(number)
+    state = State(deal_at(seed, address, STANDARD))
+    first, seat = First(), (seed + number) % 2
+    players = [first, load(bot).strategy(setup(seed, address, 1 - seat))]
+    referee(state, players if seat == 0 else players[::-1])
+    return first.typed, to_text(state.history)
+
+
+def command(folder: Path, *words: str, typed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "arena", "play", *words],
+        cwd=folder,
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / FILE).read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("seed", "ending"),
+    [
+        (0, "You win on points, 30 to 17."),
+        (2, "uniform wins on points, 19 to 10."),
+        (4, "You win at once, with 3 cities."),
+    ],
+)
+def test_a_whole_game_through_a_pipe(tmp_path: Path, arena: Arena, seed: int, ending: str) -> None:
+    """The bot plays as in a run, every action is told once, the record is judged the same."""
+    typed, actions = expected(seed, bot="uniform")
+    done = command(tmp_path, "human", "uniform", "--seed", str(seed), typed=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    (record,) = records(tmp_path)
+    assert record["actions"] == actions
+    assert record["bots"] == ["human", "uniform"]
+    assert record["game"] == "human/uniform/0/0"
+    assert record["opponent"]["sha256"] == load("uniform").sha256
+    judged = json.loads(arena("replay", str(FILE), "--json").stdout)
+    assert judged["over"]
+    assert record["bots"][judged["winner"]] == record["winner"]
+    assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
+    assert ending in done.stdout
+    told = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
+    assert len(told) == len(actions)
+    assert f"; ? for help > {typed[0]}\n" in done.stdout
+    assert f"Recorded: line 1 of {FILE}" in done.stdout
+    assert f"arena show {FILE} --line 1" in done.stdout
+    assert f"arena play human uniform --seed {seed}" in done.stdout
+    assert arena("show", str(FILE), "--line", "1").returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_games_of_a_session_have_deals_of_their_own_and_seats_by_turns(tmp_path: Path) -> None:
+    """Two games with an odd seed: the bot begins the first. They follow what is on file."""
+    typed = expected(seed=7)[0] + expected(seed=7, number=1)[0]
+    for _ in range(2):
+        done = command(tmp_path, "greedy", "human", "--games", "2", "--seed", "7", typed=typed)
+        assert done.returncode == 0, done.stderr
+    first, second, *again = records(tmp_path)
+    assert first["bots"] == ["greedy", "human"]
+    assert second["bots"] == ["human", "greedy"]
+    assert sorted(first["deal"]) == sorted(second["deal"])
+    assert first["deal"] != second["deal"]
+    assert again == [first, second]
+    assert "Recorded: line 4 of" in done.stdout
+
+
+def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
+    """It is told, and with it the same game is dealt again."""
+    done = [command(tmp_path, "human", "greedy", typed="2\n3\n") for _ in range(2)]
+    seeds = [one.stdout.rsplit("--seed ", 1)[1].strip() for one in done]
+    assert seeds[0] != seeds[1]
+    again = command(tmp_path, "human", "greedy", "--seed", seeds[0], typed="2\n3\n")
+    assert again.stdout.split("\n\nThe game")[0] == done[0].stdout.split("\n\nThe game")[0]
+
+
+@pytest.mark.parametrize("naming", ["german", "deck"])
+def test_other_names(tmp_path: Path, naming: str) -> None:
+    """On the board, in the answers and in the commands at the end; typed names, too."""
+    typed = "gebäude\nx\n?\n" if naming == "german" else "kh\nx\n?\n"
+    done = command(
+        tmp_path, "human", "greedy", "--seed", "4", "--names", naming, typed=typed + ALL_ANSWERS
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Support 5" not in done.stdout
+    assert ("Bande 7" if naming == "german" else "7♠") in done.stdout
+    assert f"--names {naming}" in done.stdout
+
+
+def test_mistakes_are_answered_and_asked_again(tmp_path: Path) -> None:
+    """Each is told what is wrong, and the game goes on; no traceback, nothing is lost."""
+    typed = "\nfoo\n6 7\n5\nhelp\nhistory\nboard\nt\nt\n" + "\x00\xff\n" + ALL_ANSWERS
+    done = command(tmp_path, "human", "greedy", "--seed", "4", typed=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    for told in (
+        "Nothing was typed.",
+        "'foo' is neither a card nor a command",
+        "One action at a time, please: '6 7'",
+        "You have no Support 5 in your hand.",
+        "Type a card's sign or its name",
+        "Nothing has happened yet.",
+        "You have already taken in this round.",
+    ):
+        assert told in done.stdout
+    assert len(records(tmp_path)[0]["actions"]) == 48
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_the_help_fits_a_screen(naming: str) -> None:
+    """With the prompt, 24 rows of 80 columns; every sign is in it."""
+    lines = [line.text for line in help_lines(naming)]
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    for kind in KINDS:
+        assert f"{CHARS[kind]} {names(naming, kind)[0]}" in " ".join(lines)
+
+
+@pytest.mark.parametrize(("typed", "status"), [("6\nquit\n", 0), ("6\nq\n", 0), ("6\n", 1)])
+def test_a_game_left_in_the_middle_is_kept(
+    tmp_path: Path, arena: Arena, typed: str, status: int
+) -> None:
+    """By quit and by the end of the input: an unfinished record that can be replayed."""
+    done = command(tmp_path, "human", "greedy", "--seed", "4", "--games", "3", typed=typed)
+    assert (done.returncode, done.stderr) == (status, "")
+    (record,) = records(tmp_path)
+    assert (record["actions"][0], record["winner"], record["win_type"]) == ("6", None, None)
+    assert "The game is kept unfinished: line 1" in done.stdout
+    judged = json.loads(arena("replay", str(FILE), "--json").stdout)
+    assert (judged["over"], judged["plies"]) == (False, 2)
+
+
+def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
+    """The person begins, and quits at once."""
+    done = command(tmp_path, "human", "greedy", "--seed", "4", typed="quit\n")
+    assert done.returncode == 0
+    assert records(tmp_path) == []
+    assert "Recorded" not in done.stdout
+
+
+def test_a_bot_that_fails_forfeits_and_the_person_is_told(tmp_path: Path, arena: Arena) -> None:
+    """What it did, with traceback and what it printed, on the screen and in the record."""
+    body = (
+        "    def choose(self, view, /):\n        print('so long')\n        raise ValueError('boom')"
+    )
+    write(tmp_path, "raises", body)
+    done = command(tmp_path, "human", "./raises.py", "--seed", "4", typed=ALL_ANSWERS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "You win." in done.stdout
+    assert "raises forfeits (an exception, ply 1): ValueError: boom" in done.stdout
+    assert "  so long" in done.stdout
+    (record,) = records(tmp_path)
+    assert (record["winner"], record["win_type"]) == ("human", "forfeit")
+    assert record["fault"]["kind"] == "exception"
+    assert "raise ValueError('boom')" in record["fault"]["traceback"]
+    assert arena("show", str(FILE)).returncode == 0
+
+
+def test_a_bots_process_that_dies_is_started_again_for_the_next_game(tmp_path: Path) -> None:
+    """Two games, two forfeits."""
+    write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
+    words = ("human", "dies.py", "--seed", "4", "--games", "2")
+    done = command(tmp_path, *words, typed=ALL_ANSWERS)
+    assert done.returncode == 0
+    assert done.stdout.count("dies forfeits (its process ended, ply") == 2
+    assert [record["fault"]["kind"] for record in records(tmp_path)] == ["crash", "crash"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("play human", "human: one person plays against one bot"),
+        ("play human human", "human: one person plays against one bot"),
+        ("play human Ann=human", "human: one person plays against one bot"),
+        ("play human greedy uniform", "human: one person plays against one bot"),
+        ("play human nosuch", "bot 'nosuch': no bot 'nosuch' in bots/"),
+        ("play human human=greedy", "bot 'human=greedy': has the person's label 'human'"),
+        ("play human(x=1) greedy", "bot 'human(x=1)': a person takes no parameters"),
+        ("play human greedy(x=1)", "unexpected keyword argument 'x'"),
+        ("play human cmd:false", "bot 'cmd:false': does not start"),
+        ("play human greedy --pairs 3", "--pairs: not for a game with a person"),
+        ("play human greedy --workers 2", "--workers: not for a game with a person"),
+        ("play human greedy --fresh", "--fresh: not for a game with a person"),
+        ("play human greedy --quiet", "--quiet: not for a game with a person"),
+        ("play human greedy --lane inproc", "--lane inproc: against a person"),
+        ("play human greedy --games 0", "'--games': 0 is not in the range"),
+        ("play human greedy --names latin", "'--names': 'latin' is not one of"),
+        ("play human greedy --out cup.yaml", "error: cup.yaml: cannot be written"),
+        ("play greedy uniform --games 2", "--games: for a game with a person alone"),
+        ("play greedy uniform --names deck", "--names: for a game with a person alone"),
+        (
+            "run cup.yaml",
+            "cup.yaml: bots[1]: bot 'human': a person plays in `arena play human BOT` alone",
+        ),
+        ("game human greedy", "bot 'human': a person plays in `arena play human BOT` alone"),
+        ("game greedy Ann=human", "a person plays in `arena play human BOT` alone"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arena: Arena, tmp_path: Path, words: str, reason: str
+) -> None:
+    """Nothing is played, and nothing is written."""
+    (tmp_path / "cup.yaml").write_text("seed: 0\npairs: 1\nbots: [greedy, human]\n")
+    done = arena(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["cup.yaml"]
+
+
+def _at_a_terminal() -> None:
+    """Let the terminal be this process's own, which its keys reach."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run unattended
+        signal.signal(number, signal.SIG_DFL)
+
+
+class Console:
+    """A session of the real command in a pseudo-terminal of its own."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "arena", "play", *words],
+            cwd=folder,
+            env=os.environ | {"NO_COLOR": ""},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=_at_a_terminal,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, text: str) -> str:
+        """Return what is shown up to this text, which is awaited."""
+        while text not in self.seen:
+            self.seen += self._read()
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def _read(self) -> str:
+        assert select.select([self.master], [], [], 20)[0], self.seen
+        return os.read(self.master, 4096).decode()
+
+    def type(self, text: str) -> None:
+        """Type at the prompt."""
+        os.write(self.master, text.encode())
+
+    def end(self) -> tuple[int, str]:
+        """Return the exit status, and the rest of what is shown."""
+        try:
+            while part := self._read():
+                self.seen += part
+        except OSError:  # how the end of a terminal is told
+            pass
+        return self.process.wait(20), self.seen
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Iterator[Console]:
+    """Return a session that waits for its first answer."""
+    found = Console(tmp_path, "human", "greedy", "--seed", "4")
+    found.until("? for help > ")
+    yield found
+    if found.process.poll() is None:
+        found.process.kill()
+        found.process.wait()
+    os.close(found.master)
+
+
+def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
+    """What is typed is shown once, the take is colored, mistakes are; the game is recorded."""
+    console.type("foo\n")
+    shown = console.until("Your turn > ")
+    assert shown.startswith("foo\r\n\x1b[33m'foo' is neither")
+    typed, actions = expected(seed=4)
+    for number, sign in enumerate(typed.split()):
+        if number:
+            shown = console.until("? for help > ")
+            assert "greedy is thinking ...\r\x1b[K" in shown
+            assert "\x1b[1mRound " in shown
+        console.type(f"{sign}\n")
+    status, shown = console.end()
+    assert status == 0
+    assert "Recorded: line 1" in shown
+    assert records(tmp_path)[0]["actions"] == actions
+
+
+@pytest.mark.parametrize(("key", "status"), [("\x03", 130), ("\x04", 1)])
+def test_ctrl_c_and_ctrl_d_keep_the_game(
+    console: Console, tmp_path: Path, key: str, status: int
+) -> None:
+    """Politely, without a traceback; the bot is not blamed."""
+    console.type("6\n")
+    console.until("? for help > ")
+    console.type(key)
+    ended, shown = console.end()
+    assert ended == status
+    assert "Traceback" not in shown
+    assert "The game is kept unfinished: line 1" in shown
+    assert len(records(tmp_path)[0]["actions"]) == 2
+    assert "fault" not in records(tmp_path)[0]
+
+
+def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
+    """The action that has just been made is in the record, and no process is left."""
+    asked = tmp_path / "asked"
+    body = f"        open({str(asked)!r}, 'w').close()\n        __import__('time').sleep(9)"
+    write(tmp_path, "waits", f"    def choose(self, view, /):\n{body}")
+    found = Console(tmp_path, "human", "waits.py", "--seed", "4")
+    found.until("? for help > ")
+    found.type("t\n")
+    found.until("waits is thinking ...")
+    while not asked.exists():
+        time.sleep(0.01)
+    (bot,) = psutil.Process(found.process.pid).children(recursive=True)
+    found.type("\x03")
+    status, shown = found.end()
+    os.close(found.master)
+    assert status == 130
+    assert "Traceback" not in shown
+    assert records(tmp_path)[0]["actions"] == "T"
+    assert not bot.is_running()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_terminal_that_is_closed_keeps_the_game(
+    console: Console, tmp_path: Path, number: int
+) -> None:
+    """As when its window is closed."""
+    console.type("6\n")
+    console.until("? for help > ")
+    console.process.send_signal(number)
+    assert console.end()[0] == 128 + number
+    assert len(records(tmp_path)[0]["actions"]) == 2
+
+
+def test_bytes_that_are_no_text_and_screens_without_suits(tmp_path: Path) -> None:
+    """What cannot be read is a mistake, what cannot be shown is a question mark."""
+    words = ["human", "greedy", "--seed", "4", "--names", "deck"]
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "play", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        input=b"\xff\n6\nquit\n",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"is neither a card nor a command" in done.stdout
+    assert b"[6] 5?" in done.stdout
+
+
+def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a pipe, and with NO_COLOR."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out = Screen()
+    session = Session("human", load("greedy", lane="process"), "greedy", 4, 1, "english", STANDARD)
+    assert play(session, Records(tmp_path), Terminal(io.StringIO(ALL_ANSWERS), out))
+    assert "\x1b[1m" not in out.getvalue()
+    done = command(tmp_path, "human", "greedy", "--seed", "4", typed="quit\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
+    """The game is not lost: whoever has the line can put it into a file."""
+    kept = Records(tmp_path / "results")
+    kept.path.unlink()
+    kept.path.mkdir()
+    with pytest.raises(ArenaError, match=r"games.jsonl: Is a directory; the record: \{\}"):
+        kept.add("{}")
+
+
+def test_a_file_without_a_last_newline_is_gone_on_with(tmp_path: Path) -> None:
+    """The new record has a line of its own."""
+    path = tmp_path / FILE
+    path.parent.mkdir(parents=True)
+    path.write_text('{"deal": "", "actions": ""}')
+    done = command(tmp_path, "human", "greedy", "--seed", "4", typed="6\nquit\n")
+    assert "line 2 of" in done.stdout
+    assert len(records(tmp_path)) == 2

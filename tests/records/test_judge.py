@@ -1,0 +1,221 @@
+"""`replay` judges records: finished, unfinished, illegal and malformed ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena.records.judge import as_json, as_text, judged
+from bots.uniform import bot
+from engine import Record, play_game
+from tests.referee import Table
+
+GAMES = [play_game(bot, bot, seed=seed) for seed in range(300)]
+WHOLE = next(game for game in GAMES if game.win_type == "points")
+CITY = next(game for game in GAMES if game.win_type == "city" and len(game.record.actions) < 40)
+SORTED = "555556666667777777888888882222334xxxyyyyzzCCC"
+
+
+def judge(line: str | bytes) -> dict[str, Any]:
+    (judgement,) = judged([line if isinstance(line, bytes) else line.encode()])
+    found: dict[str, Any] = json.loads(as_json(judgement))
+    return found
+
+
+def record(deal: str, actions: str, **more: object) -> dict[str, Any]:
+    return judge(json.dumps({"deal": deal, "actions": actions, **more}))
+
+
+def test_a_finished_game_is_judged_as_the_engine_did() -> None:
+    """All win types among 300 games; the breakdown adds up to the points."""
+    assert {game.win_type for game in GAMES} >= {"city", "points", "tiebreak"}
+    for game in GAMES:
+        found = judge(game.record.to_json(id=7, result="ignored"))
+        assert list(found) == [
+            "line",
+            "over",
+            "winner",
+            "win_type",
+            "points",
+            "breakdown",
+            "piles",
+            "plies",
+        ]
+        assert found["over"] is True
+        assert (found["winner"], found["win_type"]) == (game.winner, game.win_type)
+        assert tuple(found["points"]) == game.points
+        assert found["plies"] == len(game.record.actions)
+        for points, part in zip(found["points"], found["breakdown"], strict=True):
+            assert list(part) == ["majorities", "sets", "alliances", "betrayals"]
+            others = part["sets"] + part["alliances"] + part["betrayals"]
+            assert points == sum(part["majorities"]) + others
+
+
+def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
+    """Seat 0 takes the opening row 6 7 and what was played, a 5 of each seat."""
+    found = record(SORTED, "56T")
+    assert found == {
+        "line": 1,
+        "over": False,
+        "winner": None,
+        "win_type": None,
+        "points": [5 + 6 + 7, 0],
+        "breakdown": [
+            {"majorities": [5, 6, 7, 0], "sets": 0, "alliances": 0, "betrayals": 0},
+            {"majorities": [0, 0, 0, 0], "sets": 0, "alliances": 0, "betrayals": 0},
+        ],
+        "piles": ["5667", ""],
+        "plies": 3,
+    }
+
+
+def test_a_game_without_actions_is_unfinished() -> None:
+    """The deal alone is a record."""
+    found = record(SORTED, "")
+    assert (found["over"], found["points"], found["piles"]) == (False, [0, 0], ["", ""])
+
+
+@pytest.mark.parametrize(
+    ("actions", "ply"),
+    [("6", 0), ("55", 1), ("TT", 1), ("T6T", 2), ("56TT", 3)],
+    ids=["not in the hand", "the other's card", "empty row", "second take", "row taken whole"],
+)
+def test_an_illegal_action_is_told_with_its_ply(actions: str, ply: int) -> None:
+    """Plies are counted from 0; seat 0 holds five 5s, seat 1 five 6s, the row is 6 7."""
+    found = record(SORTED, actions)
+    assert found["error"] == "illegal-action"
+    assert found["ply"] == ply
+    assert found["message"].startswith("illegal action")
+
+
+def test_an_action_after_the_end_is_told_from_an_illegal_one() -> None:
+    """After 48 actions, and after a city win in the middle of a round."""
+    for game in (WHOLE, CITY):
+        for char in "5T":
+            found = record(game.record.deal, game.record.actions + char)
+            assert found["error"] == "after-end"
+            assert found["ply"] == len(game.record.actions)
+
+
+@pytest.mark.parametrize(
+    "deal",
+    [SORTED[:-1], SORTED + "C", "", "6" + SORTED[1:], SORTED[:-1] + "5"],
+    ids=["44 cards", "46 cards", "no card", "a 6 for a 5", "a 5 for a city"],
+)
+def test_cards_that_are_no_deal_are_told(deal: str) -> None:
+    """The wrong number of cards, or of a kind."""
+    found = record(deal, "")
+    assert (found["error"], found["ply"]) == ("bad-deal", None)
+
+
+def test_unknown_characters_are_told() -> None:
+    """In the deal without a ply, in the actions with theirs; T is no card."""
+    for char in "T9c é\n":
+        found = record(char + SORTED[1:], "")
+        assert (found["error"], found["ply"]) == ("bad-notation", None)
+    for char in "9ct é\n":
+        found = record(SORTED, "56" + char)
+        assert (found["error"], found["ply"]) == ("bad-notation", 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "3",
+        "null",
+        '"deal"',
+        "{}",
+        '{"deal": "5"}',
+        '{"actions": "5"}',
+        '{"deal": 5, "actions": "5"}',
+        '{"deal": "5", "actions": null}',
+        '{"deal": "5", "actions": ["5"]}',
+        "[" * 100_000,
+        b"\xff\xfe{}",
+    ],
+    ids=lambda line: str(line)[:30],
+)
+def test_what_is_no_record_is_bad_json(line: str | bytes) -> None:
+    """Not JSON, not an object, or without its two texts."""
+    found = judge(line)
+    assert (found["error"], found["ply"]) == ("bad-json", None)
+
+
+def test_rules_of_a_record_hold_for_it() -> None:
+    """With a take size of 1, a take brings one card."""
+    found = record(SORTED, "56T", rules={"take_size": 1})
+    assert found["piles"] == ["6", ""]
+    for rules in ({"take_size": 50}, {"colour": 1}, {"take_size": "5"}, [], "x", {"copies": 5}):
+        assert "error" in record(SORTED, "", rules=rules)
+
+
+def plain_judgement(deal: str, actions: str) -> tuple[str | None, int | None, Table | None]:
+    """Return error code, ply and table as the second referee and a reader of the contract do."""
+    table = Table(deal)
+    for ply, action in enumerate(actions):
+        if table.over:
+            return "after-end", ply, None
+        if action not in table.legal():
+            return "illegal-action", ply, None
+        table.act(action)
+    return None, None, table
+
+
+def test_1600_records_are_judged_as_the_second_referee_does() -> None:
+    """Whole and cut-off games, and games with an action changed, doubled, added or left out."""
+    rng = Random(1600)
+    seen = Counter[str | None]()
+    for number in range(1600):
+        deal, actions = GAMES[number % len(GAMES)].record[:2]
+        at = rng.randrange(len(actions))
+        other = rng.choice("5678234xyzCT")
+        actions = rng.choice(
+            [
+                actions,
+                actions[:at],
+                actions[:at] + other + actions[at + 1 :],
+                actions[:at] + actions[at] + actions[at:],
+                actions[:at] + actions[at + 1 :],
+                actions + other,
+            ]
+        )
+        found = record(deal, actions)
+        error, ply, table = plain_judgement(deal, actions)
+        seen[error] += 1
+        assert (found.get("error"), found.get("ply")) == (error, ply)
+        if table is not None:
+            assert found["over"] == table.over
+            assert found["points"] == [table.points(0), table.points(1)]
+            assert found["breakdown"] == [table.breakdown(0), table.breakdown(1)]
+            assert found["plies"] == len(actions)
+            result = (found["winner"], found["win_type"])
+            assert result == (table.result() if table.over else (None, None))
+            for pile, cards in zip(found["piles"], table.piles, strict=True):
+                assert pile == "".join(sorted(cards, key="5678234xyzC".index))
+    assert min(seen.values()) > 100
+
+
+def test_lines_are_counted_from_1_and_blank_ones_passed_over() -> None:
+    """A bad record does not keep the others from being judged."""
+    lines = [b"\n", b"{}\n", b"  \r\n", WHOLE.record.to_json().encode() + b"\r\n"]
+    found = list(judged(lines))
+    assert [judgement["line"] for judgement in found] == [2, 4]
+    assert found[0]["error"] == "bad-json"
+    assert found[1]["over"]
+
+
+def test_a_judgement_reads_as_a_line() -> None:
+    """For a person: who won and how, how far it came, or what is wrong."""
+    assert as_text(record(SORTED, "56T")) == "line 1: unfinished after 3 plies, 18 : 0"
+    assert as_text(record(SORTED, "6")).startswith("line 1: illegal-action at ply 0: illegal")
+    plies = len(CITY.record.actions)
+    line = as_text(judge(CITY.record.to_json()))
+    assert line.startswith(f"line 1: seat {CITY.winner} wins by city after {plies} plies")
+    draw = Record(WHOLE.record.deal, WHOLE.record.actions)
+    assert "wins by points after 48 plies" in as_text(judge(draw.to_json()))

@@ -1,0 +1,142 @@
+"""`arena show` prints a game for a person, in three namings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.records.show import NAMINGS, names, shown
+from engine import KINDS, STANDARD, Record
+from tests.conftest import Arena
+from tests.positions import dealt
+
+DEAL = dealt("5678C", "824xz", "CC", removed="y23")
+RECORD = Record(DEAL, "58C8T")
+
+
+def lines(naming: str, record: Record = RECORD) -> list[str]:
+    return list(shown(record, naming))
+
+
+def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
+    """Worked out by hand: two plays each, then seat 0 takes the last five of six."""
+    with pytest.raises(Exception, match=r"illegal action 3 \(8\)"):
+        lines("english")
+    found = lines("english", Record(DEAL, "58C2T"))
+    assert found[:8] == [
+        "the deal",
+        "  row     City, City",
+        "  hand 0  Support 5, Support 6, Support 7, Support 8, City",
+        "  hand 1  Support 8, Alliance +2, Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  -",
+        "  pile 1  -",
+        "  score   0 : 0",
+        "round 1, seat 0 begins",
+    ]
+    assert found[-10:] == [
+        "ply 4: seat 0 takes 5: City, Support 5, Support 8, City, Alliance +2",
+        "  row     City",
+        "  hand 0  Support 6, Support 7, Support 8",
+        "  hand 1  Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  Support 5, Support 8, Alliance +2, 2x City",
+        "  pile 1  -",
+        "  score   15 : 0",
+        "unfinished after 5 plies",
+        "  seat 0  majorities 5 + 8, sets 0, alliances 2, betrayals 0",
+        "  seat 1  majorities 0, sets 0, alliances 0, betrayals 0",
+    ]
+
+
+def test_german_names() -> None:
+    """As the German rulebook calls them."""
+    text = "\n".join(lines("german", Record(DEAL, "58")))
+    for name in ("Bande 5", "Bündnis +4", "Verrat -3", "Gebäude"):
+        assert name in text
+    assert "Support" not in text
+
+
+def test_the_standard_decks_cards_are_each_their_own() -> None:
+    """45 different cards; suits, ranks and courts as the port to a standard deck maps them."""
+    cards = {kind: names("deck", kind) for kind in KINDS}
+    assert tuple(len(cards[kind]) for kind in KINDS) == STANDARD.copies
+    assert len({name for kind in KINDS for name in cards[kind]}) == 45
+    assert cards[0] == ["3♣", "4♣", "5♣", "6♣", "7♣"]
+    assert (cards[1][0], cards[1][-1]) == ("3♥", "8♥")
+    assert (cards[2][0], cards[2][-1]) == ("3♠", "9♠")
+    assert (cards[3][0], cards[3][-1]) == ("3♦", "10♦")
+    assert {name[0] for name in cards[4]} == {"J"}
+    assert cards[5] == ["Q♥", "Q♦"]
+    assert cards[6] == ["Jk"]
+    assert {name[0] for name in cards[7]} == {"A"}
+    assert {name[0] for name in cards[8]} == {"2"}
+    assert cards[9] == ["Q♣", "Q♠"]
+    assert cards[10][0] == "K♠"
+
+
+def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
+    """From the hand through the row into a pile."""
+    found = lines("deck", Record(DEAL, "58C2T"))
+    assert found[1:3] == ["  row     K♥, K♦", "  hand 0  3♣, 3♥, 3♠, 3♦, K♠"]
+    assert "ply 2: seat 0 plays K♠" in found
+    assert "ply 4: seat 0 takes 5: K♦, 3♣, 4♦, K♠, J♣" in found
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_a_whole_game_fits_80_columns(naming: str) -> None:
+    """Every ply is there, the ending too, and no line is longer than a terminal's."""
+    from bots.uniform import bot
+    from engine import play_game
+
+    for seed in range(10):
+        game = play_game(bot, bot, seed=seed)
+        found = lines(naming, game.record)
+        assert max(map(len, found)) <= 80
+        plies = [line for line in found if line.startswith("ply ")]
+        assert len(plies) == len(game.record.actions)
+        ending = f"seat {game.winner} wins by {game.win_type}, {game.points[0]} : {game.points[1]}"
+        assert found[-3] == ending or game.winner is None
+
+
+def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
+    """The first by default, another with --line, in the naming asked for."""
+    records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]
+    (tmp_path / "games.jsonl").write_text("\n".join(r.to_json() for r in records))
+    assert "unfinished after 1 ply" in arena("show", "games.jsonl").stdout
+    done = arena("show", "games.jsonl", "--line", "2", "--names", "deck")
+    assert done.returncode == 0, done.stderr
+    assert "unfinished after 5 plies" in done.stdout
+    assert "K♠" in done.stdout
+    for naming in NAMINGS:
+        assert arena("show", "games.jsonl", "--names", naming).returncode == 0
+    assert arena("show", "games.jsonl", PYTHONIOENCODING="ascii", PYTHONUTF8="0").returncode == 0
+    latin = arena("show", "games.jsonl", "--names", "deck", PYTHONIOENCODING="latin-1")
+    assert latin.returncode == 0
+    assert "K?" in latin.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "reason"),
+    [
+        ("{}", [], "games.jsonl: line 1: a record has a text 'deal'"),
+        ('{"deal": "5", "actions": ""}', [], "games.jsonl: line 1: the deal has 1 cards, not 45"),
+        (
+            json.dumps({"deal": DEAL, "actions": "8T8"}),
+            [],
+            "line 1, ply 2: illegal action 3 (8); legal: ",
+        ),
+        ("{}", ["--line", "2"], "games.jsonl: there is no line 2"),
+        ("{}", ["--line", "0"], "'--line': 0 is not in the range"),
+        ("{}", ["--names", "french"], "'french' is not one of"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_one_line(
+    arena: Arena, tmp_path: Path, text: str, words: list[str], reason: str
+) -> None:
+    """The file, the line and what is wrong there; exit status 2."""
+    (tmp_path / "games.jsonl").write_text(text)
+    done = arena("show", "games.jsonl", *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,67 @@
+"""A run's folder is written whole, and never over what is not a run's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from arena.errors import InputError
+from arena.results.folder import RunFolder
+
+
+def text(content: str) -> Callable[[TextIO], object]:
+    """Return what writes this text."""
+    return lambda file: file.write(content)
+
+
+def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> None:
+    """The second run's text is there, what else lies there stays, nothing is left over."""
+    out = tmp_path / "deep" / "run"
+    RunFolder(out).write({"games.csv": text("old\n")})
+    (out / "notes.txt").write_text("mine")
+    RunFolder(out).write({"games.csv": text("new\n")})
+    assert (out / "games.csv").read_text() == "new\n"
+    names = {path.name for path in out.iterdir()}
+    assert names == {"games.csv", "run.log", "notes.txt"}
+
+
+def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
+    """Somebody's own games.csv is not a run's."""
+    (tmp_path / "games.csv").write_text("mine")
+    with pytest.raises(InputError, match="holds other files"):
+        RunFolder(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["games.csv"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A file where the folder should be, and above it."""
+    file = tmp_path / "file"
+    file.write_text("")
+    for path in (file, file / "run"):
+        with pytest.raises(InputError, match=r"file.*cannot be written"):
+            RunFolder(path)
+
+
+def test_a_folder_in_a_files_place_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    """It is named, and left alone."""
+    RunFolder(tmp_path)
+    (tmp_path / "games.csv").mkdir()
+    with pytest.raises(InputError, match=r"games\.csv: is a folder"):
+        RunFolder(tmp_path)
+
+
+def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
+    """If the second of two files cannot be written, the first is the old one still."""
+    folder = RunFolder(tmp_path)
+    folder.write({"a.csv": text("old"), "b.csv": text("old")})
+
+    def full(_: TextIO) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        folder.write({"a.csv": text("new"), "b.csv": full})
+    assert (tmp_path / "a.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.csv", "run.log"}

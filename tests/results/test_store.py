@@ -1,0 +1,95 @@
+"""The store keeps what was committed, whatever happens to the disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.lanes.faults import Fault
+from arena.results.store import Store
+from arena.tournament.chunk import Chunk, FaultyGame, Played
+from arena.tournament.strikes import Forfeits, Strike
+
+
+def played(pairing: int, first: int, pairs: int, *faults: FaultyGame) -> Played:
+    """Return a chunk that the pairing's first bot has won."""
+    rows: list[tuple[Any, ...]] = [
+        (pair, seat, 0, "points", 20, 10, 48, "", "5" * 48)
+        for pair in range(first, first + pairs)
+        for seat in (0, 1)
+    ]
+    return Played(Chunk(pairing, first, pairs), rows, list(faults), {}, 1.0)
+
+
+def test_what_is_missing_between_what_was_played_is_known() -> None:
+    """Ranges of whole pairs, in order."""
+    store = Store(None)
+    for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
+        store.add(played(4, first, pairs))
+    assert list(store.finished(4)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
+    assert list(store.finished(0)) == []
+
+
+def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
+    """Its fault is forgotten, those before it stay."""
+    store = Store(None)
+    faults = [
+        FaultyGame(pair, seat, "a", Fault(0, "exception", 3, "boom", "trace", "printed"))
+        for pair, seat in ((1, 0), (1, 1), (2, 0))
+    ]
+    store.add(played(0, 0, 4, *faults))
+    store.forfeit(Forfeits(0, 3, 8, loser=0))
+    assert store.strikes(0, range(4)) == [Strike(1, 0, "a")]
+    games = [(row[1], row[2], row[3], row[4], row[8]) for row in store.games()]
+    assert games[2] == (1, 0, 0, "points", "")
+    assert games[3:] == [(n // 2, n % 2, 1, "forfeit", "max_faults") for n in range(3, 8)]
+    assert store.pair_scores() == [(0, 4, 3.0, 5.0)]
+
+
+def test_a_full_disk_is_told_and_what_was_committed_stays(tmp_path: Path) -> None:
+    """The chunk that did not fit is not there by half."""
+    path = tmp_path / "run.sqlite"
+    store = Store(path)
+    store.manifest = "{}"
+    store.add(played(0, 0, 100))
+    store.commit()
+    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+    store._database.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
+        store.add(played(0, 100, 1000))
+    store.close()
+    again = Store(path)
+    assert again.manifest == "{}"
+    assert list(again.finished(0)) == [range(100)]
+    again.close()
+
+
+def test_a_store_that_was_not_closed_has_what_was_committed(tmp_path: Path) -> None:
+    """As after kill -9: a copy of its files is taken while it is open."""
+    store = Store(tmp_path / "run.sqlite")
+    store.manifest = "{}"
+    store.add(played(0, 0, 7))
+    store.commit()
+    store.add(played(0, 7, 2))
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in tmp_path.glob("run.sqlite*"):
+        (copy / path.name).write_bytes(path.read_bytes())
+    found = Store(copy / "run.sqlite")
+    assert list(found.finished(0)) == [range(7)]
+    found.close()
+
+
+def test_a_file_that_was_only_begun_is_a_new_store(tmp_path: Path) -> None:
+    """Killed before its tables were made."""
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA application_id = 5")
+    store = Store(path)
+    assert store.manifest is None
+    store.close()

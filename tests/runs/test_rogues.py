@@ -1,0 +1,404 @@
+"""Whatever a bot does, it is the guilty one that pays for it, and nothing of it is left."""
+
+from __future__ import annotations
+
+import csv
+import json
+import multiprocessing.util
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.entries.entry import Entry, load
+from arena.errors import InputError
+from arena.executors import log
+from arena.lanes.launch import MARK, bubblewrap
+from arena.lanes.limits import Limits
+from arena.results.folder import RunFolder
+from arena.runs.run import run
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests import rogues
+
+Row = dict[str, str]
+SHORT = Limits(decision=0.5, start=1.5, memory=256)
+NO_START = Limits(decision=0.5, start=0.5, memory=256)
+LONG = Limits(decision=10.0, start=10.0, memory=256)
+HONEST = ("greedy", "uniform", "majority")
+LANES = ("inproc", "process", "jail")
+
+EXPECTED = {
+    # label: the kind of the fault in the lanes inproc, process and jail, "" where there is none
+    **dict.fromkeys(rogues.ILLEGAL, ("illegal",) * 3),
+    **dict.fromkeys(rogues.RAISING, ("exception",) * 3),
+    "no_bot": ("import",) * 3,
+    "not_python": ("import",) * 3,
+    "chooses_nothing": ("exception",) * 3,
+    "raises_in_import": ("import",) * 3,
+    "exits_in_import": ("import",) * 3,
+    "dies_in_import": ("import",) * 3,
+    "loops_in_import": ("import",) * 3,
+    "raises_in_construction": ("exception",) * 3,
+    "late": ("timeout",) * 3,
+    "loops": ("timeout",) * 3,
+    "sleeps": ("timeout",) * 3,
+    "swallows": ("timeout",) * 3,
+    "stops": ("timeout",) * 3,
+    "exits_at_once": ("crash",) * 3,
+    "kills_itself": ("crash",) * 3,
+    "crashes": ("crash",) * 3,
+    "kills_parent": ("timeout", "crash", "timeout"),  # a jail's parent is out of reach
+    "allocates": ("memory",) * 3,
+    "hoards": ("crash",) * 3,
+    "forks": ("crash",) * 3,
+    "forks_away": ("crash",) * 3,
+    "leaves_process": ("",) * 3,
+    "leaves_hidden_process": ("",) * 3,
+    "prints": ("",) * 3,
+    "closes_stdout": ("",) * 3,
+    "closes_descriptors": ("crash",) * 3,
+    "reads_frames": ("exception", "", ""),
+    "reads_gc": ("exception", "", ""),
+    "reads_opponent": ("exception", "", ""),
+    "reads_run_folder": ("exception", "exception", ""),
+    "connects": ("exception", "exception", ""),
+    "litters": ("",) * 3,
+    "reseeds": ("",) * 3,
+    "mutates": ("",) * 3,
+}
+SAID = {
+    # label: the kind of the fault of a program, in the lanes process and jail
+    "says_exits_at_once": ("import", "import"),
+    "says_nothing_at_all": ("import", "import"),
+    "says_rubbish_at_once": ("import", "import"),
+    "says_not_ready": ("import", "import"),
+    "says_error_at_once": ("import", "import"),
+    "says_never_reads": ("timeout", "timeout"),
+    "says_talks_without_reading": ("illegal", "illegal"),
+    "says_rubbish": ("protocol", "protocol"),
+    "says_not_utf8": ("protocol", "protocol"),
+    "says_a_list": ("protocol", "protocol"),
+    "says_deep": ("protocol", "protocol"),
+    "says_half_a_line": ("timeout", "timeout"),
+    "says_100_mb": ("protocol", "protocol"),
+    "says_nothing": ("timeout", "timeout"),
+    "says_twice": ("protocol", "protocol"),
+    "says_wrong_id": ("protocol", "protocol"),
+    "says_no_action": ("protocol", "protocol"),
+    "says_illegal": ("illegal", "illegal"),
+    "says_long_action": ("illegal", "illegal"),
+    "says_error": ("exception", "exception"),
+    "says_memory": ("memory", "memory"),
+    "says_exits": ("crash", "crash"),
+    "says_closes_stdout": ("crash", "timeout"),  # bubblewrap still holds the jail's end of it
+    "says_100_mb_of_errors": ("", ""),
+    "unknown_program": ("import", "import"),
+}
+BEGINNING = {"raises_in_construction", "says_never_reads"}
+"""Guilty before their first decision; so is who is not imported."""
+NEVER_THERE = {"loops_in_import", "says_nothing_at_all"}
+"""Never ready for a game."""
+LATER = {"says_twice": 2, "says_talks_without_reading": 2}
+"""Guilty so many plies after their first decision."""
+
+
+def no_jail() -> str:
+    """Return why there can be no jail here, empty if there can be one."""
+    try:
+        bubblewrap()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+NO_JAIL = no_jail()
+needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason=NO_JAIL)
+
+
+def in_lanes(expected: dict[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
+    """Return a case for each rogue and lane."""
+    return [
+        pytest.param(name, lane, kind, id=f"{name}-{lane}", marks=[needs_jail][lane != "jail" :])
+        for name, kinds in expected.items()
+        for lane, kind in zip(lanes, kinds, strict=True)
+    ]
+
+
+def rows(path: Path) -> list[Row]:
+    """Return the rows of a file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def played(folder: Path, entries: Sequence[Entry], limits: Limits, pairs: int = 1) -> Path:
+    """Run a small tournament as the command does, and return its folder."""
+    tournament = Tournament("rogues", 7, pairs, entries, STANDARD, limits)
+    run(tournament, 1, RunFolder(folder), log.QUIET)
+    return folder
+
+
+@cache
+def games_of_first(label: str) -> list[Row]:
+    """Return the games of an honest bot of this label that plays the first legal action."""
+    with tempfile.TemporaryDirectory() as folder:
+        bots = [load("uniform"), rogues.first(label, "inproc")]
+        return rows(played(Path(folder), bots, LONG) / "games.csv")
+
+
+def our_processes(mark: str) -> list[psutil.Process]:
+    """Return the running processes that have this mark in their environment or their words."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = [process.environ().get(MARK, ""), *process.cmdline()]
+            if process.status() != psutil.STATUS_ZOMBIE and any(mark in word for word in words):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return [process for process in found if process.pid != os.getpid()]
+
+
+def assert_none_is_left(mark: str) -> None:
+    """Give what was killed a moment to vanish, then kill what was not, and complain."""
+    deadline = time.monotonic() + 2.0
+    while (found := our_processes(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for process in found:
+        process.kill()
+    assert not found
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder; its `here` and `tmp` are where files could be left, and no process may be."""
+    multiprocessing.util.get_temp_dir()  # what multiprocessing keeps there is no rogue's
+    before = set(psutil.Process().children(recursive=True))
+    with tempfile.TemporaryDirectory(prefix="rogues-") as name:
+        folder = Path(name)
+        for part in ("here", "tmp"):
+            (folder / part).mkdir()
+        monkeypatch.chdir(folder / "here")
+        monkeypatch.setattr(tempfile, "tempdir", str(folder / "tmp"))
+        yield folder
+        monkeypatch.undo()
+        assert_none_is_left(name)
+        assert list((folder / "here").iterdir()) == []
+        assert list((folder / "tmp").iterdir()) == []
+        after = psutil.Process().children(recursive=True)
+        for process in set(after) - before:
+            assert is_dead_or_of_multiprocessing(process), process
+
+
+def is_dead_or_of_multiprocessing(process: psutil.Process) -> bool:
+    """Return whether a process has ended, reaped or not, or serves multiprocessing itself."""
+    try:
+        command = " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # a zombie's error is one of these
+        return True
+    servers = ("multiprocessing.forkserver", "multiprocessing.resource_tracker")
+    return any(server in command for server in servers)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Give a socket that listens on a port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        found.setblocking(False)
+        yield found
+
+
+def check_evidence(row: Row) -> None:
+    """See that a fault's evidence can be printed, and is no more than was promised."""
+    assert row["message"]
+    assert row["message"].isprintable()
+    assert len(row["message"]) <= 200
+    for evidence in (row["traceback"], row["output"]):
+        assert evidence.isprintable()
+        assert len(evidence) <= 2100  # 2,000 characters, and " | " for each line's end
+    assert 'arena/executors/worker.py"' not in row["traceback"]
+
+
+def check_guilty(folder: Path, name: str, kind: str) -> None:
+    """See that a rogue has lost both games with this kind of fault, and where it did."""
+    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
+    assert [row["kind"] for row in faults] == [kind, kind], faults
+    for game, fault in zip(games, faults, strict=True):
+        check_evidence(fault)
+        assert fault["bot"] == name
+        assert (game["winner"], game["win_type"], game["fault"]) == ("uniform", "forfeit", kind)
+        assert fault["ply"] == game["plies"]
+        first_decision = 1 - int(game["seat"])  # uniform's seat
+        if kind == "import" or name in BEGINNING:
+            assert int(fault["ply"]) == 0
+        elif name == "hoards":  # how soon its own process is out of memory is not our affair
+            assert int(fault["ply"]) >= first_decision
+        else:
+            assert int(fault["ply"]) == first_decision + LATER.get(name, 0)
+
+
+IN_THE_CUP = [
+    name
+    for name in (*EXPECTED, *SAID)
+    if name != "hoards"  # where its own process runs out of memory is in its output
+    and name != "says_nothing_at_all"  # as slow as loops_in_import, and seen from here the same
+]
+IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
+
+
+def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
+    """Start a tournament of these bots by the real command, its files in a folder."""
+    limits = {"decision": 1.0, "start": 2.0, "memory": 256}
+    config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
+    (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
+    words = ["run", f"../{out}.yaml", "--quiet", "--out", f"../{out}", "--workers", str(workers)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "arena", *words],
+        cwd=folder / "here",
+        env=os.environ | {"TMPDIR": str(folder / "tmp")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
+    """Every game is decided, by whose fault is told, and one worker finds what two find."""
+    bots: list[object] = [*HONEST]
+    for name in IN_THE_CUP:
+        params: dict[str, object] = {"mark": str(empty)} if name.startswith("leaves_") else {}
+        if name in ("prints", "says_100_mb_of_errors"):
+            params["megabytes"] = 2  # 10 were late now and then where all cores were busy
+        bots.append({"bot": rogues.spec(name), "label": name, "params": params})
+    bots += [
+        {"bot": rogues.spec(name), "label": f"{name} (inproc)", "lane": "inproc"}
+        for name in IN_THE_WORKER
+    ]
+    runs = [cup(empty, [*HONEST], "honest", 1)]
+    try:  # side by side, because most of the time is spent waiting for rogues
+        runs += [cup(empty, bots, "one", 1), cup(empty, bots, "two", 2)]
+        for done in runs:
+            _, errors = done.communicate(timeout=300)
+            assert done.returncode == 0, errors
+            assert "Traceback" not in errors
+    finally:
+        for done in runs:
+            done.terminate()
+            done.wait()
+    for name in ("games.csv", "faults.csv", "standings.csv", "manifest.json"):
+        one, two = (lines(empty / out / name) for out in ("one", "two"))
+        assert [pair for pair in zip(one, two, strict=True) if len({*pair}) > 1] == []
+    check_the_honest(empty / "two", empty / "honest")
+    check_the_guilty(empty / "two", guilty_ones())
+    check_the_sums(empty / "two", len(bots))
+
+
+def guilty_ones() -> dict[str, str]:
+    """Return the kind of fault of every guilty bot of the tournament, by its label."""
+    kinds = {name: EXPECTED[name][1] for name in IN_THE_CUP if name in EXPECTED}
+    kinds |= {name: SAID[name][0] for name in IN_THE_CUP if name in SAID}
+    kinds["connects"] = ""  # nobody listens
+    kinds |= {f"{name} (inproc)": EXPECTED[name][0] for name in IN_THE_WORKER}
+    return {label: kind for label, kind in kinds.items() if kind}
+
+
+def lines(path: Path) -> list[bytes]:
+    """Return the lines of a file."""
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def check_the_honest(folder: Path, alone: Path) -> None:
+    """See that the honest bots' games among themselves are what they are without rogues."""
+    among = (alone / "games.csv").read_text().splitlines()[1:]
+    assert len(among) == 6
+    assert set(among) < set((folder / "games.csv").read_text().splitlines())
+
+
+def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
+    """See that each guilty bot has one fault, of its kind, and that nobody else has any."""
+    faults = rows(folder / "faults.csv")
+    first = {row["bot"]: row["kind"] for row in faults if row["kind"] != "max_faults"}
+    assert first == guilty
+    assert sum(row["kind"] != "max_faults" for row in faults) == len(guilty)
+    for row in faults:
+        check_evidence(row)
+        assert row["bot"] in row["game"].split("/")
+    games = rows(folder / "games.csv")
+    lost = [game for game in games if game["win_type"] == "forfeit"]
+    assert len(lost) == len(faults)
+    for game, fault in zip(lost, faults, strict=True):
+        assert fault["bot"] == {game["bot"], game["opponent"]}.difference({game["winner"]}).pop()
+
+
+def check_the_sums(folder: Path, bots: int) -> None:
+    """See that the standings count every game once for each of its bots."""
+    games, standings = rows(folder / "games.csv"), rows(folder / "standings.csv")
+    assert len(games) == bots * (bots - 1)
+    assert len(standings) == bots
+    for row in standings:
+        own = [game for game in games if row["bot"] in (game["bot"], game["opponent"])]
+        won = [game["win_type"] for game in own if game["winner"] == row["bot"]]
+        assert int(row["games"]) == len(own) == 2 * (bots - 1)
+        assert int(row["wins"]) == len(won)
+        assert int(row["forfeit_wins"]) == won.count("forfeit")
+        assert int(row["wins"]) + int(row["draws"]) + int(row["losses"]) == len(own)
+    forfeits = sum(int(row["forfeits"]) for row in standings)
+    assert forfeits == len(rows(folder / "faults.csv"))
+
+
+def test_every_rogue_of_the_gallery_is_expected_to_do_something() -> None:
+    """The tables above name the gallery's rogues, all of them."""
+    assert set(EXPECTED) == set(rogues.ROGUES)
+    assert set(SAID) == set(rogues.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "lane", "kind"),
+    [*in_lanes(EXPECTED, LANES), *in_lanes(SAID, LANES[1:])],
+)
+def test_a_rogue_pays_and_leaves_nothing(
+    empty: Path, listener: socket.socket, name: str, lane: str, kind: str
+) -> None:
+    """It has the fault of the table; where it has none its games are an honest bot's."""
+    params = {}
+    if name.startswith("leaves_"):
+        params["mark"] = str(empty)
+    if name == "connects":
+        params["port"] = listener.getsockname()[1]
+    limits = SHORT if kind == "timeout" else NO_START if name in NEVER_THERE else LONG
+    bots = [load("uniform"), rogues.rogue(name, lane, **params)]
+    folder = played(empty / "out", bots, limits)
+    if kind:
+        check_guilty(folder, name, kind)
+    else:
+        assert rows(folder / "faults.csv") == []
+        assert rows(folder / "games.csv") == games_of_first(name)
+    if name == "connects":
+        assert was_reached(listener) == (lane != "jail")
+
+
+def was_reached(listener: socket.socket) -> bool:
+    """Return whether somebody has connected to the socket."""
+    try:
+        listener.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+@pytest.mark.usefixtures("empty")
+def test_a_lane_changes_no_honest_game(empty: Path) -> None:
+    """The same bytes in games.csv from every lane there is here."""
+    found = set()
+    for lane in LANES[: 2 if NO_JAIL and "CI" not in os.environ else 3]:
+        bots = [load(name, lane=lane) for name in HONEST]
+        found.add((played(empty / lane, bots, LONG, pairs=10) / "games.csv").read_bytes())
+    assert len(found) == 1

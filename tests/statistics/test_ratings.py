@@ -1,0 +1,129 @@
+"""Ratings: held to an independent library, to simulation and to hand-worked cases."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import choix
+import numpy as np
+import pytest
+
+from arena.statistics.ratings import PairScores, fit, fit_one, score_interval
+
+
+def games_of(score: PairScores) -> list[tuple[int, int]]:
+    """Return (winner, loser) of each game, one win and one loss of the prior among them."""
+    wins, losses = int(score.total), int(2 * score.pairs - score.total)
+    first, second = score.bot, score.opponent
+    return [(first, second)] * (wins + 1) + [(second, first)] * (losses + 1)
+
+
+def test_the_fit_agrees_with_an_independent_library() -> None:
+    """choix fits the same strengths to the same games, the prior's pairs included."""
+    scores = [
+        PairScores(0, 1, 50, 70.0, 120.0),
+        PairScores(0, 2, 50, 80.0, 140.0),
+        PairScores(1, 2, 30, 33.0, 50.0),
+        PairScores(2, 3, 40, 60.0, 100.0),
+    ]
+    games = [game for score in scores for game in games_of(score)]
+    theirs = choix.opt_pairwise(4, games, alpha=1e-10)
+    elo = 1500 + 400 / math.log(10) * (theirs - np.mean(theirs))
+    assert [rating.elo for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
+
+
+def test_a_score_of_three_quarters_is_191_points() -> None:
+    """Elo 1978: a share of 3/4 is a lead of 400 log10(3) = 190.85 points."""
+    first, second = fit(2, [PairScores(0, 1, 10**6, 1.5e6, 2.5e6)])
+    assert first.elo - second.elo == pytest.approx(400 * math.log10(3), abs=0.01)
+
+
+def test_the_mean_is_1500() -> None:
+    """However unequal the bots and the numbers of games."""
+    scores = [PairScores(0, 1, 10, 20.0, 40.0), PairScores(1, 2, 500, 900.0, 1700.0)]
+    assert sum(rating.elo for rating in fit(3, scores)) == pytest.approx(4500)
+
+
+def test_one_bot_among_known_ones_is_rated_as_in_the_whole_fit() -> None:
+    """The others' ratings being those of the fit, its own follows; the interval is narrower."""
+    scores = [
+        PairScores(0, 1, 50, 70.0, 120.0),
+        PairScores(2, 0, 50, 80.0, 140.0),
+        PairScores(2, 1, 30, 49.0, 85.0),
+    ]
+    *known, whole = fit(3, scores)
+    alone = fit_one([rating.elo for rating in known], scores[1:])
+    assert alone.elo == pytest.approx(whole.elo, abs=0.01)
+    assert whole.low - 30 < alone.low < alone.elo < alone.high < whole.high + 30
+
+
+def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
+    """100 pairs won 2 : 0 prove a lead, but not how large a one."""
+    best, worst = fit(2, [PairScores(0, 1, 100, 200.0, 400.0)])
+    assert 600 < best.elo - worst.elo < 1200
+    assert best.high - best.low > 200
+
+
+def simulated(rng: random.Random, pairs: int) -> PairScores:
+    """Return pairs whose two games share their luck, so that they are not independent."""
+    scores = []
+    for _ in range(pairs):
+        luck = rng.gauss(0, 1)
+        scores.append(
+            sum(rng.random() < 1 / (1 + math.exp(-(0.3 + sign * luck))) for sign in (1, -1))
+        )
+    return PairScores(0, 1, pairs, float(sum(scores)), float(sum(s * s for s in scores)))
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    """Over 400 simulated matches, 95 % of the intervals hold the true value."""
+    rng = random.Random(1)
+    truth = simulated(rng, 200_000)
+    share = truth.total / (2 * truth.pairs)
+    elo = 200 / math.log(10) * math.log(share / (1 - share))
+    covered_share = covered_elo = 0
+    for _ in range(400):
+        match = simulated(rng, 150)
+        low, high = score_interval(match.pairs, match.total, match.squares)
+        covered_share += low <= share <= high
+        rating = fit(2, [match])[0]
+        covered_elo += rating.low <= 1500 + elo <= rating.high
+    assert 0.92 <= covered_share / 400 <= 0.98
+    assert 0.92 <= covered_elo / 400 <= 0.98
+
+
+def test_a_score_interval_is_wilsons_where_games_tell_as_much_as_pairs() -> None:
+    """Pairs of 0 or 2 count as single trials: Wilson 1927 for 50 of 100 is 0.404 to 0.596."""
+    assert score_interval(100, 100.0, 200.0) == pytest.approx((0.404, 0.596), abs=0.001)
+
+
+def test_few_pairs_never_look_certain() -> None:
+    """One pair, whatever its score, leaves more than half of the range open."""
+    for total in (0.0, 1.0, 2.0):
+        low, high = score_interval(1, total, total * total)
+        assert 0 <= low <= total / 2 <= high <= 1
+        assert high - low > 0.5
+
+
+def test_a_pair_that_is_split_proves_no_equality() -> None:
+    """One pair of 1 : 1, or twenty, leave room on both sides."""
+    for pairs, width in ((1, 300), (20, 30)):
+        rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
+        assert rating.elo == pytest.approx(1500)
+        assert rating.high - rating.low > width
+
+
+def test_the_pair_is_the_unit_and_not_the_game() -> None:
+    """1,000 games each at a score of 1/2: pairs all split prove most, pairs all 2 : 0 least.
+
+    By game all three would have the binomial error: 1.96 x 400 / ln 10 / sqrt(1000 / 4) =
+    21.5 for the difference, half of it, 10.8, for each of the two ratings.
+    """
+    half = {}
+    for name, squares in (("split", 500.0), ("as coins", 750.0), ("swept", 1000.0)):
+        rating = fit(2, [PairScores(0, 1, 500, 500.0, squares)])[0]
+        half[name] = (rating.high - rating.low) / 2
+    assert half["as coins"] == pytest.approx(10.8, rel=0.02)
+    assert half["swept"] == pytest.approx(10.8 * math.sqrt(2), rel=0.02)
+    assert half["split"] < 1

@@ -1,0 +1,119 @@
+"""Tables: every game counts once for each bot, and everything adds up."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from arena.results.store import Store
+from arena.statistics import tables
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.schedule import Pairing
+
+PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
+RESULTS = [
+    [  # out of order, as chunks arrive
+        (1, 1, None, "draw", 9, 9, 48, "", ""),
+        (0, 0, 0, "city", 3, 8, 20, "", ""),
+        (0, 1, 1, "points", 10, 14, 48, "", ""),
+        (1, 0, 0, "tiebreak", 12, 12, 48, "", ""),
+    ],
+    [
+        (0, 0, 0, "forfeit", 0, 2, 7, "illegal", ""),
+        (0, 1, 0, "points", 30, 10, 48, "", ""),
+    ],
+]
+
+
+def stored(results: list[list[tuple[Any, ...]]]) -> Store:
+    store = Store(None)
+    for number, rows in enumerate(results):
+        store.add(Played(Chunk(number, 0, 1), rows, [], {}, 0.0))
+    return store
+
+
+@pytest.fixture
+def store() -> Store:
+    return stored(RESULTS)
+
+
+def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
+    sides = tables.sides(pairings, store.tallies())
+    return tables.standings(sides, tables.pair_scores(pairings, store.pair_scores()), [*labels])
+
+
+def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
+    for key, value in keys.items():
+        table = table[table[key] == value]
+    (found,) = table.to_dict("records")
+    return {str(key): value for key, value in found.items()}
+
+
+def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
+    """Whatever the order they were finished in; the winner is named."""
+    file = io.StringIO()
+    tables.write_games(file, store.named_games(PAIRINGS))
+    games = list(csv.DictReader(io.StringIO(file.getvalue())))
+    assert [(game["opponent"], game["pair"], game["seat"]) for game in games] == [
+        ("b", "0", "0"),
+        ("b", "0", "1"),
+        ("b", "1", "0"),
+        ("b", "1", "1"),
+        ("c", "0", "0"),
+        ("c", "0", "1"),
+    ]
+    assert [game["winner"] for game in games] == ["a", "b", "a", "", "a", "a"]
+    assert [game["fault"] for game in games] == ["", "", "", "", "illegal", ""]
+
+
+def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
+    """Counted by hand from the six games above."""
+    standings = standings_of(store, "abc")
+    a = row(standings, bot="a")
+    assert (a["rank"], a["games"], a["wins"], a["draws"], a["losses"]) == (1, 6, 4, 1, 1)
+    assert a["score"] == 0.75
+    assert [a[f"{kind}_wins"] for kind in tables.WIN_TYPES] == [1, 1, 1, 1]
+    assert [a[column] for column in tables.LOSS_COLUMNS.values()] == [0, 1, 0, 0]
+    c = row(standings, bot="c")
+    assert (c["games"], c["losses"], c["points_losses"], c["forfeits"]) == (2, 2, 1, 1)
+
+
+def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> None:
+    """Neither a city win nor a forfeit is scored (R11)."""
+    standings = standings_of(store, "abc")
+    assert row(standings, bot="a")["mean_margin"] == (-4 + 0 + 0 + 20) / 4
+    assert row(standings, bot="b")["mean_margin"] == pytest.approx(4 / 3, abs=0.001)
+    assert row(standings, bot="c")["mean_margin"] == -20
+
+
+def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
+    """Each side's wins are the other's losses, and the scores add up to 1."""
+    sides = tables.sides(PAIRINGS, store.tallies())
+    table = tables.head_to_head(sides, tables.pair_scores(PAIRINGS, store.pair_scores()))
+    assert len(table) == 4
+    ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
+    assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
+    assert (ba["wins"], ba["draws"], ba["losses"]) == (1, 1, 2)
+    assert ab["score"] == 0.625
+    assert ba["score"] == 0.375
+    assert ab["score_low"] == pytest.approx(1 - float(str(ba["score_high"])), abs=1e-4)
+
+
+def test_win_types_are_told_by_seat(store: Store) -> None:
+    """The seat is the one the bot itself sat in."""
+    table = tables.win_types(tables.sides(PAIRINGS, store.tallies()))
+    b1 = row(table, bot="b", seat=1)
+    assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
+    b0 = row(table, bot="b", seat=0)
+    assert (b0["games"], b0["points_wins"], b0["draws"]) == (2, 1, 1)
+
+
+def test_a_bot_that_never_had_a_game_scored_has_no_margin() -> None:
+    """An empty cell, not a zero."""
+    forfeits = [(0, seat, 0, "forfeit", 0, 0, 0, "exception", "") for seat in (0, 1)]
+    standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
+    assert standings["mean_margin"].isna().all()

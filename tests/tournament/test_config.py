@@ -1,0 +1,105 @@
+"""Configs are read strictly: every mistake names the file and the place in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.errors import InputError
+from arena.tournament import config
+
+
+def read(folder: Path, text: str) -> config.Config:
+    path = folder / "cup.yaml"
+    path.write_text(text)
+    return config.read(path)
+
+
+def test_a_config_says_what_is_played(tmp_path: Path) -> None:
+    """Every key arrives, and the name is the file's unless it is given."""
+    found = read(
+        tmp_path,
+        "bots: [uniform, {bot: greedy, label: g, params: {patience: 2.5}}]\n"
+        "pairs: 10\nseed: 0\nworkers: 2\nrules: {set_bonus: 4}\n",
+    )
+    assert found.name == "cup"
+    assert (found.seed, found.pairs, found.workers) == (0, 10, 2)
+    assert found.game_rules().set_bonus == 4
+    labels = [entry.label for entry in config.entries(found, ["more=uniform"])]
+    assert labels == ["uniform", "g", "more"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "cup.yaml: the file is empty"),
+        ("# nothing\n", "cup.yaml: the file is empty"),
+        ("- 1\n", "expected `object`, got `array`"),
+        ("pairs: 1\n", "`bots`"),
+        ("bots: [a, b]\n", "`pairs`"),
+        ("bots: [a, b]\npairs: 1\ncolour: red\n", "`colour`"),
+        ("bots: [a, b]\npairs: many\n", "pairs: expected `int`, got `str`"),
+        ("bots: [a, b]\npairs: 0\n", "pairs: expected `int` >= 1"),
+        ("bots: [a, b]\npairs: true\n", "pairs: expected `int`, got `bool`"),
+        ("bots: [a, b]\npairs: 1\nseed: -1\n", "seed: expected `int` >= 0"),
+        ("bots: [a, b]\npairs: 1\nseed: 9223372036854775808\n", "seed: expected `int`"),
+        ("bots: [a, {bot: b, colour: red}]\npairs: 1\n", "bots[1]: object contains"),
+        ("bots: [a, {label: b}]\npairs: 1\n", "bots[1]: object missing required field `bot`"),
+        ("bots: a\npairs: 1\n", "bots: expected `array`, got `str`"),
+        ("bots: [a, b]\npairs: 1\nname: a/b\n", "name: 'a/b' cannot name a folder"),
+        ("bots: [a, b]\npairs: 1\nname: ''\n", "name: '' cannot name a folder"),
+        ("bots: [a, b]\npairs: 1000000001\n", "pairs: expected `int` <= 1000000000"),
+        ("bots: [a, b]\npairs: 1\nworkers: 300\n", "workers: expected `int` <= 256"),
+        (
+            "bots: [a, b]\npairs: 1\nlimits: {decision: 0}\n",
+            "limits.decision: expected `float` > 0",
+        ),
+        ("bots: [a, b]\npairs: 1\nlimits: {decision: .nan}\n", "limits.decision: expected"),
+        ("bots: [a, b]\npairs: 1\nlimits: {memory: 1}\n", "limits.memory: expected `int` >= 64"),
+        ("bots: [a, b]\npairs: 1\nmax_faults: 0\n", "max_faults: expected `int` >= 1"),
+        ("bots: [a, {bot: b, lane: train}]\npairs: 1\n", "bots[1].lane: invalid enum value"),
+        ("bots: [a, b]\npairs: 1\nname: ..\n", "name: '..' cannot name a folder"),
+        ("bots: [a, b]\npairs: 1\nrules: {colour: 1}\n", "rules: unknown rule 'colour'"),
+        (
+            "bots: [a, b]\npairs: 1\nrules: {removed: 4}\n",
+            "= 46 cards, but the copies add up to 45",
+        ),
+        ("bots: [a, b]\npairs: 1\npairs: 2\n", "line 3, column 1: key 'pairs' is given twice"),
+        ("bots: [a, b\npairs: 1\n", "line 2, column 6"),
+        ("bots: &x [*x]\npairs: 1\n", "bots"),
+        ("bots: !!python/name:os.system\npairs: 1\n", "line 1, column 7"),
+        ("bots: [a, b]\npairs: 1\nname: \x00\n", "not YAML"),
+        ("? [a]\n: 1\n", "line 1, column 3: unhashable: a key must be a text"),
+        ("{a: 1}: 2\n", "unhashable"),
+        (f"bots: [a, b]\npairs: 1\nrules: {{removed: 0x{'f' * 5000}}}\n", "one too long to print"),
+        ("1: 1\n", "key in the config: expected `str`"),
+        ("bots: !!map [1, 2]\n", "not YAML"),
+        ("bots: !!set {a, b}\npairs: 1\n", "line 1, column 7: set is not used here"),
+        ("seed: !!bool foo\n", "not YAML"),
+        ("seed: !!int ''\n", "not YAML"),
+        ("seed: !!timestamp foo\n", "not YAML"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, place: str) -> None:
+    """The file, the place in it, and what is wrong there."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith(str(tmp_path / "cup.yaml"))
+    assert place in message
+    assert "\n" not in message
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """A missing file, and a folder in place of a file."""
+    with pytest.raises(InputError, match=r"none\.yaml: No such file"):
+        config.read(tmp_path / "none.yaml")
+    with pytest.raises(InputError, match="directory"):
+        config.read(tmp_path)
+
+
+def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
+    """The second of the config's bots is bots[1]."""
+    with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):
+        config.entries(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))

@@ -1,0 +1,39 @@
+"""Chunks cover every pair of every pairing once, and grow with the speed of the games."""
+
+from __future__ import annotations
+
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.schedule import round_robin
+from arena.tournament.strikes import Strikes
+
+PAIRINGS = round_robin("abc")
+PAIRS = 1000
+
+
+def chunks(seconds_per_pair: float) -> list[Chunk]:
+    plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
+    found = []
+    while chunk := plan.next():
+        found.append(chunk)
+        plan.learn(Played(chunk, [], [], {}, seconds_per_pair * chunk.pairs))
+    return found
+
+
+def test_every_pair_is_in_one_chunk() -> None:
+    """Whatever the speed, from a microsecond to a minute a pair."""
+    for seconds in (1e-6, 1e-3, 0.1, 60.0):
+        pairs = [
+            (chunk.pairing, pair)
+            for chunk in chunks(seconds)
+            for pair in range(chunk.first, chunk.first + chunk.pairs)
+        ]
+        assert pairs == [(pairing, pair) for pairing in range(3) for pair in range(1000)]
+
+
+def test_a_chunk_takes_a_fraction_of_a_second() -> None:
+    """Once the speed of a pairing is known; a slow pair is a chunk of its own."""
+    for seconds in (0.001, 0.01):
+        sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
+        assert 0.2 <= max(sizes) * seconds <= 1
+    assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}

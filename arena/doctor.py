@@ -1,7 +1,7 @@
 """Doctor: what this machine offers the arena, and what to install.
 
-Nothing here raises or hangs: what goes wrong is a finding, and a program that is asked
-something has `patience` seconds for its answer.
+Nothing here raises or hangs: what goes wrong is a finding, and a program that is run has
+`patience` seconds to answer.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from arena.entries.lane import LANES
+from arena.executors.log import START_METHOD
+from arena.lanes.launch import TRIAL
+
 PATIENCE = 10.0  # seconds
-TRIAL = ("--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true")
 INTERPRETERS = {
     "node": "--version",
     "cc": "--version",
@@ -35,15 +38,14 @@ INTERPRETERS = {
 
 _WIDTH = 80
 _WHAT_WIDTH = 16
-_MARKS = {True: "ok", False: "bad", None: "-"}
+_SIGNS = {True: "ok", False: "bad", None: "-"}
 _OLDEST_PYTHON = (3, 11)
-_START_METHOD = "forkserver"
 _GIB = 2**30
 _LEAST_FREE = 2**28  # bytes in the temporary folder
 _SYSTEM = Path("/proc/sys")
 _CGROUP = Path("/sys/fs/cgroup")
 _LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of version 2 and 1
-_SWITCHES = (  # what forbids user namespaces where, and what allows them
+_SWITCHES = (  # a setting, the value that forbids user namespaces, and what allows them
     ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
     ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
     (
@@ -56,7 +58,7 @@ _SWITCHES = (  # what forbids user namespaces where, and what allows them
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at; `ok` is None where it is information and no more."""
+    """One thing that was examined; `ok` is None where it is only information."""
 
     what: str
     ok: bool | None
@@ -64,66 +66,66 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-class Answer(NamedTuple):
-    """What a program said, or with a fault what is to be said about it."""
+class Reply(NamedTuple):
+    """The first line that a program printed, or with a fault what went wrong with it."""
 
     line: str
     fault: Literal["", "failed", "hung", "broken"] = ""
 
 
-def findings(patience: float = PATIENCE) -> Iterator[Finding]:
-    """Yield everything there is to say about this machine, each as soon as it is known."""
-    yield _guarded("python", python)
-    workers = _guarded("start methods", start_methods)
+def examine(patience: float = PATIENCE) -> Iterator[Finding]:
+    """Yield all findings about this machine, each as soon as it is known."""
+    yield _guard("python", examine_python)
+    workers = _guard("start methods", examine_start_methods)
     yield workers
-    yield _guarded("cores", cores)
-    yield _guarded("memory", memory)
-    yield _guarded("temporary folder", temporary)
-    yield _guarded("sqlite", sqlite)
-    boxed = _guarded("bubblewrap", partial(bubblewrap, patience))
-    yield boxed
-    yield lanes(bool(workers.ok), bool(boxed.ok))
-    yield _guarded("user", user)
+    yield _guard("cores", examine_cores)
+    yield _guard("memory", examine_memory)
+    yield _guard("temporary folder", examine_temporary_folder)
+    yield _guard("sqlite", examine_sqlite)
+    bubblewrap = _guard("bubblewrap", partial(examine_bubblewrap, patience))
+    yield bubblewrap
+    yield examine_lanes(has_workers=bool(workers.ok), has_jail=bool(bubblewrap.ok))
+    yield _guard("user", examine_user)
     for command in INTERPRETERS:
-        yield _guarded(command, partial(interpreter, command, patience))
+        yield _guard(command, partial(examine_interpreter, command, patience))
 
 
-def _guarded(what: str, look: Callable[[], Finding]) -> Finding:
+def _guard(what: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
-    except Exception as error:  # a doctor does not die of what it finds
-        return Finding(what, False, f"could not be looked at: {error!r}")
+    except Exception as error:  # a doctor survives whatever it finds
+        return Finding(what, False, f"could not be examined: {error!r}")
 
 
-def lines(found: Iterable[Finding]) -> Iterator[str]:
-    """Yield the findings for a terminal of 80 columns, an advice below what it is about.
+def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the findings for a terminal of 80 columns, each with its advice below.
 
-    >>> found = [Finding("node", None, "not found"), Finding("sea", False, "dry", "wait")]
-    >>> for line in lines(found):
+    >>> findings = [Finding("node", None, "not found"), Finding("sea", False, "dry", "wait")]
+    >>> for line in format_findings(findings):
     ...     print(line)
     -    node             not found
     bad  sea              dry
                           -> wait
     """
     indent = " " * (_WHAT_WIDTH + 6)
-    for finding in found:
-        yield from _wrapped(
-            f"{_MARKS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}", indent
+    for finding in findings:
+        yield from _wrap(
+            f"{_SIGNS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}", indent
         )
         if finding.advice:
-            yield from _wrapped(f"{indent}-> {finding.advice}", indent + "   ")
+            yield from _wrap(f"{indent}-> {finding.advice}", indent + "   ")
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
-    """Break a text between words, and without what would disturb a terminal."""
+def _wrap(text: str, indent: str) -> list[str]:
+    """Break a text between words, and replace what would disturb a terminal."""
     text = "".join(char if char.isprintable() else " " for char in text)
     return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def asked(words: Sequence[str], patience: float = PATIENCE) -> Answer:
-    """Run a program and return the first line it said, or its last complaint if it failed.
+def ask(words: Sequence[str], patience: float = PATIENCE) -> Reply:
+    """Run a program and return the first line it prints, or its last complaint if it failed.
 
-    It runs in the root folder, where no project's settings change what it says; when its
+    It runs in the root folder, where no project's settings change what it prints. When its
     time is over it is killed with all it has started.
     """
     try:
@@ -137,30 +139,30 @@ def asked(words: Sequence[str], patience: float = PATIENCE) -> Answer:
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        return Answer(f"cannot be run: {error}", "broken")
+        return Reply(f"cannot be run: {error}", "broken")
     try:
         out, err = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
-        return Answer(f"no answer within {patience:g} s", "hung")
+        return Reply(f"no answer within {patience:g} s", "hung")
     finally:
         _end(process)
-    return _answer(process.returncode, _told(out), _told(err))
+    return _reply(process.returncode, _lines(out), _lines(err))
 
 
-def _answer(status: int, out: list[str], err: list[str]) -> Answer:
+def _reply(status: int, out: list[str], err: list[str]) -> Reply:
     if status:
-        said = err or out
-        return Answer(f"exit status {status}" + (f": {said[-1]}" if said else ""), "failed")
-    return Answer((out or err or ["says nothing"])[0])
+        printed = err or out
+        return Reply(f"exit status {status}" + (f": {printed[-1]}" if printed else ""), "failed")
+    return Reply((out or err or ["prints nothing"])[0])
 
 
-def _told(text: str) -> list[str]:
-    """Return the lines that have something in them."""
+def _lines(text: str) -> list[str]:
+    """Return the lines that are not empty."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Leave nothing of a program that has not ended, and do not wait for what cannot die."""
+    """Kill a program that has not ended, and do not wait long for it."""
     if process.returncode is None:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -176,8 +178,8 @@ def _path_of(command: str) -> str | None:
     return path and os.path.abspath(path)
 
 
-def python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
-    """Say which Python this is, and whether it is new enough."""
+def examine_python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
+    """Return which Python this is, and whether it is new enough."""
     detail = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
     oldest = ".".join(map(str, _OLDEST_PYTHON))
     if tuple(version) >= _OLDEST_PYTHON:
@@ -185,47 +187,47 @@ def python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
     return Finding("python", False, detail, f"install Python {oldest} or newer")
 
 
-def start_methods(methods: Sequence[str] | None = None) -> Finding:
-    """Say how this Python can start workers; the arena needs a fork server."""
+def examine_start_methods(methods: Sequence[str] | None = None) -> Finding:
+    """Return how this Python can start workers; the arena needs a fork server."""
     if methods is None:
         methods = multiprocessing.get_all_start_methods()
-    ok = _START_METHOD in methods
-    advice = "" if ok else f"play on Linux or macOS: workers need {_START_METHOD}"
+    ok = START_METHOD in methods
+    advice = "" if ok else f"play on Linux or macOS: workers need {START_METHOD}"
     return Finding("start methods", ok, ", ".join(methods) or "none", advice)
 
 
-def cores() -> Finding:
-    """Say how many cores this process may use, which can be fewer than there are."""
-    there = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else there
-    detail = str(usable) if usable == there else f"{usable} of {there}"
+def examine_cores() -> Finding:
+    """Return how many cores this process may use, which can be fewer than there are."""
+    total = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else total
+    detail = str(usable) if usable == total else f"{usable} of {total}"
     return Finding("cores", None, detail)
 
 
-def memory(cgroup: Path = _CGROUP) -> Finding:
-    """Say how much memory there is, or less where a container has a limit."""
+def examine_memory(cgroup: Path = _CGROUP) -> Finding:
+    """Return how much memory there is, or the limit of a container if that is less."""
     try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return Finding("memory", None, "unknown")
     texts = [_text(cgroup / name) for name in _LIMITS]
-    limit = min((int(text) for text in texts if text.isdecimal()), default=there)
-    detail = f"{min(limit, there) / _GIB:.1f} GiB"
-    if limit < there:
-        detail += f", a limit; the machine has {there / _GIB:.1f} GiB"
+    limit = min((int(text) for text in texts if text.isdecimal()), default=total)
+    detail = f"{min(limit, total) / _GIB:.1f} GiB"
+    if limit < total:
+        detail += f", a limit; the machine has {total / _GIB:.1f} GiB"
     return Finding("memory", None, detail)
 
 
 def _text(path: Path) -> str:
-    """Return what is in a small file, nothing if it cannot be read."""
+    """Return the content of a small file, nothing if it cannot be read."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
         return ""
 
 
-def temporary(folder: str | None = None) -> Finding:
-    """Say where temporary files go, and write one."""
+def examine_temporary_folder(folder: str | None = None) -> Finding:
+    """Return where temporary files go, after writing one."""
     what = "temporary folder"
     try:
         folder = folder or tempfile.gettempdir()
@@ -241,8 +243,8 @@ def temporary(folder: str | None = None) -> Finding:
     return Finding(what, ok, f"{folder}, {free / _GIB:.1f} GiB free", advice)
 
 
-def sqlite() -> Finding:
-    """Say which SQLite this Python has; some are built without."""
+def examine_sqlite() -> Finding:
+    """Return which SQLite this Python has; some are built without."""
     try:
         import sqlite3
     except ImportError as error:
@@ -250,28 +252,28 @@ def sqlite() -> Finding:
     return Finding("sqlite", True, sqlite3.sqlite_version)
 
 
-def bubblewrap(patience: float = PATIENCE, system: Path = _SYSTEM) -> Finding:
-    """Say whether bubblewrap is there and can start something; the jail is made of it."""
+def examine_bubblewrap(patience: float = PATIENCE, system: Path = _SYSTEM) -> Finding:
+    """Return whether bubblewrap, which makes the jail, is installed and works."""
     what = "bubblewrap"
     path = _path_of("bwrap")
     if path is None:
         advice = "apt-get install bubblewrap, or your system's package (Linux only)"
         return Finding(what, False, "not found: no bwrap on PATH", advice)
-    told = asked([path, "--version"], patience)
-    version = path if told.fault else told.line
-    trial = asked([path, *TRIAL], patience)
+    reply = ask([path, "--version"], patience)
+    version = path if reply.fault else reply.line
+    trial = ask([path, *TRIAL], patience)
     if not trial.fault:
         return Finding(what, True, f"{version}, works")
     if trial.fault == "failed":
-        return Finding(what, False, f"{version}, does not start: {trial.line}", _allow(system))
+        return Finding(what, False, f"{version}, does not start: {trial.line}", _remedy(system))
     advice = {
-        "hung": f"see what holds it up: bwrap {' '.join(TRIAL)}",
-        "broken": "install bubblewrap anew",
+        "hung": f"find out what blocks it: bwrap {' '.join(TRIAL)}",
+        "broken": "reinstall bubblewrap",
     }[trial.fault]
     return Finding(what, False, f"{version}, {trial.line}", advice)
 
 
-def _allow(system: Path) -> str:
+def _remedy(system: Path) -> str:
     """Return what may help a bubblewrap that does not start."""
     for name, forbidden, remedy in _SWITCHES:
         if _text(system / name) == forbidden:
@@ -282,21 +284,21 @@ def _allow(system: Path) -> str:
     )
 
 
-def lanes(workers: bool, boxed: bool) -> Finding:
-    """Say in which lanes bots can play here.
+def examine_lanes(*, has_workers: bool, has_jail: bool) -> Finding:
+    """Return in which lanes bots can play here.
 
-    >>> lanes(workers=True, boxed=False).detail
+    >>> examine_lanes(has_workers=True, has_jail=False).detail
     'inproc, process; no jail'
     """
-    there = {"inproc": True, "process": workers, "jail": workers and boxed}
-    detail = ", ".join(lane for lane, ok in there.items() if ok)
-    missing = " and no ".join(lane for lane, ok in there.items() if not ok)
+    works = dict(zip(LANES, (True, has_workers, has_workers and has_jail), strict=True))
+    detail = ", ".join(lane for lane, ok in works.items() if ok)
+    missing = " and no ".join(lane for lane, ok in works.items() if not ok)
     advice = "play only bots you trust" if missing else ""
     return Finding("lanes", None, detail + (f"; no {missing}" if missing else ""), advice)
 
 
-def user() -> Finding:
-    """Say whether this is root, whose rights the bots outside the jail have too."""
+def examine_user() -> Finding:
+    """Return whether this is root, whose rights the bots outside the jail have too."""
     if not hasattr(os, "geteuid"):
         return Finding("user", None, "unknown")
     if os.geteuid():
@@ -309,10 +311,10 @@ def user() -> Finding:
     )
 
 
-def interpreter(command: str, patience: float = PATIENCE) -> Finding:
-    """Say which version of a language's program there is, for bots written in it."""
+def examine_interpreter(command: str, patience: float = PATIENCE) -> Finding:
+    """Return which version of a language's program is installed, for bots written in it."""
     path = _path_of(command)
     if path is None:
         return Finding(command, None, "not found")
-    answer = asked([path, INTERPRETERS.get(command, "--version")], patience)
-    return Finding(command, None, f"{path}: {answer.line}" if answer.fault else answer.line)
+    reply = ask([path, INTERPRETERS.get(command, "--version")], patience)
+    return Finding(command, None, f"{path}: {reply.line}" if reply.fault else reply.line)

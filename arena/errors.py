@@ -8,8 +8,8 @@ class ArenaError(Exception):
 
 
 class InputError(ArenaError):
-    """Input that cannot be used: the message names the file or option, and the place in it."""
+    """Input that cannot be used; the message names the file or option, and the place in it."""
 
 
 class WorkerDied(ArenaError):
-    """A worker process ended by itself, so that the games it was playing are lost."""
+    """A worker process died, and no bot can be blamed for it."""

@@ -15,11 +15,12 @@ from unittest import mock
 
 import psutil
 
-from arena.entries.entry import load
-from arena.executors import log
+from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
 from arena.results.folder import RunFolder
 from arena.results.store import Store
-from arena.runs import run as runner
+from arena.runs.run import run
 from arena.tournament.chunk import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
@@ -55,10 +56,10 @@ def rows(games: int = GAMES) -> Iterator[Row]:
     watch = _Watch()
     watch.start()
     with tempfile.TemporaryDirectory() as folder:
-        entries = [load("uniform"), load("greedy")]
+        entries = [resolve("uniform"), resolve("greedy")]
         tournament = Tournament("endurance", 0, games // 2, entries, STANDARD)
         with mock.patch.object(Store, "add", noted):
-            results = runner.run(tournament, 2, RunFolder(Path(folder)), log.QUIET)
+            results = run(tournament, LocalExecutor(2), RunFolder(Path(folder)), QUIET)
         size = (Path(folder) / "run.sqlite").stat().st_size
     first, last = _rate(times, 0, games // 10), _rate(times, games - games // 10, games)
     yield Row(f"{games:,} games: games/s to the last file", f"{games / results.seconds:,.0f}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -12,15 +13,13 @@ from time import perf_counter
 
 import psutil
 
-from arena.entries.entry import Entry, load
-from arena.executors.marks import Marks
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.launch import hello, launch
 from arena.lanes.limits import Limits
-from arena.lanes.output import Printed
-from arena.lanes.process import BotProcess
-from arena.tournament.chunk import Chunk, Job
-from arena.tournament.schedule import Pairing
+from arena.lanes.process import bot_process
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD
 
@@ -48,39 +47,39 @@ def rows() -> Iterator[Row]:
 
 def _started(lane: str) -> tuple[float, float]:
     """Return the seconds a bot's process takes to answer hello, and the MB it takes."""
-    entry, limits = load(str(_UNIFORM), lane=lane), Limits()
-    with tempfile.TemporaryDirectory() as folder:
-        how = launch(entry, limits, Path(folder))
-        process = BotProcess(how, hello(entry, STANDARD), limits, lambda: None)
+    entry = resolve(str(_UNIFORM), lane=lane)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        bot_process(entry, STANDARD, Limits(), Path(folder)) as process,
+    ):
         begin = perf_counter()
         process.start()
         seconds = perf_counter() - begin
         own = psutil.Process(process.pid)
         memory = sum(p.memory_full_info().uss for p in (own, *own.children(recursive=True)))
-        process.kill()
     return seconds, memory / (1 << 20)
 
 
 def _decision(lane: str, games: int) -> float:
-    """Return the seconds a decision of one bot takes more than in the worker's own process."""
-    remote, local = (_seconds(load(str(_UNIFORM), lane=used), games) for used in (lane, "inproc"))
+    """Return the seconds that a decision takes more than in the worker's own process."""
+    remote, local = (
+        _seconds(resolve(str(_UNIFORM), lane=used), games) for used in (lane, "inproc")
+    )
     return remote - local
 
 
 def _seconds(entry: Entry, games: int) -> float:
     """Return the seconds of a game for each of the bot's decisions."""
-    entry = replace(entry, label="measured")
-    pairing = Pairing("measured", "uniform")
-    job = Job(0, STANDARD, {"measured": entry, "uniform": load("uniform")}, [pairing], PAIRS)
-    marks = Marks(bytearray(Marks.length(STANDARD.game_plies)))
-    with tempfile.TemporaryDirectory() as folder:
-        worker = Worker(job, marks, Path(folder), Printed())
+    entries = [replace(entry, label="measured"), resolve("uniform")]
+    tournament = Tournament("bench", 0, PAIRS, entries, STANDARD)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Worker(tournament, Path(folder))) as worker,
+    ):
         if games == 1:
             worker.unsteady.add("measured")  # whose games are played one by one
         worker.play(Chunk(0, 0, 10))
         begin = perf_counter()
         played = worker.play(Chunk(0, 10, PAIRS - 10))
         seconds = perf_counter() - begin
-        worker.close()
-    decisions: float = sum(row[6] / 2 for row in played.results)
-    return seconds / decisions
+    return seconds / sum(result.plies / 2 for result in played.results)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from time import perf_counter
 
-from arena.entries.entry import load
+from arena.entries.resolve import resolve
 from bench import bare
 from bench.engine import BARE_ASKED, Row
 from bench.timing import paired
@@ -46,10 +46,10 @@ def _iterations(first: View, playout: Playout, rng: Random) -> Row:
 
 def _decisions(name: str) -> Iterator[float]:
     """Yield the seconds of every decision with a choice, in games of a bot with itself."""
-    entry = load(name)
+    entry = resolve(name)
     for game in range(GAMES):
         state = State(random_deal(Random(game)))
-        players = [entry.strategy(Setup(Random(game), seat, STANDARD)) for seat in (0, 1)]
+        players = [entry.create(Setup(Random(game), seat, STANDARD)) for seat in (0, 1)]
         while not state.over:
             seen = view(state, state.to_act)
             start = perf_counter()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from arena.entries.entry import load
+from arena.entries.resolve import resolve
 from engine import CITY, STANDARD, SUPPORTS, State
 from engine.cards import VALUES, counts
 from engine.scoring import outcome
@@ -55,8 +55,8 @@ def game(spec: str, number: int) -> Iterator[Row]:
     """Play one game, and yield its positions from a random round on."""
     rng = stream(0, "values", spec, number)
     state = State(random_deal(rng))
-    entry = load(spec)
-    players = [entry.strategy(Setup(Random(rng.random()), seat, STANDARD)) for seat in (0, 1)]
+    entry = resolve(spec)
+    players = [entry.create(Setup(Random(rng.random()), seat, STANDARD)) for seat in (0, 1)]
     clean, loose = rng.choice((1, 2, 3, 4)), rng.choice(LOOSE)
     seen: list[tuple[int, State]] = []
     while not state.over:

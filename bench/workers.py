@@ -8,8 +8,10 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from arena.entries.entry import Entry, load
-from arena.executors import log
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
 from arena.results.folder import RunFolder
 from arena.runs.run import run
 from arena.tournament import config
@@ -25,8 +27,8 @@ RUN_SECONDS = 10.0
 
 def rows() -> Iterator[Row]:
     """Yield games/s to the last file on one and two workers, beside the engine's own."""
-    cheap = [load("uniform"), load("greedy")]
-    quickstart = config.entries(config.read(QUICKSTART))
+    cheap = [resolve("uniform"), resolve("greedy")]
+    quickstart = config.resolve_bots(config.read(QUICKSTART))
     for name, entries, asked in (
         ("uniform - greedy", cheap, "0.85"),
         ("quickstart", quickstart, ""),
@@ -57,7 +59,7 @@ def _rates(entries: Sequence[Entry]) -> tuple[float, float, float]:
 def engine_rate(entries: Sequence[Entry]) -> float:
     """Return games/s between every two bots, as many games for each pairing."""
     tournament = _tournament(entries, 1)
-    by_label = {entry.label: entry.bot for entry in entries}
+    by_label = {entry.label: entry.load() for entry in entries}
     games = 0
     start = perf_counter()
     while perf_counter() - start < ENGINE_SECONDS:
@@ -73,7 +75,7 @@ def run_rate(entries: Sequence[Entry], workers: int, games: int) -> float:
     pairings = len(_tournament(entries, 1).pairings)
     with tempfile.TemporaryDirectory() as folder:
         tournament = _tournament(entries, max(1, games // pairings // 2))
-        results = run(tournament, workers, RunFolder(Path(folder)), log.QUIET)
+        results = run(tournament, LocalExecutor(workers), RunFolder(Path(folder)), QUIET)
     return results.played / results.seconds
 
 

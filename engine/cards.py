@@ -7,8 +7,9 @@ like numbers and copy for free.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
+from struct import Struct
 from typing import TypeAlias
 
 Kind: TypeAlias = int
@@ -92,12 +93,25 @@ def _cards_of(pack: Pack) -> bytes:
     return b"".join([bytes((kind,)) * n for kind, n in enumerate(counts(pack))])
 
 
-def shuffled(cards: bytes, draw: Callable[[], float]) -> bytes:
-    """Return the cards in random order, each placed by one number drawn.
+def shuffled(cards: bytes, noise: bytes) -> bytes:
+    """Return the cards in the random order that `noise` gives, 8 random bytes for each card.
 
-    A sort takes 4 us for 45 cards where Random.shuffle takes 6 (bench/engine.py).
+    Each card becomes the lowest byte of a random number, and the numbers are sorted: two cards
+    have the same 48 random bits, and then stand in kind order, once in 10**12 deals. The
+    numbers are doubles with a fixed first byte, hence positive and finite: C sorts doubles
+    sooner than ints. 3.6 us for 45 cards; 4.8 with ints, 7.6 with a key function in Python.
     """
-    return bytes(sorted(cards, key=lambda _: draw()))
+    size = len(cards)
+    numbers = bytearray(noise)
+    numbers[0::8] = b"\x3f" * size
+    numbers[7::8] = cards
+    doubles = _doubles(size)
+    return doubles.pack(*sorted(doubles.unpack(numbers)))[7::8]
+
+
+@cache
+def _doubles(count: int) -> Struct:
+    return Struct(f">{count}d")
 
 
 def to_text(actions: bytes) -> str:

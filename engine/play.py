@@ -10,10 +10,12 @@ from engine.cards import shuffled
 from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
-from engine.seeds import Step, numbers, stream
+from engine.seeds import address, generator, noise
 from engine.state import Seat, State
 from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy
 from engine.view import view
+
+_LUCK = 16  # bytes
 
 
 class Game(NamedTuple):
@@ -49,36 +51,34 @@ def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> 
     >>> play_game(bot, bot, seed=7) == play_game(bot, bot, seed=7)
     True
     """
-    deal = deal_at(seed, ("deal",), rules)
+    deal, lucks = draw(address(seed, "deal"), rules)
     state = State(deal, rules)
-    play(state, [bot_0(setup(seed, ("deal",), 0, rules)), bot_1(setup(seed, ("deal",), 1, rules))])
+    play(state, [bot_0(setup(lucks[0], 0, rules)), bot_1(setup(lucks[1], 1, rules))])
     winner, win_type, score = outcome(state.piles, rules)
     return Game(winner, win_type, score, Record.of(deal, state))
 
 
-def deal_at(seed: int, address: tuple[Step, ...], rules: Rules = STANDARD) -> bytes:
-    """Return the deal that lives at an address."""
-    return shuffled(rules.deck, numbers(len(rules.deck), seed, *address).__next__)
+class Draw(NamedTuple):
+    """What chance gives one game: the deal, and for each seat the seed of its generator.
 
-
-def setup(
-    seed: int,
-    deal_address: tuple[Step, ...],
-    seat: Seat,
-    rules: Rules = STANDARD,
-    clock: Clock = UNLIMITED,
-) -> Setup:
-    """Return the setup of a seat in the game of a deal."""
-    return Setup(stream(seed, *luck_address(deal_address, seat)), seat, rules, clock)
-
-
-def luck_address(deal_address: tuple[Step, ...], seat: Seat) -> tuple[Step, ...]:
-    """Return where a strategy's generator lives.
-
-    It is keyed by the seat and not by the bot, so that two versions of a bot meet the same
-    luck.
+    A seed has 128 bits. It belongs to the seat and not to the bot, so that two versions of a
+    bot meet the same luck.
     """
-    return ("bot", *deal_address, seat)
+
+    deal: bytes
+    lucks: tuple[int, int]
+
+
+def draw(where: bytes, rules: Rules = STANDARD) -> Draw:
+    """Return what lives at an address (engine.seeds): three parts of one sequence of bytes."""
+    drawn = noise(where, 2 * _LUCK + 8 * len(rules.deck))
+    lucks = int.from_bytes(drawn[:_LUCK]), int.from_bytes(drawn[_LUCK : 2 * _LUCK])
+    return Draw(shuffled(rules.deck, drawn[2 * _LUCK :]), lucks)
+
+
+def setup(luck: int, seat: Seat, rules: Rules = STANDARD, clock: Clock = UNLIMITED) -> Setup:
+    """Return the setup of a strategy whose generator has this seed."""
+    return Setup(generator(luck), seat, rules, clock)
 
 
 def playout(state: State, rng: Random) -> None:

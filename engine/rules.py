@@ -58,7 +58,7 @@ cards, but the copies add up to 45
         object.__setattr__(self, "city_pack", self.cities_needed * UNIT[CITY])
         _check_deal(self)
         _check_forced_take(self)
-        key = tuple(getattr(self, name) for name in VARIANTS if name != "tiebreak")
+        key = tuple(getattr(self, name) for name in RULE_NAMES if name != "tiebreak")
         object.__setattr__(self, "_hash", hash((key, _TIEBREAKS.index(self.tiebreak))))
 
     def __hash__(self) -> int:
@@ -75,7 +75,7 @@ cards, but the copies add up to 45
         >>> Rules(tiebreak="supports").changes()
         {'tiebreak': 'supports'}
         """
-        mine = {name: getattr(self, name) for name in VARIANTS}
+        mine = {name: getattr(self, name) for name in RULE_NAMES}
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in mine.items()
@@ -92,10 +92,12 @@ cards, but the copies add up to 45
         4
         """
         if not isinstance(changes, dict):
-            raise RulesError(f"rules must be a mapping of names to numbers, not {_told(changes)}")
+            raise RulesError(f"rules must be a mapping of names to numbers, not {_show(changes)}")
         for name in changes:
-            if name not in VARIANTS:
-                raise RulesError(f"unknown rule {_told(name)}; the rules are {', '.join(VARIANTS)}")
+            if name not in RULE_NAMES:
+                raise RulesError(
+                    f"unknown rule {_show(name)}; the rules are {', '.join(RULE_NAMES)}"
+                )
         return cls(**changes) if changes else STANDARD
 
     def __repr__(self) -> str:
@@ -106,11 +108,11 @@ cards, but the copies add up to 45
         return f"Rules({changes})"
 
 
-VARIANTS = tuple(entry.name for entry in fields(Rules) if entry.init)
+RULE_NAMES = tuple(entry.name for entry in fields(Rules) if entry.init)
 """The names of the numbers that a variant may change."""
 
 
-def _told(value: object) -> str:
+def _show(value: object) -> str:
     """Return the value for a message: in short, whatever it is."""
     try:
         text = ascii(value)
@@ -121,7 +123,7 @@ def _told(value: object) -> str:
 
 def _as_tuple(name: str, value: object) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
-        raise RulesError(f"{name} must be a list of whole numbers: {_told(value)}")
+        raise RulesError(f"{name} must be a list of whole numbers: {_show(value)}")
     return tuple(value)
 
 
@@ -136,16 +138,16 @@ def _check_numbers(rules: Rules) -> None:
         value, least = getattr(rules, name), lowest.get(name, 1)
         if not _is_int(value) or not least <= value <= _MOST:
             raise RulesError(
-                f"{name} must be a whole number from {least} to {_MOST}: {_told(value)}"
+                f"{name} must be a whole number from {least} to {_MOST}: {_show(value)}"
             )
     _check_counts("copies", rules.copies, len(KINDS), MOST_COPIES)
     _check_counts("majority_values", rules.majority_values, len(SUPPORTS), _MOST)
     if not _is_int(rules.set_bonus) or abs(rules.set_bonus) > _MOST:
         raise RulesError(
-            f"set_bonus must be a whole number up to {_MOST}: {_told(rules.set_bonus)}"
+            f"set_bonus must be a whole number up to {_MOST}: {_show(rules.set_bonus)}"
         )
     if rules.tiebreak not in _TIEBREAKS:
-        raise RulesError(f"tiebreak must be 'cities' or 'supports': {_told(rules.tiebreak)}")
+        raise RulesError(f"tiebreak must be 'cities' or 'supports': {_show(rules.tiebreak)}")
 
 
 def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) -> None:
@@ -153,7 +155,7 @@ def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) ->
         order = " ".join(CHARS[:length])
         raise RulesError(
             f"{name} must be {length} whole numbers from 0 to {most}, for {order}: "
-            f"{_told(list(values))}"
+            f"{_show(list(values))}"
         )
 
 

@@ -7,23 +7,39 @@ common and no generator depends on what else was drawn, or when.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from _random import Random as _CRandom
 from hashlib import blake2b, shake_128
 from random import Random
-from struct import unpack
 from typing import TypeAlias
 
 Step: TypeAlias = str | int
 
 
-def digest(master: int, *path: Step) -> int:
-    """Return 128 bits that depend on the master seed and on every step of the path."""
-    return int.from_bytes(blake2b(_address(master, path), digest_size=16).digest())
+def address(master: int, *path: Step) -> bytes:
+    """Return the master seed and a path as bytes; two paths never have the same bytes.
 
+    Whatever is appended to an address makes another one, which is no path's.
 
-def _address(master: int, path: tuple[Step, ...]) -> bytes:
-    """Return the seed and the path as bytes: no two addresses have the same."""
+    >>> address(7, "deal", 0)
+    b"(7, 'deal', 0)"
+    """
     return ascii((master, *path)).encode()
+
+
+def digest(address: bytes) -> int:
+    """Return 128 bits that depend on every byte of an address."""
+    return int.from_bytes(blake2b(address, digest_size=16).digest())
+
+
+def noise(address: bytes, size: int) -> bytes:
+    """Return so many random bytes that live at an address.
+
+    Enough for a deal, and sooner there than a generator: 2 us for 360 bytes, 4 to seed one.
+
+    >>> noise(address(7, "deal"), 2) == noise(address(7, "deal"), 2)
+    True
+    """
+    return shake_128(address).digest(size)
 
 
 def stream(master: int, *path: Step) -> Random:
@@ -34,15 +50,27 @@ def stream(master: int, *path: Step) -> Random:
     >>> stream(7, "deal", 0).random() == stream(7, "deal", 1).random()
     False
     """
-    return Random(digest(master, *path))
+    return generator(digest(address(master, *path)))
 
 
-def numbers(count: int, master: int, *path: Step) -> Iterator[int]:
-    """Return random numbers of 64 bits that live at an address.
+def generator(seed: int) -> Random:
+    """Return `random.Random(seed)`, of an int: the same numbers, sooner.
 
-    Enough for a deal, and sooner there than a generator: 1 us against 5 for the seeding.
+    It is seeded in C, and only once: 3.8 us where Random takes 4.9.
 
-    >>> list(numbers(2, 7, "deal")) == list(numbers(2, 7, "deal"))
+    >>> generator(7).random() == Random(7).random()
     True
     """
-    return iter(unpack(f"<{count}Q", shake_128(_address(master, path)).digest(8 * count)))
+    rng = _new(_Generator)
+    _seed(rng, seed)
+    return rng
+
+
+class _Generator(Random):
+    """A Random that does not seed itself."""
+
+    gauss_next = None  # as Random.seed sets it
+
+
+_new = _CRandom.__new__
+_seed = _CRandom.seed

@@ -32,7 +32,7 @@ def learn(hand: Pack) -> None:
 
 def random_deal(rng: Random, rules: Rules = STANDARD) -> bytes:
     """Return a deal: every card of the rules, one kind a byte, in random order."""
-    return shuffled(rules.deck, rng.random)
+    return shuffled(rules.deck, rng.randbytes(8 * len(rules.deck)))
 
 
 class State:

@@ -18,7 +18,8 @@ def sample(view: View, rng: Random) -> State:
     about the hand is not weighed. Equal views and equal generators give equal worlds.
     """
     rules = view.rules
-    unseen = shuffled(cards_of(view.unseen), rng.random)
+    cards = cards_of(view.unseen)
+    unseen = shuffled(cards, rng.randbytes(8 * len(cards)))
     held = view.opponent_cards
     deck_end = len(unseen) - rules.removed
     theirs = pack_of(unseen[:held])

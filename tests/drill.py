@@ -43,8 +43,8 @@ FAULTS = [
     Fault(
         "a world whose hidden hand is not random",
         "engine/worlds.py",
-        "unseen = shuffled(cards_of(view.unseen), rng.random)",
-        "unseen = cards_of(view.unseen)",
+        "unseen = shuffled(cards, rng.randbytes(8 * len(cards)))",
+        "unseen = cards",
     ),
     Fault(
         "a wrong tie-break order",
@@ -123,20 +123,20 @@ FAULTS = [
     Fault(
         "both seats of a game with one luck",
         "engine/play.py",
-        'return ("bot", *deal_address, seat)',
-        'return ("bot", *deal_address)',
+        "int.from_bytes(drawn[_LUCK : 2 * _LUCK])",
+        "int.from_bytes(drawn[:_LUCK])",
     ),
     Fault(
         "the guilty bot wins",
         "arena/games/match.py",
-        'winning_seat, win_type = 1 - fault.seat, "forfeit"',
-        'winning_seat, win_type = fault.seat, "forfeit"',
+        'winning_seat, win_type = 1 - guilty, "forfeit"',
+        'winning_seat, win_type = guilty, "forfeit"',
     ),
     Fault(
         "both games of a pair with the same seats",
-        "arena/executors/worker.py",
-        "if seat == 0 else (pairing.opponent, pairing.bot)",
-        "if seat == 0 else (pairing.bot, pairing.opponent)",
+        "arena/tournament/schedule.py",
+        "if self.seat == 0 else (opponent, bot)",
+        "if self.seat == 0 else (bot, opponent)",
     ),
     Fault(
         "intervals by game instead of by pair",
@@ -159,14 +159,14 @@ FAULTS = [
     Fault(
         "one fault too many allowed",
         "arena/tournament/strikes.py",
-        "self._counts[strike.label] >= self.most",
-        "self._counts[strike.label] > self.most",
+        "self._counts[label] >= self.most",
+        "self._counts[label] > self.most",
     ),
     Fault(
         "a bot blamed for one kill from outside",
         "arena/executors/deaths.py",
-        "_SURE_IF_KILLED = 6",
-        "_SURE_IF_KILLED = 1",
+        "_SURE = 6",
+        "_SURE = 1",
     ),
     Fault(
         "a pair missed that lies between finished ones",
@@ -201,20 +201,20 @@ FAULTS = [
     Fault(
         "a check that asks about hidden cards in the same world",
         "arena/check/hidden.py",
-        "world = sample(view(state, number.seat), rng)",
+        "world = sample(view(state, fixture.seat), rng)",
         "world = state",
     ),
     Fault(
         "a check of the variants under the published rules",
         "arena/check/inspection.py",
-        "table = Table(self.candidate, rules=rules)",
-        "table = Table(self.candidate)",
+        "Sparring(self.candidate, rules=rules)",
+        "Sparring(self.candidate)",
     ),
     Fault(
         "a check in two processes with one order of hashes",
         "arena/check/inspection.py",
-        "Table(self.candidate, environment=_OTHER_HASHES)",
-        "Table(self.candidate, environment={})",
+        "Sparring(self.candidate, environment=_OTHER_HASHES)",
+        "Sparring(self.candidate, environment={})",
     ),
     Fault(
         "an endgame that wants what the opponent wants",

@@ -11,7 +11,7 @@ from engine.state import random_deal
 
 DECK = "55555" "666666" "7777777" "88888888" "2222" "33" "4" "xxx" "yyyy" "zz" "CCC"  # fmt: skip
 
-VARIANTS = {
+RULE_SETS = {
     "published": Rules(),
     "supports break ties": Rules(tiebreak="supports"),
     "takes of four": Rules(take_size=4),

@@ -24,7 +24,7 @@ def test_the_bare_loop_scores_as_the_engine_does() -> None:
         found = outcome(state.piles)
         if found.win_type != "city":
             piles = [list(cards_of(pile)) for pile in state.piles]
-            assert bare._scored(*piles) == found
+            assert bare.score(*piles) == found
 
 
 def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from arena import doctor
-from arena.doctor import Finding, asked, bubblewrap, findings, interpreter, lines
+from arena.doctor import (
+    Finding,
+    ask,
+    examine,
+    examine_bubblewrap,
+    examine_interpreter,
+    format_findings,
+)
+from arena.lanes.launch import TRIAL
 
 SHORT = 0.5  # seconds
 LONG = "60"  # seconds that something which hangs would take
@@ -47,7 +55,7 @@ def _nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def named(what: str, patience: float = doctor.PATIENCE) -> Finding:
-    return next(finding for finding in findings(patience) if finding.what == what)
+    return next(finding for finding in examine(patience) if finding.what == what)
 
 
 def alive(pid: int) -> bool:
@@ -61,7 +69,7 @@ def alive(pid: int) -> bool:
 @pytest.mark.usefixtures("_nothing")
 def test_without_bubblewrap_there_is_advice_and_no_jail() -> None:
     """The package is named, and the other lanes are still there."""
-    found = bubblewrap()
+    found = examine_bubblewrap()
     assert found.ok is False
     assert "not found" in found.detail
     assert "apt-get install bubblewrap" in found.advice
@@ -70,13 +78,13 @@ def test_without_bubblewrap_there_is_advice_and_no_jail() -> None:
 
 def test_a_bubblewrap_that_works(program: Program) -> None:
     """Its version is told, nothing is advised, and there is a jail."""
-    words = " ".join(doctor.TRIAL)
+    words = " ".join(TRIAL)
     program(
         "bwrap",
         'test "$1" = --version && echo bubblewrap 0.8.0 && exit',
         f'test "$*" = "{words}"',
     )
-    assert bubblewrap() == ("bubblewrap", True, "bubblewrap 0.8.0, works", "")
+    assert examine_bubblewrap() == ("bubblewrap", True, "bubblewrap 0.8.0, works", "")
     assert named("lanes") == ("lanes", None, "inproc, process, jail", "")
 
 
@@ -89,7 +97,7 @@ def test_a_bubblewrap_that_fails_says_why(program: Program, tmp_path: Path) -> N
         f"echo '{COMPLAINT}' >&2",
         "exit 1",
     )
-    found = bubblewrap(system=tmp_path)
+    found = examine_bubblewrap(system=tmp_path)
     assert found.ok is False
     assert found.detail == f"bubblewrap 0.8.0, does not start: exit status 1: {COMPLAINT}"
     assert "user namespaces" in found.advice
@@ -112,38 +120,41 @@ def test_the_switch_that_forbids_user_namespaces_is_named(
     path = tmp_path / "sys" / setting
     path.parent.mkdir(parents=True)
     path.write_text(f"{forbidden}\n")
-    assert f"sysctl -w {setting.replace('/', '.')}=" in bubblewrap(system=tmp_path / "sys").advice
+    assert (
+        f"sysctl -w {setting.replace('/', '.')}="
+        in examine_bubblewrap(system=tmp_path / "sys").advice
+    )
     path.write_text(f"{allowed}\n")
-    assert "sysctl" not in bubblewrap(system=tmp_path / "sys").advice
+    assert "sysctl" not in examine_bubblewrap(system=tmp_path / "sys").advice
 
 
 def test_a_bubblewrap_that_hangs_is_told_from_one_that_fails(program: Program) -> None:
     """It costs the patience and no more, and namespaces are not blamed."""
     program("bwrap", f"sleep {LONG}")
     began = time.monotonic()
-    found = bubblewrap(SHORT)
+    found = examine_bubblewrap(SHORT)
     assert time.monotonic() - began < int(LONG) / 2
     assert found.ok is False
     assert found.detail.endswith(f"no answer within {SHORT} s")
     assert "does not start" not in found.detail
     assert "namespaces" not in found.advice
-    assert " ".join(doctor.TRIAL) in found.advice
+    assert " ".join(TRIAL) in found.advice
 
 
 def test_a_bubblewrap_that_is_no_program(program: Program) -> None:
     """A file that cannot be executed is a finding like others."""
     program("bwrap").write_bytes(b"\x7fELF and then nothing")
-    found = bubblewrap()
+    found = examine_bubblewrap()
     assert found.ok is False
     assert "cannot be run" in found.detail
-    assert found.advice == "install bubblewrap anew"
+    assert found.advice == "reinstall bubblewrap"
 
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="this machine has no bubblewrap")
 def test_the_real_bubblewrap_is_judged_as_the_shell_judges_it() -> None:
     """What the doctor says is what the same command does outside of it."""
-    done = subprocess.run(["bwrap", *doctor.TRIAL], check=False, capture_output=True, timeout=60)
-    assert bubblewrap().ok is (done.returncode == 0)
+    done = subprocess.run(["bwrap", *TRIAL], check=False, capture_output=True, timeout=60)
+    assert examine_bubblewrap().ok is (done.returncode == 0)
 
 
 @pytest.mark.skipif(not Path("/bin/ps").exists(), reason="needs ps")
@@ -154,7 +165,7 @@ def test_what_hangs_is_killed_with_its_children(
     """A child that holds on to the output neither delays the doctor nor outlives it."""
     note = tmp_path / "pid"
     path = program("parent", f"sleep {LONG} &", f"echo $! >{note}", ending)
-    assert asked([str(path)], 2 * SHORT).fault == "hung"
+    assert ask([str(path)], 2 * SHORT).fault == "hung"
     child = int(note.read_text())
     deadline = time.monotonic() + 10
     while alive(child) and time.monotonic() < deadline:
@@ -165,7 +176,7 @@ def test_what_hangs_is_killed_with_its_children(
 @pytest.mark.usefixtures("_nothing")
 def test_an_empty_path_raises_nothing() -> None:
     """Every interpreter is "not found", which is information and no fault."""
-    found = {finding.what: finding for finding in findings()}
+    found = {finding.what: finding for finding in examine()}
     assert found.keys() >= {"python", "start methods", "cores", "memory", "sqlite", "user"}
     for command in doctor.INTERPRETERS:
         assert found[command] == (command, None, "not found", "")
@@ -178,7 +189,7 @@ def test_an_odd_path_raises_nothing(
     """Without a PATH worth the name there are still findings."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", path)
-    assert [finding for finding in findings() if finding.what == "bubblewrap" and not finding.ok]
+    assert [finding for finding in examine() if finding.what == "bubblewrap" and not finding.ok]
 
 
 def test_a_program_beside_the_user_is_found_by_a_relative_path(
@@ -187,29 +198,39 @@ def test_a_program_beside_the_user_is_found_by_a_relative_path(
     """Programs run in another folder than the one where they were found."""
     monkeypatch.chdir(program("node", "echo v20.1.0").parent)
     monkeypatch.setenv("PATH", ".")
-    assert interpreter("node").detail == "v20.1.0"
+    assert examine_interpreter("node").detail == "v20.1.0"
 
 
 def test_an_interpreters_first_line_is_its_version(program: Program) -> None:
     """Empty lines and further ones are left out; standard error serves if need be."""
     program("cc", "echo", "echo cc 12.2.0", "echo Copyright", "echo a warning >&2")
     program("java", "echo openjdk 17 >&2")
-    assert interpreter("cc") == ("cc", None, "cc 12.2.0", "")
-    assert interpreter("java").detail == "openjdk 17"
+    assert examine_interpreter("cc") == ("cc", None, "cc 12.2.0", "")
+    assert examine_interpreter("java").detail == "openjdk 17"
 
 
 def test_an_interpreter_that_fails_or_hangs_is_information(program: Program) -> None:
     """Where it is and what went wrong is told, and nothing is advised."""
     broken = program("rustc", "echo no toolchain >&2", "exit 3")
     hung = program("go", f"sleep {LONG}")
-    assert interpreter("rustc") == ("rustc", None, f"{broken}: exit status 3: no toolchain", "")
-    assert interpreter("go", SHORT) == ("go", None, f"{hung}: no answer within {SHORT} s", "")
+    assert examine_interpreter("rustc") == (
+        "rustc",
+        None,
+        f"{broken}: exit status 3: no toolchain",
+        "",
+    )
+    assert examine_interpreter("go", SHORT) == (
+        "go",
+        None,
+        f"{hung}: no answer within {SHORT} s",
+        "",
+    )
 
 
 def test_output_that_is_no_text_raises_nothing(program: Program) -> None:
     """Bytes that are not UTF-8 are replaced, and a terminal is not disturbed by the rest."""
     program("node", r"printf '\377\033[31mred\n'")
-    (line,) = lines([interpreter("node")])
+    (line,) = format_findings([examine_interpreter("node")])
     assert "red" in line
     assert line.isprintable()
 
@@ -228,31 +249,34 @@ def test_a_probe_that_breaks_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_python_is_new_enough_from_3_11_on() -> None:
     """The version is compared as numbers and not as text."""
-    assert doctor.python((3, 11, 0)).ok
-    assert doctor.python((4, 0, 0)).ok
+    assert doctor.examine_python((3, 11, 0)).ok
+    assert doctor.examine_python((4, 0, 0)).ok
     for old in ((3, 10, 14), (3, 9, 1), (2, 7, 18)):
-        found = doctor.python(old)
+        found = doctor.examine_python(old)
         assert found.ok is False
         assert "3.11" in found.advice
-    assert doctor.python().ok is (sys.version_info >= (3, 11))
+    assert doctor.examine_python().ok is (sys.version_info >= (3, 11))
 
 
 def test_without_a_fork_server_there_are_no_workers() -> None:
     """Then only the lane inside one's own process is left."""
-    assert doctor.start_methods(["fork", "spawn", "forkserver"]).ok
-    found = doctor.start_methods(["spawn"])
+    assert doctor.examine_start_methods(["fork", "spawn", "forkserver"]).ok
+    found = doctor.examine_start_methods(["spawn"])
     assert found.ok is False
     assert "forkserver" in found.advice
-    assert doctor.lanes(workers=False, boxed=True).detail == "inproc; no process and no jail"
+    assert (
+        doctor.examine_lanes(has_workers=False, has_jail=True).detail
+        == "inproc; no process and no jail"
+    )
 
 
 def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """The affinity counts, and the machine's number where there is none."""
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5}, raising=False)
-    assert doctor.cores().detail == "2 of 8"
+    assert doctor.examine_cores().detail == "2 of 8"
     monkeypatch.delattr(os, "sched_getaffinity")
-    assert doctor.cores().detail == "8"
+    assert doctor.examine_cores().detail == "8"
 
 
 def test_memory_is_what_a_container_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,24 +289,24 @@ def test_memory_is_what_a_container_leaves(tmp_path: Path, monkeypatch: pytest.M
         ("9223372036854771712\n", "4.0 GiB"),
     ]:
         limit.write_text(text)
-        assert doctor.memory(tmp_path).detail == detail
+        assert doctor.examine_memory(tmp_path).detail == detail
     monkeypatch.delattr(os, "sysconf")
-    assert doctor.memory(tmp_path) == ("memory", None, "unknown", "")
+    assert doctor.examine_memory(tmp_path) == ("memory", None, "unknown", "")
 
 
 def test_the_temporary_folder_is_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is left in it; one that is not there or full is a fault with advice."""
-    found = doctor.temporary(str(tmp_path))
+    found = doctor.examine_temporary_folder(str(tmp_path))
     assert str(tmp_path) in found.detail
     assert list(tmp_path.iterdir()) == []
-    missing = doctor.temporary(str(tmp_path / "missing"))
+    missing = doctor.examine_temporary_folder(str(tmp_path / "missing"))
     assert missing.ok is False
     assert "TMPDIR" in missing.advice
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
-    full = doctor.temporary(str(tmp_path))
+    full = doctor.examine_temporary_folder(str(tmp_path))
     assert full.ok is False
     assert "make room" in full.advice
 
@@ -290,9 +314,9 @@ def test_the_temporary_folder_is_written_to(
 def test_sqlite_is_there_or_a_python_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Python built without SQLite raises ImportError, as None in sys.modules does."""
     sqlite3 = pytest.importorskip("sqlite3")
-    assert doctor.sqlite() == ("sqlite", True, sqlite3.sqlite_version, "")
+    assert doctor.examine_sqlite() == ("sqlite", True, sqlite3.sqlite_version, "")
     monkeypatch.setitem(sys.modules, "sqlite3", None)
-    found = doctor.sqlite()
+    found = doctor.examine_sqlite()
     assert found.ok is False
     assert found.advice
 
@@ -300,18 +324,18 @@ def test_sqlite_is_there_or_a_python_is_advised(monkeypatch: pytest.MonkeyPatch)
 def test_root_is_told_to_prefer_the_jail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Information for both: bots outside the jail have the rights of who runs them."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert doctor.user().ok is None
-    assert "jail" in doctor.user().advice
+    assert doctor.examine_user().ok is None
+    assert "jail" in doctor.examine_user().advice
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert doctor.user().ok is None
-    assert doctor.user().advice == ""
+    assert doctor.examine_user().ok is None
+    assert doctor.examine_user().advice == ""
 
 
 def test_lines_fit_a_terminal_and_lose_no_word() -> None:
     """Long texts are wrapped, a word longer than a line is broken."""
     detail = " ".join(f"word-{number}" for number in range(40))
     found = Finding("a rather long name for a thing", False, detail, "x" * 200)
-    shown = list(lines([found]))
+    shown = list(format_findings([found]))
     assert max(map(len, shown)) <= 80
     text = " ".join(line.strip() for line in shown)
     assert detail in text
@@ -321,14 +345,14 @@ def test_lines_fit_a_terminal_and_lose_no_word() -> None:
 def test_a_bubblewrap_with_much_to_say_fits_a_terminal(program: Program) -> None:
     """Its complaint is wrapped like everything else."""
     program("bwrap", f"echo {'complaint ' * 30} {'/long' * 40} >&2", "exit 1")
-    shown = list(lines(findings()))
+    shown = list(format_findings(examine()))
     assert max(map(len, shown)) <= 80
     assert "".join(shown).count("complaint") == 30
 
 
 def test_this_machines_lines_fit_a_terminal() -> None:
     """Whatever is installed here, every line has a mark or continues one that has."""
-    shown = list(lines(findings()))
+    shown = list(format_findings(examine()))
     assert max(map(len, shown)) <= 80
     assert all(line.isprintable() and line.strip() for line in shown)
     assert all(line.startswith(("ok ", "bad ", "- ", " ")) for line in shown)
@@ -337,5 +361,5 @@ def test_this_machines_lines_fit_a_terminal() -> None:
 @pytest.mark.parametrize("length", range(40, 60))
 def test_a_line_does_not_end_inside_a_word(length: int) -> None:
     """What is advised can be copied: `apt-get` is not broken at its hyphen."""
-    shown = list(lines([Finding("what", None, f"{'x' * length} apt-get")]))
+    shown = list(format_findings([Finding("what", None, f"{'x' * length} apt-get")]))
     assert any(line.endswith(" apt-get") for line in shown)

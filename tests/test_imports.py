@@ -25,6 +25,26 @@ ENGINE_ORDER = [
     "record",
     "play",
 ]
+ROOMS = [
+    "__main__",
+    "cli",
+    "doctor",
+    "check",
+    "runs",
+    "results",
+    "statistics",
+    "executors",
+    "person",
+    "tournament",
+    "games",
+    "lanes",
+    "new",
+    "records",
+    "entries",
+    "errors",
+]
+"""The rooms of the arena: each may import those below it, and itself."""
+
 HEAVY = {"pandas", "scipy", "numpy", "altair"}
 
 
@@ -79,15 +99,43 @@ def test_no_bot_is_built_on_itself() -> None:
     assert {"ismcts", "majority"} <= built_on("champion") | built_on("ismcts")
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.name != "template"),
-    ids=lambda p: p.stem,
-)
+ARENA = sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.name != "template")
+
+
+def room_of(path: Path) -> str:
+    """Return the room that a module of the arena lies in."""
+    return path.relative_to(ROOT / "arena").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", ARENA, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_run_one_way_through_the_rooms(path: Path) -> None:
+    """Down the list, also where an import is only for a type or only when it is needed."""
+    room = room_of(path)
+    if room == "__init__":
+        return
+    assert room in ROOMS, f"{room} has no place in the order"
+    below = ROOMS[ROOMS.index(room) :]
+    for name in imported(path):
+        if name.startswith("arena."):
+            assert name.split(".")[1] in below, name
+
+
+def test_every_room_says_what_lives_there() -> None:
+    """A sentence in its `__init__`, and no module beside the rooms but those of the list."""
+    folders = {path.parent for path in ARENA}
+    for folder in folders - {ROOT / "arena"}:
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+        assert text, folder
+        assert text.partition("\n")[0].endswith("."), folder
+    flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
+    assert flat == {"__init__", "__main__", "doctor", "errors"}
+
+
+@pytest.mark.parametrize("path", ARENA, ids=lambda p: p.stem)
 def test_the_arena_reaches_bots_through_entries(path: Path) -> None:
-    """Only `entries.entry` imports the package of bots."""
+    """Only `entries.resolve` imports the package of bots."""
     tops = {name.partition(".")[0] for name in imported(path)}
-    assert "bots" not in tops or path.stem == "entry"
+    assert "bots" not in tops or path.stem == "resolve"
 
 
 def loaded_by(statement: str) -> set[str]:

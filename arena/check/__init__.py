@@ -1,5 +1,5 @@
-"""Check: one bot through the whole contract, in processes of its own, told line by line.
+"""One bot put through the whole contract, in processes of its own, told line by line.
 
-`supervisor` starts the `inspector` in a process of its own and never runs a bot's code; the
-inspector starts the bot's processes, so that a bot which kills its parent kills no command.
+`supervisor` starts the `inspector` in a process of its own and never runs a bot's code. The
+inspector starts the bot's processes, so that a bot that kills its parent kills no command.
 """

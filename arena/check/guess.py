@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from arena.check.item import Item, failed
-from arena.check.table import Candidate, Guilty, Table
-from arena.entries.entry import installed
-from arena.entries.ladder import ELO, between
+from arena.check.item import Item, fail
+from arena.check.sparring import Candidate, Guilty, Sparring
+from arena.entries.ladder import ELO, place
+from arena.entries.resolve import installed
 from arena.statistics.ratings import PairScores, Rating, fit_one
 from arena.tournament.chunk import Played
 
@@ -17,32 +17,33 @@ _TOO_FAR = 100.0  # Elo points above the bot's interval: the strong anchors are 
 _FREE_SECONDS = 0.5  # added to each anchor's time, so that the first games decide little
 
 
-class Ladder:
-    """A table at which the bots of the ladder sit; what the bot has scored against each."""
+class Climb:
+    """The bot's games against the bots of the ladder, and its score against each of them."""
 
     def __init__(self, candidate: Candidate) -> None:
-        there = {name for name, _ in installed()}
-        self.names = [name for name in ELO if name in there]
-        self.table = Table(candidate, opponents=self.names)
+        present = {name for name, _ in installed()}
+        self.names = [name for name in ELO if name in present]
+        self.sparring = Sparring(candidate, opponents=self.names)
         self.scores = [PairScores(len(self.names), n, 0, 0.0, 0.0) for n in range(len(self.names))]
         self.seconds = [_FREE_SECONDS for _ in self.names]
 
     def play(self, anchor: int) -> None:
         """Play some pairs against one of them."""
-        begun = time.monotonic()
-        self._count(anchor, self.table.play(anchor, self._pairs(anchor)))
-        self.seconds[anchor] += time.monotonic() - begun
+        start = time.monotonic()
+        self._count(anchor, self.sparring.play(anchor, self._pairs(anchor)))
+        self.seconds[anchor] += time.monotonic() - start
 
     def _pairs(self, anchor: int) -> int:
-        """Return how many pairs take half a second; one where nothing is known of an anchor."""
+        """Return how many pairs take half a second; one where the anchor's speed is unknown."""
         known = self.scores[anchor].pairs
-        return min(self.table.pairs_at_once(), max(1, int(known / 2 / self.seconds[anchor])))
+        most = self.sparring.pairs_at_once()
+        return min(most, max(1, int(known / 2 / self.seconds[anchor])))
 
     def _count(self, anchor: int, played: Played) -> None:
-        by_pair: Counter[int] = Counter()  # in half points
-        for pair, _, winner, *_ in played.results:
-            by_pair[pair] += 1 if winner is None else 2 * (winner == 0)
-        scores = [half / 2 for half in by_pair.values()]
+        halves: Counter[int] = Counter()  # half points, by pair
+        for result in played.results:
+            halves[result.pair] += 1 if result.winner is None else 2 * (result.winner == 0)
+        scores = [half / 2 for half in halves.values()]
         _, opponent, pairs, total, squares = self.scores[anchor]
         self.scores[anchor] = PairScores(
             len(self.names),
@@ -53,17 +54,17 @@ class Ladder:
         )
 
     def rating(self) -> Rating:
-        """Return the bot's rating, the others' being what they are."""
+        """Return the bot's rating, with the others' ratings as they are."""
         met = [score for score in self.scores if score.pairs]
         return fit_one([ELO[name] for name in self.names], met)
 
     def in_reach(self, anchor: int) -> bool:
-        """Return whether games against an anchor would tell anything: not if all is lost."""
+        """Return whether games against an anchor would tell anything, and not all be lost."""
         played = any(score.pairs for score in self.scores)
         return not played or self.rating().high + _TOO_FAR > ELO[self.names[anchor]]
 
     def next(self) -> int:
-        """Return whose games tell most for the time they take."""
+        """Return the anchor whose games tell most for the time they take."""
         elo = self.rating().elo
 
         def worth(anchor: int) -> float:
@@ -72,7 +73,7 @@ class Ladder:
 
         return max(range(len(self.names)), key=worth)
 
-    def told(self) -> Item:
+    def to_item(self) -> Item:
         """Return the item."""
         elo, low, high = self.rating()
         games = 2 * sum(score.pairs for score in self.scores)
@@ -87,24 +88,24 @@ class Ladder:
         elif won == 0:
             message = f"below {high:.0f}: won none of {games} games"
         else:
-            message = f"about {elo:.0f} ({low:.0f}..{high:.0f}), {between(elo)}"
+            message = f"about {elo:.0f} ({low:.0f}..{high:.0f}), {place(elo)}"
             message += f": a first guess from {games} games"
         return Item(NAME, "ok", message, figures=figures)
 
 
-def guessed(candidate: Candidate, games: int, seconds: float) -> Item:
-    """Play games against the ladder, about so many or until the time is up, and rate the bot."""
-    ladder = Ladder(candidate)
+def guess_rating(candidate: Candidate, games: int, seconds: float) -> Item:
+    """Play about so many games against the ladder, or until the time is up, and rate the bot."""
+    climb = Climb(candidate)
     deadline = time.monotonic() + seconds
     try:
-        for anchor in range(len(ladder.names)):
-            if anchor == 0 or (time.monotonic() < deadline and ladder.in_reach(anchor)):
-                ladder.play(anchor)
-        while len(ladder.table.actions) < games and time.monotonic() < deadline:
-            ladder.play(ladder.next())
+        for anchor in range(len(climb.names)):
+            if anchor == 0 or (time.monotonic() < deadline and climb.in_reach(anchor)):
+                climb.play(anchor)
+        while len(climb.sparring.actions) < games and time.monotonic() < deadline:
+            climb.play(climb.next())
     except Guilty as guilty:
-        where = f"at ply {guilty.fault.ply} against {ladder.names[guilty.number.opponent]}"
-        return failed(NAME, guilty.fault, where, guilty.command)
+        where = f"at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
+        return fail(NAME, guilty.fault, where, guilty.command)
     finally:
-        ladder.table.close()
-    return ladder.told()
+        climb.sparring.close()
+    return climb.to_item()

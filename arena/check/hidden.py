@@ -1,8 +1,8 @@
 """Hidden: whether a bot's moves depend on cards that it cannot see.
 
 Each decision is asked again in a world drawn from the view: a new strategy with the same
-seed plays the game from its beginning, the opponent's actions being forced. Its answers
-must be those of the record, because nothing it may look at is different.
+seed plays the game from its beginning, and the opponent plays the actions of the record. The
+bot's answers must be those of the record, because nothing it may look at is different.
 """
 
 from __future__ import annotations
@@ -11,70 +11,76 @@ import time
 from collections.abc import Mapping
 from random import Random
 
-from arena.check.item import Item, failed
+from arena.check.item import Item, fail
 from arena.check.loop import Loop
-from arena.check.table import Number, Table, parting
+from arena.check.sparring import Sparring, find_parting
 from arena.lanes.faults import Forfeit
-from engine.cards import CHARS, to_text
+from arena.tournament.schedule import Fixture
+from engine import sample
+from engine.cards import CHARS
 from engine.notation import parse_actions
 from engine.seeds import stream
 from engine.state import State
 from engine.view import view
-from engine.worlds import sample
 
 NAME = "hidden cards"
 _MOST_GAMES = 20
 
 
-def asked_again(loop: Loop, games: Mapping[Number, str], seconds: float) -> Item:
+def check_hidden(loop: Loop, games: Mapping[Fixture, str], seconds: float) -> Item:
     """Ask decisions of some games again, in random order, until the time is up."""
-    table = loop.table
-    rng = stream(table.candidate.seed, "check", "hidden")
+    sparring = loop.sparring
+    rng = stream(sparring.candidate.seed, "check", "hidden")
     deadline = time.monotonic() + seconds
-    questions = _questions(table, games, rng)
+    questions = _questions(sparring, games, rng)
     asked = 0
-    for number, ply in questions:
+    for fixture, ply in questions:
         if asked and time.monotonic() > deadline:
             break
-        found = _other(loop, number, games[number], ply, rng)
-        if found is not None:
-            return found
+        problem = _ask_again(loop, fixture, games[fixture], ply, rng)
+        if problem is not None:
+            return problem
         asked += 1
     of = f" of {len(questions):,}, its time was up" if asked < len(questions) else ""
     message = f"{asked:,} decisions asked again{of}: the same answers"
     return Item(NAME, "ok", message, figures={"decisions": asked})
 
 
-def _questions(table: Table, games: Mapping[Number, str], rng: Random) -> list[tuple[Number, int]]:
-    """Return the decisions of some games, but those that were forced, in random order."""
-    found = []
-    for number in [*games][:_MOST_GAMES]:
-        state = State(table.deal(number), table.rules)
-        for ply, action in enumerate(parse_actions(games[number])):
-            if state.to_act == number.seat and len(state.legal()) > 1:
-                found.append((number, ply))
+def _questions(
+    sparring: Sparring, games: Mapping[Fixture, str], rng: Random
+) -> list[tuple[Fixture, int]]:
+    """Return the decisions of some games that were not forced, in random order."""
+    questions = []
+    for fixture in [*games][:_MOST_GAMES]:
+        state = _start(sparring, fixture)
+        for ply, action in enumerate(parse_actions(games[fixture])):
+            if state.to_act == fixture.seat and len(state.legal()) > 1:
+                questions.append((fixture, ply))
             state.apply(action)
-    rng.shuffle(found)
-    return found
+    rng.shuffle(questions)
+    return questions
 
 
-def _other(loop: Loop, number: Number, actions: str, ply: int, rng: Random) -> Item | None:
+def _start(sparring: Sparring, fixture: Fixture) -> State:
+    return State(fixture.draw(sparring.candidate.seed, sparring.rules).deal, sparring.rules)
+
+
+def _ask_again(loop: Loop, fixture: Fixture, actions: str, ply: int, rng: Random) -> Item | None:
     """Ask one decision again; return what is wrong with the answer, None if nothing is."""
-    table = loop.table
-    state = State(table.deal(number), table.rules)
+    sparring = loop.sparring
+    state = _start(sparring, fixture)
     state.follow(parse_actions(actions[:ply]))
     try:
-        world = sample(view(state, number.seat), rng)
-        deal = to_text(world.deal())
-        again = loop.play(number, deal=deal, actions=actions, last=ply)[: ply + 1]
+        world = sample(view(state, fixture.seat), rng)
+        again = loop.play(fixture, deal=world.deal(), actions=actions, last=ply)[: ply + 1]
         if again == actions[: ply + 1]:
             return None
-        if loop.play(number, actions=actions, last=ply)[: ply + 1] != actions[: ply + 1]:
+        if loop.play(fixture, actions=actions, last=ply)[: ply + 1] != actions[: ply + 1]:
             return Item(NAME, "none", "not tried: its answers differ with the same cards, too")
     except Forfeit as forfeit:
-        return failed(NAME, forfeit, "with other cards unseen", table.command(number))
-    first = parting(again, actions)
-    told = again[first] if again[first:] and again[first] in CHARS else "nothing"
-    message = f"plays {told} at ply {first} where it played {actions[first]}: "
+        return fail(NAME, forfeit.fault, "with other cards unseen", sparring.command(fixture))
+    first = find_parting(again, actions)
+    action = again[first] if again[first:] and again[first] in CHARS else "nothing"
+    message = f"plays {action} at ply {first} where it played {actions[first]}: "
     message += "only cards it cannot see were different"
-    return Item(NAME, "fail", message, "hidden", command=table.command(number))
+    return Item(NAME, "fail", message, "hidden", command=sparring.command(fixture))

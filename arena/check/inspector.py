@@ -1,4 +1,4 @@
-"""Inspector: the program in which a bot is inspected, and which it may take down with it."""
+"""Inspector: the program in which a bot is inspected, and which the bot may take down."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import msgspec
 
 from arena.check.inspection import Inspection
 from arena.check.order import Order
-from arena.check.table import OPPONENTS, Candidate
-from arena.entries.entry import load
+from arena.check.sparring import OPPONENTS, Candidate
 from arena.entries.ladder import ELO
-from arena.lanes import cleanup as orphans
+from arena.entries.resolve import resolve
+from arena.lanes.cleanup import adopt_orphans
 
 _BEAT = 0.5  # seconds between two signs of life
-_LABEL = "checked"  # of a bot that is to play against its double
+_LABEL = "checked"  # of a bot that has the label of one of its opponents
 
 
 class _Speaker:
-    """Writes lines of JSON: items, what is worked on, and that from time to time again."""
+    """Writes lines of JSON: the items, and from time to time which one is worked on."""
 
     def __init__(self, out: BinaryIO) -> None:
         self.out = out
@@ -46,12 +46,12 @@ class _Speaker:
 
 
 def main() -> None:
-    """Read an order and a folder, write the items; end as soon as the input has ended."""
+    """Read an order and a folder, write the items; exit as soon as the input has ended."""
     order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    orphans.adopt()
+    threading.Thread(target=_exit_with_input, daemon=True).start()
+    adopt_orphans()
     speaker = _Speaker(sys.stdout.buffer)
-    entry = load(order.spec)
+    entry = resolve(order.spec)
     if entry.label in {*OPPONENTS, *ELO}:
         entry = replace(entry, label=_LABEL)
     candidate = Candidate(entry, order.limits, order.seed, Path(folder), speaker.beat)
@@ -60,7 +60,7 @@ def main() -> None:
     speaker.say(end=True)
 
 
-def _end_with_input() -> None:
+def _exit_with_input() -> None:
     while os.read(0, 1):  # not sys.stdin, whose lock would be in the way at the end
         pass
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Item: one line of the report, and how it is shown."""
+"""Item: one line of the report, and how it is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from arena.lanes.faults import Fault, Forfeit, printable
+from arena.lanes.faults import Fault, printable
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -33,16 +33,16 @@ NAMES = (
 )
 """Every item, in the order of the report."""
 
-_MARKS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
+_SIGNS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
 _WIDTH = 80
 _INDENT = " " * 21
 _MOST_EVIDENCE = 3  # lines
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was found about one thing: `none` where it was not tried, or is not to be had.
+    """What was found about one thing; `none` where it was not tried, or is not available.
 
-    `kind` is that of the fault behind a failure; `evidence` are lines of a traceback or of
+    `kind` is that of the fault behind a failure; `evidence` holds lines of a traceback or of
     output; `command` plays the game again.
     """
 
@@ -55,8 +55,8 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     figures: dict[str, Any] = {}
 
 
-def failed(name: str, fault: Forfeit | Fault, where: str = "", command: str = "") -> Item:
-    """Return the item that a fault has failed, with the end of its traceback and output."""
+def fail(name: str, fault: Fault, where: str = "", command: str = "") -> Item:
+    """Return the item that fails by a fault, with the end of its traceback and output."""
     evidence = [
         line
         for text in (fault.traceback, fault.output)
@@ -68,26 +68,26 @@ def failed(name: str, fault: Forfeit | Fault, where: str = "", command: str = ""
     return Item(name, "fail", message, fault.kind, tuple(evidence), command)
 
 
-def as_json(item: Item) -> dict[str, Any]:
-    """Return an item as data: name, status and message, and the rest where there is any.
+def to_data(item: Item) -> dict[str, Any]:
+    """Return an item as plain data: name, status and message, and what else it has.
 
-    >>> as_json(Item("size", "ok", "2 lines", figures={"lines": 2}))
+    >>> to_data(Item("size", "ok", "2 lines", figures={"lines": 2}))
     {'name': 'size', 'status': 'ok', 'message': '2 lines', 'figures': {'lines': 2}}
     """
     data: dict[str, Any] = msgspec.to_builtins(item)
     return data
 
 
-def lines(item: Item) -> Iterator[str]:
+def format_item(item: Item) -> Iterator[str]:
     """Yield an item's lines for a terminal of 80 columns, evidence below.
 
-    >>> for line in lines(Item("time", "warn", "slow", command="arena game greedy uniform")):
+    >>> for line in format_item(Item("time", "warn", "slow", command="arena game greedy uniform")):
     ...     print(line)
     warn time            slow
                          $ arena game greedy uniform
     """
     yield from textwrap.wrap(
-        printable(f"{_MARKS[item.status]:<4} {item.name:<15} {item.message}"),
+        printable(f"{_SIGNS[item.status]:<4} {item.name:<15} {item.message}"),
         _WIDTH,
         subsequent_indent=_INDENT,
         break_on_hyphens=False,
@@ -95,10 +95,10 @@ def lines(item: Item) -> Iterator[str]:
     for text in item.evidence:
         yield printable(f"{_INDENT}| {text}")[:_WIDTH]
     if item.command:
-        yield from _folded(item.command)
+        yield from _fold(item.command)
 
 
-def _folded(command: str) -> Iterator[str]:
+def _fold(command: str) -> Iterator[str]:
     """Break a command between words, so that a shell takes it as one."""
     line = f"{_INDENT}$"
     for word in map(shlex.quote, shlex.split(command)):

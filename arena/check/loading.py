@@ -6,44 +6,45 @@ import re
 import time
 from dataclasses import replace
 
-from arena.check.item import Item, failed
-from arena.check.table import Candidate
+from arena.check.item import Item, fail
+from arena.check.sparring import Candidate
 from arena.lanes.faults import Forfeit
-from arena.lanes.launch import hello, launch
-from arena.lanes.process import BotProcess
+from arena.lanes.process import bot_process
 from engine import STANDARD
 
 _NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
 
 
-def loading(candidate: Candidate) -> list[Item]:
+def check_loading(candidate: Candidate) -> list[Item]:
     """Return the first three items, or those of them up to the one that fails."""
-    entry = replace(candidate.entry, lane="process")
-    started = launch(entry, candidate.limits, candidate.new_folder())
-    said = hello(entry, STANDARD, check=True)
-    process = BotProcess(started, said, candidate.limits, candidate.beat)
-    begun = time.perf_counter()
-    try:
-        process.start()
-    except Forfeit as forfeit:
-        return _refused(forfeit)
-    finally:
-        process.kill()
-    seconds = time.perf_counter() - begun
+    entry, limits, folder = candidate.entry, candidate.limits, candidate.make_folder()
+    start = time.perf_counter()
+    with bot_process(
+        replace(entry, lane="process"), STANDARD, limits, folder, candidate.beat, check=True
+    ) as process:
+        try:
+            process.start()
+        except Forfeit as forfeit:
+            return _refuse(forfeit)
+        seconds = time.perf_counter() - start
     imports = Item("imports", "ok", f"ready in {seconds:.2f} s", figures={"seconds": seconds})
     if entry.command:
-        told = "a command answers for itself"
-        return [imports, Item("binds bot", "none", told), Item("parameters", "none", told)]
-    given = ", ".join(f"{name}={value!r}" for name, value in entry.params.items())
-    params = Item("parameters", "ok", f"takes {given}" if given else "needs none")
+        message = "does not apply to a command"
+        return [imports, Item("binds bot", "none", message), Item("parameters", "none", message)]
+    written = ", ".join(f"{name}={value!r}" for name, value in entry.params.items())
+    params = Item("parameters", "ok", f"takes {written}" if written else "needs none")
     return [imports, Item("binds bot", "ok", "to something that can be called"), params]
 
 
-def _refused(forfeit: Forfeit) -> list[Item]:
+def _refuse(forfeit: Forfeit) -> list[Item]:
     imports = Item("imports", "ok", "")
-    if forfeit.kind == "params":
-        params = Item("parameters", "fail", forfeit.message, "params")
-        return [imports, Item("binds bot", "ok", ""), params]
-    if _NO_BOT.match(forfeit.message):
-        return [imports, Item("binds bot", "fail", forfeit.message, "import")]
-    return [failed("imports", forfeit)]
+    kind, message = forfeit.fault[:2]
+    if kind == "params":
+        return [
+            imports,
+            Item("binds bot", "ok", ""),
+            Item("parameters", "fail", message, "params"),
+        ]
+    if _NO_BOT.match(message):
+        return [imports, Item("binds bot", "fail", message, "import")]
+    return [fail("imports", forfeit.fault)]

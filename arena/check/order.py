@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from arena.check.extent import GAMES, SECONDS
 from arena.lanes.limits import Limits
-
-GAMES = 200
-SECONDS = 120.0
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Supervisor: has a bot checked in another process, and tells what came of it in any case."""
+"""Supervisor: has a bot checked in another process, and reports what came of it in any case."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ import arena
 from arena.check.item import NAMES, Item
 from arena.check.order import Order
 from arena.errors import ArenaError
-from arena.lanes import cleanup as orphans
-from arena.lanes.faults import ending
-from arena.lanes.scratch import scratch
+from arena.lanes.cleanup import children, kill_orphans, scratch_folder
+from arena.lanes.faults import describe_exit
 
 SILENCE = 30.0  # seconds without a sign of life
 _ROOT = str(Path(arena.__path__[0]).resolve().parent)
@@ -38,30 +37,30 @@ class _Line(msgspec.Struct):
     end: bool = False
 
 
-def checked(
+def run_check(
     order: Order,
     working: Callable[[str], None] = lambda _: None,
     silence: float = SILENCE,
 ) -> Iterator[Item]:
     """Yield every item of the report, each as soon as it and those before it are known.
 
-    `working` is told the item that is being worked on. Raises ArenaError where the check
-    itself has failed; a bot that kills it has failed the item.
+    `working` is called with the item that is being worked on. Raises ArenaError where the
+    check itself has failed; a bot that kills the check has failed the item.
     """
-    with scratch() as folder:
-        others = orphans.children()
-        process = _started(order, folder)
+    with scratch_folder() as folder:
+        others = children()
+        process = _start(order, folder)
         try:
-            yield from _in_order(_items(process, working, silence, folder))
+            yield from _complete(_items(process, working, silence, folder))
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            orphans.kill(others)
+            kill_orphans(others)
 
 
-def _in_order(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items, and one that says so for each that is left out."""
+def _complete(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items, and one that says so for each item that was not tried."""
     names = iter(NAMES)
     for item in items:
         for name in names:
@@ -73,7 +72,7 @@ def _in_order(items: Iterator[Item]) -> Iterator[Item]:
         yield Item(name, "none", _NOT_TRIED)
 
 
-def _started(order: Order, folder: Path) -> subprocess.Popen[bytes]:
+def _start(order: Order, folder: Path) -> subprocess.Popen[bytes]:
     with (folder / _ERRORS).open("wb") as errors:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM],
@@ -91,7 +90,7 @@ def _started(order: Order, folder: Path) -> subprocess.Popen[bytes]:
 def _items(
     process: subprocess.Popen[bytes], working: Callable[[str], None], silence: float, folder: Path
 ) -> Iterator[Item]:
-    """Yield what the inspector finds, and in the end what became of it."""
+    """Yield what the inspector finds; at the end an item that fails if it was killed."""
     assert process.stdout is not None
     stage = NAMES[0]
     for text in _lines(process.stdout, silence):
@@ -102,15 +101,15 @@ def _items(
             yield line.item
         stage = line.beat or stage
         working(stage)
-    told = _end(process)
-    if told.startswith("ended with exit status"):
-        said = (folder / _ERRORS).read_text(errors="replace").splitlines()
-        raise ArenaError(f"the check itself has failed at {stage!r}: {(said or [told])[-1]}")
-    yield Item(stage, "fail", f"crash: the process that was checking it {told}", "crash")
+    ending = _ending(process)
+    if ending.startswith("ended with exit status"):
+        errors = (folder / _ERRORS).read_text(errors="replace").splitlines()
+        raise ArenaError(f"the check itself has failed at {stage!r}: {(errors or [ending])[-1]}")
+    yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
 
 
 def _lines(out: IO[bytes], silence: float) -> Iterator[bytes]:
-    """Yield lines until there are no more, or nothing is said for so many seconds."""
+    """Yield lines until there are no more, or nothing is written for so many seconds."""
     rest = b""
     while select.select([out], [], [], silence)[0]:
         data = os.read(out.fileno(), 1 << 16)
@@ -120,9 +119,9 @@ def _lines(out: IO[bytes], silence: float) -> Iterator[bytes]:
         yield from lines
 
 
-def _end(process: subprocess.Popen[bytes]) -> str:
-    """Return how the inspector has ended; it is killed if it has not."""
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    """Return how the inspector has ended."""
     try:
-        return ending(process.wait(_PATIENCE))
+        return describe_exit(process.wait(_PATIENCE))
     except subprocess.TimeoutExpired:
         return "was stopped"

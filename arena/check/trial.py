@@ -1,6 +1,6 @@
 """Trial: the program around a bot whose game is played in one process with it.
 
-It is the host of `arena.lanes` with one message more, `play`: the engine's own loop plays a
+It is the host of `arena.lanes` with one more message, `play`: the engine's own loop plays a
 whole game, so that the truth lies where the lane `inproc` has it, in the frames that call
 the bot. Standard library only.
 """
@@ -16,14 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-_ROOT = str(Path(__file__).resolve().parent.parent.parent)
+_ROOT = str(Path(__file__).resolve().parents[2])
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena.entries import source  # noqa: E402
-from arena.lanes import faults  # noqa: E402
-from arena.lanes.host import Host, main  # noqa: E402
-from arena.lanes.output import Printed  # noqa: E402
+from arena.entries.source import load_bot  # noqa: E402
+from arena.lanes.faults import late_forfeit  # noqa: E402
+from arena.lanes.host import Host, Message, main  # noqa: E402
+from arena.lanes.output import Output  # noqa: E402
 from engine.cards import Action, to_text  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.play import play  # noqa: E402
@@ -38,11 +38,11 @@ _getstate = random.getstate
 
 
 class Enough(Exception):
-    """The game has come as far as it was asked for, or goes another way."""
+    """The game has come as far as asked, or goes another way than the record."""
 
 
 class Recorded:
-    """Plays what a record says, up to a ply."""
+    """Plays the actions of a record, up to a ply."""
 
     def __init__(self, actions: bytes, last: int) -> None:
         self.actions = actions
@@ -57,7 +57,7 @@ class Recorded:
 
 
 class Watched:
-    """A bot's strategy, with a clock, and a look at what it must not touch."""
+    """A bot's strategy with a clock, which also looks for what the bot must not touch."""
 
     def __init__(self, trial: Trial, strategy: Strategy, clock: Clock) -> None:
         self.trial = trial
@@ -69,33 +69,33 @@ class Watched:
         self.clock.start()
         action = self.strategy.choose(view)
         if not self.clock.stop()[1]:
-            raise faults.late(self.clock, self.trial.printed.taken())
+            raise late_forfeit(self.clock, self.trial.output.take())
         self.trial.look(f"at ply {len(view.history)}")
         return action
 
 
 class Trial(Host):
-    """Answers the inspector for one bot; `touched` is what it has touched first, and where."""
+    """Answers the inspector for one bot; `touched` is what the bot touched first, and where."""
 
-    def __init__(self, printed: Printed) -> None:
-        super().__init__(printed)
+    def __init__(self, output: Output) -> None:
+        super().__init__(output)
         self.touched: dict[str, str] = {}
-        self.before = generators()
+        self.before = generator_states()
 
-    def answer(self, message: dict[str, Any]) -> str:
-        """Return the answer to a message, all but its id, as the inside of a JSON object."""
+    def answer(self, message: Message) -> Message:
+        """Return the answer to a message, without its id."""
         if message["type"] == "hello":
-            said = super().answer(message)
+            hello = super().answer(message)
             self.look("in its import")
-            return said
+            return hello
         try:
-            history = self._played(message)
+            history = self._play(message)
         except BaseException as error:  # a bot may raise anything, SystemExit too
-            return self.error(error, "exception")
-        told = "\\n".join(f"{what}: {where}" for what, where in self.touched.items())
-        return f'"action":"{to_text(history)}","output":"{told}"'
+            return self.report(error, "exception")
+        touched = "\n".join(f"{what}: {where}" for what, where in self.touched.items())
+        return {"action": to_text(history), "output": touched}
 
-    def _played(self, message: dict[str, Any]) -> bytes:
+    def _play(self, message: Message) -> bytes:
         seat = message["seat"]
         clock = Clock(message["seconds_per_decision"], message["seconds_per_game"])
         setups = [
@@ -113,33 +113,32 @@ class Trial(Host):
             play(state, [watched, theirs] if seat == 0 else [theirs, watched])
         return state.history
 
-    def _opponent(self, message: dict[str, Any], setup: Setup) -> Strategy:
+    def _opponent(self, message: Message, setup: Setup) -> Strategy:
         if message["actions"]:
             return Recorded(parse_actions(message["actions"]), message["last"])
         name = message["opponent"]
-        bot = source.bound(f"bots.{name}", f"bots/{name}.py", None)
-        strategy: Strategy = bot(setup)
+        strategy: Strategy = load_bot(f"bots.{name}", f"bots/{name}.py", None)(setup)
         return strategy
 
     def look(self, where: str) -> None:
         """Note what has been touched since the last look."""
-        now = generators()
+        now = generator_states()
         for name in now.keys() & self.before.keys():
             if now[name] != self.before[name]:
                 self.touched.setdefault(RANDOM, f"{name}, {where}")
-        if sys.stdout is not self.printed or self.printed.closed:
+        if sys.stdout is not self.output or self.output.closed:
             self.touched.setdefault(STDOUT, where)
-            self.printed.stand_in()
+            self.output.capture()
         self.before = now
 
 
-def generators() -> dict[str, Any]:
+def generator_states() -> dict[str, Any]:
     """Return the state of every generator that all code in this process shares."""
-    found: dict[str, Any] = {"random": _getstate()}
+    states: dict[str, Any] = {"random": _getstate()}
     numpy: Any = sys.modules.get("numpy.random")
     if hasattr(numpy, "get_state"):
-        found["numpy.random"] = pickle.dumps(numpy.get_state())
-    return found
+        states["numpy.random"] = pickle.dumps(numpy.get_state())
+    return states
 
 
 if __name__ == "__main__":

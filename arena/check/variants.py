@@ -1,4 +1,4 @@
-"""Variants: rules under which a bot has to play, every number of them changed at least once."""
+"""Variants: rules under which a bot must play; every number is changed at least once."""
 
 from __future__ import annotations
 

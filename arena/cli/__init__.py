@@ -1,4 +1,4 @@
-"""The command `arena`: what can be asked for on the command line."""
+"""The command `arena`: words in, words out. Nothing is decided here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
     except ArenaError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
-    except OSError as error:  # a full disk, a folder that is gone
+    except OSError as error:  # a full disk, a folder that was removed
         click.echo(f"error: {error}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)

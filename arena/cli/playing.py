@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli import human
+from arena.cli import person
+from arena.cli.options import (
+    LANE,
+    NAMES,
+    PAIRS,
+    PATH,
+    SEED,
+    add_run_options,
+    count_cores,
+    parse_json,
+)
 from arena.errors import InputError
-from arena.lanes import LANES
+from arena.tournament.bounds import MOST_PAIRS
 
 if TYPE_CHECKING:
     from arena.runs.run import Results
     from arena.tournament.config import Config
     from arena.tournament.tournament import Tournament
 
-_SEED = click.IntRange(0, 2**63 - 1)
 _GAMES = click.IntRange(1, 1_000)
-_NAMES = click.Choice(["english", "german", "deck"])
-_PAIRS = click.IntRange(1, 1_000_000_000)
-_WORKERS = click.IntRange(1, 256)
-_LANES = click.Choice(LANES)
-
-_Command = Callable[..., Any]
-_T = TypeVar("_T")
-
-
-def _run_options(command: _Command) -> _Command:
-    """Add the options that `run` and `play` share."""
-    options = [
-        click.option("--workers", type=_WORKERS, help="Worker processes.  [default: all cores]"),
-        click.option("--seed", type=_SEED, help="Seed of all randomness.  [default: 0]"),
-        click.option("--lane", type=_LANES, help="How all bots are executed."),
-        click.option("--out", type=click.Path(path_type=Path), help="Folder for the results."),
-        click.option("--fresh", is_flag=True, help="Remove what is there, and start over."),
-        click.option("--verbose", "-v", is_flag=True, help="Show the log."),
-        click.option("--quiet", "-q", is_flag=True, help="Show errors only."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path))
-@click.option("--pairs", type=_PAIRS, help="Deals for each two bots, each played twice.")
+@click.argument("config", type=PATH)
+@click.option("--pairs", type=PAIRS, help="Deals for each two bots, each played twice.")
 @click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
-@_run_options
+@add_run_options
 def run(
     config: Path,
     pairs: int | None,
@@ -85,19 +71,19 @@ def run(
 @click.command()
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @click.option(
-    "--pairs", type=_PAIRS, default=100, show_default=True, help="Deals for each two bots."
+    "--pairs", type=PAIRS, default=100, show_default=True, help="Deals for each two bots."
 )
 @click.option(
     "--games", type=_GAMES, default=1, show_default=True, help="With `human`: how many games."
 )
 @click.option(
     "--names",
-    type=_NAMES,
+    type=NAMES,
     default="english",
     show_default=True,
     help="With `human`: what the cards are called.",
 )
-@_run_options
+@add_run_options
 def play(
     bots: Sequence[str],
     pairs: int,
@@ -111,7 +97,7 @@ def play(
     """Play bots against each other without a config; nothing is written without --out.
 
     With `human` for one of two bots, you play against the other: `arena play human greedy`.
-    Every game is added to results/human/games.jsonl, also one that you leave with quit (exit
+    Every game is added to results/human/games.jsonl, even one that you leave with quit (exit
     status 0), with Ctrl-C (130) or by the end of the input (1). The seed, a new one if you
     give none, decides the deals; options for a person are --games, --names, --seed, --lane
     and --out.
@@ -120,31 +106,37 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.entries.entry import load
+    from arena.entries.resolve import resolve
     from arena.tournament.tournament import Tournament
     from engine import STANDARD
 
-    if human.is_asked_for(bots):
-        human.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
+    if person.is_asked_for(bots):
+        person.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
         return
-    human.refuse_options("games", "names", why="for a game with a person alone")
-    entries = [load(spec, lane=lane) for spec in bots]
+    person.refuse_options("games", "names", why="only for a game with a person")
+    entries = [resolve(spec, lane=lane) for spec in bots]
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
-    _play(_checked(tournament, quiet=how["quiet"]), out, **how)
+    _play(_check(tournament, quiet=how["quiet"]), out, **how)
 
 
 @click.command()
 @click.argument("bot")
 @click.argument("opponent")
-@click.option("--seed", type=_SEED, default=0, show_default=True, help="The run's seed.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
 @click.option(
-    "--pair", type=click.IntRange(0, 999_999_999), default=0, show_default=True, help="Which deal."
+    "--pair",
+    type=click.IntRange(0, MOST_PAIRS - 1),
+    default=0,
+    show_default=True,
+    help="Which deal.",
 )
 @click.option(
     "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
 )
-@click.option("--lane", "lanes", type=_LANES, multiple=True, help="For both, or for each.")
-@click.option("--label", "labels", multiple=True, help="For each, where a run had its own.")
+@click.option("--lane", "lanes", type=LANE, multiple=True, help="For both, or for each.")
+@click.option(
+    "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
+)
 @click.option("--rules", default="{}", help="Numbers of the rules to change, as JSON.")
 @click.option("--limits", default="{}", help="Seconds and memory, as JSON.")
 def game(
@@ -167,42 +159,33 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena.entries.entry import load
+    from arena.entries.resolve import resolve
+    from arena.executors.local import LocalExecutor
     from arena.lanes.limits import Limits
-    from arena.runs import rerun
+    from arena.runs.rerun import describe_fault, play_again, to_json
     from arena.tournament.tournament import Tournament
     from engine import Rules
     from engine.errors import RulesError
 
     both = zip((bot, opponent), _for_each("label", labels), _for_each("lane", lanes), strict=True)
-    entries = [load(spec, label, lane=lane) for spec, label, lane in both]
+    entries = [resolve(spec, label, lane=lane) for spec, label, lane in both]
     try:
-        changed = Rules.from_changes(from_json("--rules", rules, dict[str, Any]))
+        changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
     except RulesError as error:
         raise InputError(f"--rules: {error}") from None
-    allowed = from_json("--limits", limits, Limits)
-    tournament = _checked(Tournament("game", seed, pair + 1, entries, changed, allowed))
-    again = rerun.play(tournament, pair, seat)
-    for line in rerun.evidence(again):
+    allowed = parse_json("--limits", limits, Limits)
+    tournament = _check(Tournament("game", seed, pair + 1, entries, changed, allowed))
+    again = play_again(tournament, pair, seat, LocalExecutor(1))
+    for line in describe_fault(again):
         click.echo(line, err=True)
-    click.echo(rerun.as_json(again))
+    click.echo(to_json(again))
 
 
-def from_json(option: str, text: str, wanted: type[_T]) -> _T:
-    """Return the value of an option that is JSON; raises InputError."""
-    import msgspec
-
-    try:
-        return msgspec.json.decode(text, type=wanted)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"{option}: {error}") from None
-
-
-def _for_each(name: str, given: Sequence[str]) -> Sequence[str | None]:
-    """Return one value for each of two bots; none given is None for both."""
-    if len(given) > 2 or (name == "label" and len(given) == 1):
+def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:
+    """Return one value for each of two bots; no value is None for both."""
+    if len(values) > 2 or (name == "label" and len(values) == 1):
         raise InputError(f"--{name}: give it twice, once for each bot")
-    return (*given, *given)[:2] if given else (None, None)
+    return (*values, *values)[:2] if values else (None, None)
 
 
 def _from_config(
@@ -214,15 +197,15 @@ def _from_config(
     lane: str | None,
     quiet: bool,
 ) -> Tournament:
-    from arena.tournament.config import entries
+    from arena.tournament.config import resolve_bots
     from arena.tournament.tournament import Tournament
 
-    return _checked(
+    return _check(
         Tournament(
             config.name,
             config.seed if seed is None else seed,
             pairs or config.pairs,
-            entries(config, more, lane),
+            resolve_bots(config, more, lane),
             config.game_rules(),
             config.limits,
             config.max_faults,
@@ -231,15 +214,15 @@ def _from_config(
     )
 
 
-def _checked(tournament: Tournament, *, quiet: bool = False) -> Tournament:
-    """Return a tournament whose bots take their parameters; warn of those that do not load."""
+def _check(tournament: Tournament, *, quiet: bool = False) -> Tournament:
+    """Return a tournament whose bots take their parameters; warn of bots that do not load."""
     from arena.entries.entry import check_labels
-    from arena.runs.probe import problems
+    from arena.runs.probe import find_problems
 
     if len(tournament.entries) < 2:
         raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")
     check_labels(tournament.entries)
-    for problem in problems(tournament.entries, tournament.rules, tournament.limits):
+    for problem in find_problems(tournament.entries, tournament.rules, tournament.limits):
         if not quiet:
             click.echo(f"warning: {problem}; its games are forfeits", err=True)
     return tournament
@@ -254,10 +237,9 @@ def _play(
     verbose: bool,
     quiet: bool,
 ) -> None:
-    import os
-
     from arena.executors import log
-    from arena.lanes import cleanup as orphans
+    from arena.executors.local import LocalExecutor
+    from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
     from arena.runs.run import run
 
@@ -269,20 +251,20 @@ def _play(
             removed = folder.clear()
         if removed and not quiet:
             click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
-    orphans.adopt()
+    adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    results = run(tournament, workers or os.cpu_count() or 1, folder, shown)
+    results = run(tournament, LocalExecutor(workers or count_cores()), folder, shown)
     if not quiet:
         _report(results, tournament, out)
 
 
 def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:
-    from arena.results import summary
+    from arena.results.summary import format_standings
 
     rate = f"{results.played / results.seconds:,.0f} games/s"
     kept = f", {results.kept:,} kept from before" if results.kept else ""
     click.echo(f"{results.played:,} games in {results.seconds:.1f} s, {rate}{kept}")
-    for line in summary.lines(results.standings):
+    for line in format_standings(results.standings):
         click.echo(line)
     forfeits = int(results.standings["forfeits"].sum())
     if forfeits:

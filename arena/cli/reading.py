@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from arena.cli.options import NAMES, PATH, WORKERS, count_cores, tolerate_any_terminal
 from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.records.naming import Naming
 
 _POSITIVE = click.IntRange(1)
 
@@ -23,7 +26,7 @@ def bots() -> None:
     Example:
       arena bots
     """
-    from arena.entries.entry import installed
+    from arena.entries.resolve import installed
 
     rows = installed()
     width = max([len(name) for name, _ in rows], default=0)
@@ -33,8 +36,8 @@ def bots() -> None:
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def replay(file: BinaryIO, as_json: bool) -> None:
+@click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
+def replay(file: BinaryIO, json_lines: bool) -> None:
     """Judge the game records of FILE, one JSON object a line; - is standard input.
 
     The exit status is 1 if a record is bad.
@@ -44,13 +47,13 @@ def replay(file: BinaryIO, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena.records import judge as replays
+    from arena.records.judge import judge, to_json, to_text
 
-    shown = replays.as_json if as_json else replays.as_text
+    format_judgement = to_json if json_lines else to_text
     bad = False
-    for judgement in replays.judged(file):
+    for judgement in judge(file):
         bad |= "error" in judgement
-        click.echo(shown(judgement))
+        click.echo(format_judgement(judgement))
     sys.exit(1 if bad else 0)
 
 
@@ -59,12 +62,12 @@ def replay(file: BinaryIO, as_json: bool) -> None:
 @click.option("--line", default=1, type=_POSITIVE, show_default=True, help="Which record.")
 @click.option(
     "--names",
-    type=click.Choice(["english", "german", "deck"]),
+    type=NAMES,
     default="english",
     show_default=True,
     help="What the cards are called; deck is a standard deck of 52.",
 )
-def show(record: BinaryIO, line: int, names: str) -> None:
+def show(record: BinaryIO, line: int, names: Naming) -> None:
     """Print a game ply by ply: the row, hands, piles and the score so far.
 
     RECORD is a file with one game record a line; - is standard input.
@@ -74,26 +77,20 @@ def show(record: BinaryIO, line: int, names: str) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena show --names deck -
     """
-    from arena.records import show as shows
+    from arena.records.show import format_game
     from engine import EngineError, Record
 
     text = next(islice(record, line - 1, None), None)
     if text is None:
         raise InputError(f"{record.name}: there is no line {line}")
-    _printable_anywhere()
+    tolerate_any_terminal()
     try:
-        for shown in shows.shown(Record.from_json(text), names):
-            click.echo(shown)
+        for row in format_game(Record.from_json(text), names):
+            click.echo(row)
     except EngineError as error:
         ply = getattr(error, "ply", None)
         place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
         raise InputError(f"{record.name}: {place}: {error}") from None
-
-
-def _printable_anywhere() -> None:
-    """Let a terminal without suits or umlauts show something else in their place."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
 
 
 @click.command()
@@ -106,19 +103,19 @@ def doctor() -> None:
     Example:
       arena doctor
     """
-    from arena import doctor as doctors
+    from arena.doctor import examine, format_findings
 
-    _printable_anywhere()
+    tolerate_any_terminal()
     missing = False
-    for finding in doctors.findings():
-        missing |= finding.ok is False and finding.what != "bubblewrap"  # for the jail only
-        for line in doctors.lines([finding]):
+    for finding in examine():
+        missing |= finding.ok is False and finding.what != "bubblewrap"  # needed only for the jail
+        for line in format_findings([finding]):
             click.echo(line)
     sys.exit(1 if missing else 0)
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=PATH)
 @click.option(
     "--sample",
     type=click.IntRange(0),
@@ -126,20 +123,21 @@ def doctor() -> None:
     show_default=True,
     help="Games of each pairing that the bots play again.",
 )
-@click.option("--workers", type=click.IntRange(1, 256), help="Worker processes for these games.")
+@click.option("--workers", type=WORKERS, help="Worker processes for these games.")
 def verify(run: Path, sample: int, workers: int | None) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
     Replays every record with the engine, lets the bots play a sample of the games again,
-    and works out every file anew. Names the first thing that differs, with exit status 1.
+    and makes every file anew. Names the first thing that differs, with exit status 1.
 
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/check && arena verify results/check
     """
-    from arena.runs import verify as verifying
+    from arena.executors.local import LocalExecutor
+    from arena.runs.verify import verify as verify_run
 
-    for line in verifying.verified(run, sample, workers):
+    for line in verify_run(run, sample, LocalExecutor(workers or count_cores())):
         click.echo(line)
 
 

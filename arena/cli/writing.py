@@ -1,4 +1,4 @@
-"""Commands for who writes a bot: a new file, and a look at whether it keeps the contract."""
+"""Commands for people who write a bot: a new file, and a check of the contract."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.cli.playing import from_json
+from arena.check.extent import GAMES, SECONDS
+from arena.cli.options import PATH, SEED, parse_json
 
 if TYPE_CHECKING:
     from arena.check.item import Item
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dir",
     "folder",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path(),
     help="The folder to write to.  [default: the current one]",
 )
@@ -35,18 +36,18 @@ def new(name: str, folder: Path) -> None:
     Example:
       arena new my_first_bot && arena play ./my_first_bot.py uniform --pairs 10
     """
-    from arena.new import draft
+    from arena.new.draft import write_draft
 
-    bot, test = draft.write(name, folder)
+    bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
     click.echo(f"wrote {bot} and {test}; now:")
-    then = {
+    next_steps = {
         f"arena play {spec} greedy": "let it play",
         f"arena check {spec}": "does it keep the contract?",
         f"pytest {test}": "run its test",
     }
-    width = max(map(len, then))
-    for command, what in then.items():
+    width = max(map(len, next_steps))
+    for command, what in next_steps.items():
         click.echo(f"  {command:<{width}}  {what}")
 
 
@@ -55,23 +56,23 @@ def new(name: str, folder: Path) -> None:
 @click.option(
     "--games",
     type=click.IntRange(4, 100_000),
-    default=200,
+    default=GAMES,
     show_default=True,
     help="Games in each lane.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Of the deals."
-)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the deals.")
 @click.option(
     "--seconds",
     type=click.FloatRange(1, 86_400),
-    default=120,
+    default=SECONDS,
     show_default=True,
     help="About how long; a slow bot plays fewer games.",
 )
 @click.option("--limits", default="{}", help="Seconds and memory for the bot, as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json: bool) -> None:
+@click.option("--json", "json_document", is_flag=True, help="One JSON document.")
+def check(
+    bot: str, games: int, seed: int, seconds: float, limits: str, json_document: bool
+) -> None:
     """Put BOT through the contract, line by line, and guess its rating.
 
     Its code runs in processes of its own. The exit status is 0 if nothing has failed, 1 if
@@ -81,26 +82,26 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
     Example:
       arena check ./my_bot.py --games 20 --seconds 10
     """
-    from arena.check.item import lines
+    from arena.check.item import format_item
     from arena.check.order import Order
-    from arena.check.supervisor import checked
-    from arena.entries.entry import load
-    from arena.lanes import cleanup as orphans
+    from arena.check.supervisor import run_check
+    from arena.entries.resolve import resolve
+    from arena.lanes.cleanup import adopt_orphans
     from arena.lanes.limits import Limits
 
-    entry = load(bot)
-    order = Order(bot, games, seed, seconds, from_json("--limits", limits, Limits))
-    orphans.adopt()
-    found = []
+    entry = resolve(bot)
+    order = Order(bot, games, seed, seconds, parse_json("--limits", limits, Limits))
+    adopt_orphans()
+    items = []
     with _Progress() as progress:
-        for item in checked(order, progress.show):
-            found.append(item)
+        for item in run_check(order, progress.show):
+            items.append(item)
             progress.show("")
-            if not as_json:
-                click.echo("\n".join(lines(item)))
-    refused = [item.name for item in found if item.status == "fail"]
-    if as_json:
-        click.echo(_document(order, entry, found))
+            if not json_document:
+                click.echo("\n".join(format_item(item)))
+    refused = [item.name for item in items if item.status == "fail"]
+    if json_document:
+        click.echo(_document(order, entry, items))
     else:
         click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
     sys.exit(1 if refused else 0)
@@ -108,7 +109,7 @@ def check(bot: str, games: int, seed: int, seconds: float, limits: str, as_json:
 
 def _document(order: Order, entry: Entry, items: list[Item]) -> str:
     """Return the whole report as one JSON document."""
-    from arena.check.item import as_json
+    from arena.check.item import to_data
 
     report = {
         "bot": entry.target,
@@ -117,20 +118,20 @@ def _document(order: Order, entry: Entry, items: list[Item]) -> str:
         "games": order.games,
         "seed": order.seed,
         "ok": all(item.status != "fail" for item in items),
-        "items": [as_json(item) for item in items],
+        "items": [to_data(item) for item in items],
     }
     return json.dumps(report, indent=2)
 
 
 class _Progress:
-    """Shows on a terminal what is being worked on, in a line that goes again."""
+    """Shows on a terminal what is being worked on, in a line that disappears again."""
 
     def __enter__(self) -> _Progress:
         self.shown = ""
         return self
 
     def show(self, what: str) -> None:
-        """Show this in place of what is shown."""
+        """Show a text in place of the one before."""
         if what != self.shown and sys.stderr.isatty():
             click.echo(f"\r{what:<{len(self.shown)}}\r{what}", nl=False, err=True)
             self.shown = what

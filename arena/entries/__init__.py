@@ -1,0 +1,1 @@
+"""From a text to a bot: its spec, its source, its identity. Nothing is played here."""

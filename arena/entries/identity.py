@@ -1,4 +1,4 @@
-"""Identity: the hash of a bot's source, and of the bots that it builds on."""
+"""Identity: the hash of a bot's source, and of the bots that it imports."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from pathlib import Path
 _BOTS = "bots."
 
 
-def identity(source: bytes, folder: Path) -> str:
-    """Return the sha256 of a source; of all, where it imports bots of this folder.
+def hash_source(source: bytes, folder: Path) -> str:
+    """Return the sha256 of a source together with the bots of this folder that it imports.
 
-    An edit to a bot so changes the identity of those that build on it. A name that is only
-    made at run time is not seen.
+    So an edit to a bot also changes the identity of every bot that imports it. An import by
+    a name that is made at run time is not seen.
     """
-    built_on: dict[str, bytes] = {}
-    _collect(source, folder, built_on)
+    imported: dict[str, bytes] = {}
+    _collect(source, folder, imported)
     digest = hashlib.sha256(source)
-    for name in sorted(built_on):
-        digest.update(f"\0{name}\0".encode() + built_on[name])
+    for name in sorted(imported):
+        digest.update(f"\0{name}\0".encode() + imported[name])
     return digest.hexdigest()
 
 
-def _collect(source: bytes, folder: Path, found: dict[str, bytes]) -> None:
-    for name in _imported(source):
+def _collect(source: bytes, folder: Path, imported: dict[str, bytes]) -> None:
+    for name in _names(source):
         path = folder / f"{name}.py"
-        if name not in found and path.is_file():
-            found[name] = path.read_bytes()
-            _collect(found[name], folder, found)
+        if name not in imported and path.is_file():
+            imported[name] = path.read_bytes()
+            _collect(imported[name], folder, imported)
 
 
-def _imported(source: bytes) -> Iterator[str]:
-    """Yield the names of bots that a source imports, as in `from bots.greedy import bot`."""
+def _names(source: bytes) -> Iterator[str]:
+    """Yield the names of the bots that a source imports, as in `from bots.greedy import bot`."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # what does not compile builds on nothing
+        return  # a source that does not compile imports nothing
     for node in ast.walk(tree):
         modules = []
         if isinstance(node, ast.Import):

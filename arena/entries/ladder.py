@@ -1,4 +1,4 @@
-"""Ladder: bots whose ratings are known, against which a new one is placed."""
+"""Ladder: bots whose ratings are known, among which a new bot is placed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ELO = {
 """The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
 
 
-def between(elo: float) -> str:
-    """Return between which two bots of the ladder a rating is.
+def place(elo: float) -> str:
+    """Return between which two bots of the ladder a rating lies.
 
-    >>> between(1600), between(1000), between(2000)
+    >>> place(1600), place(1000), place(2000)
     ('between timing and ismcts', 'below uniform', 'above champion')
     """
     below = [name for name, known in ELO.items() if known <= elo]

@@ -1,4 +1,4 @@
-"""Params: whether a bot takes the parameters it is given."""
+"""Signature: whether a bot takes the parameters that its spec gives."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 import msgspec
 
 
-def problem(bot: Any, params: dict[str, Any]) -> str | None:
-    """Return what is wrong with the parameters of a bot as one line, None if nothing is.
+def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
+    """Return what is wrong with a bot's parameters as one line, None if nothing is.
 
-    A bot says by its signature what it takes, and by its annotations of what types.
+    The bot's signature says which parameters it takes, its annotations of which types.
     """
     try:
         signature = inspect.signature(bot)
     except (TypeError, ValueError):
-        return None  # a callable without a signature: the game will show
+        return None  # a callable without a signature: the first game will tell
     takes = list(signature.parameters)[1:]
     try:
         signature.bind(None, **params)
     except TypeError as error:
         known = f"takes {', '.join(takes)}" if takes else "takes no parameters"
         return f"{error}; the bot {known}"
-    return _wrong_type(params, _hints(bot))
+    return _find_wrong_type(params, _hints(bot))
 
 
-def _wrong_type(params: dict[str, Any], hints: dict[str, Any]) -> str | None:
+def _find_wrong_type(params: dict[str, Any], hints: dict[str, Any]) -> str | None:
     for name, value in params.items():
         try:
             msgspec.convert(value, hints.get(name, Any))

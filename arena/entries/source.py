@@ -1,6 +1,6 @@
-"""Source: from the text of a bot's module to what it binds to `bot`.
+"""Source: from the text of a bot's module to what the module binds to `bot`.
 
-A bot's own process imports this: standard library only.
+The process of a bot imports this module: standard library only.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ from typing import Any
 
 
 @cache
-def bound(module: str, filename: str, source: bytes | None) -> Any:
-    """Return what the module binds to `bot`; without a source it is imported by its name.
+def load_bot(module: str, filename: str, source: bytes | None) -> Any:
+    """Return what a module binds to `bot`; without a source the module is imported by name.
 
-    Loaded once a process. Raises whatever the module raises, and ImportError for no bot.
+    A process loads each module once. Raises whatever the module raises, and ImportError where
+    it binds no bot.
     """
     if source is None:
         loaded = importlib.import_module(module)
     else:
-        loaded = _executed(module, filename, source)
+        loaded = _execute(module, filename, source)
     if not hasattr(loaded, "bot"):
         raise ImportError(f"{filename} does not bind `bot`")
     if not callable(loaded.bot):
         raise ImportError(
-            f"{filename} binds `bot` to {type(loaded.bot).__name__}, which makes nothing"
+            f"{filename} binds `bot` to {type(loaded.bot).__name__}, which is not callable"
         )
     return loaded.bot
 
 
-def _executed(name: str, filename: str, source: bytes) -> types.ModuleType:
-    """Return the module of this source, registered by its name as an import would."""
+def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
+    """Return the module of a source, registered by its name as an import would."""
     module = types.ModuleType(name)
     module.__file__ = filename
     sys.modules[name] = module

@@ -10,22 +10,116 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.errors import InputError
 
 COMMAND = "cmd:"
-SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
+PERSON = "human"
+
+_SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
 
 
+class Spec(NamedTuple):
+    """The parts of a spec; `label` is None where it gives none."""
+
+    label: str | None
+    target: str
+    params: dict[str, Any]
+
+
+def parse(text: str) -> Spec:
+    """Return the parts of a spec.
+
+    Raises InputError for an empty text, and for parameters that cannot be read.
+
+    >>> parse("deep=./search.py(depth=3)")
+    Spec(label='deep', target='./search.py', params={'depth': 3})
+    """
+    match = _SPEC.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"bot {text!r}: the spec is empty")
+    params = _parse_params(text, match["params"] or "")
+    return Spec(match["label"], match["target"].strip(), params)
+
+
+def write(target: str, params: dict[str, Any]) -> str:
+    """Return the spec of a target with parameters.
+
+    >>> write("greedy", {}), write("greedy", {"patience": 1.5})
+    ('greedy', 'greedy(patience=1.5)')
+    """
+    return f"{target}({_write_params(params)})" if params else target
+
+
+def person_label(text: str) -> str | None:
+    """Return the label of the person that a spec names, None where it names a bot.
+
+    Raises InputError for a person with parameters, and for a label that is not allowed.
+
+    >>> person_label("human"), person_label("Anna=human"), person_label("greedy")
+    ('human', 'Anna', None)
+    """
+    match = _SPEC.fullmatch(text.strip())
+    if match is None or match["target"].strip() != PERSON:
+        return None
+    if match["params"]:
+        raise InputError(f"bot {text!r}: a person takes no parameters")
+    label = match["label"] or PERSON
+    check_label(text, label)
+    return label
+
+
 def is_file(target: str) -> bool:
-    """Return whether a target is a file and not a name."""
+    """Return whether a target is a file, by the way it is written."""
     return target.endswith(".py") or "/" in target
 
 
-def parsed_params(spec: str, text: str) -> dict[str, Any]:
-    """Return the parameters between the brackets of a spec; raises InputError."""
+def default_label(target: str, params: dict[str, Any]) -> str:
+    """Return the label of a bot whose spec gives none.
+
+    >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
+    'hasty(depth=3)'
+    """
+    if target.startswith(COMMAND):
+        words = shlex.split(target.removeprefix(COMMAND))
+        files = [word for word in words if _looks_like_a_file(word)]
+        stem = Path((files or words)[-1 if files else 0]).stem
+    else:
+        stem = Path(target).stem if is_file(target) else target.rpartition(".")[2]
+    return write(stem, {name: params[name] for name in sorted(params)})
+
+
+def check_label(spec: str, label: str) -> None:
+    """Raise InputError for a label that does not fit a table."""
+    if not label.isprintable() or not label or label != label.strip() or len(label) > _MOST_LABEL:
+        raise InputError(
+            f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
+            f"with no space at its ends; give another one, as in label=spec"
+        )
+
+
+def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as a manifest keeps them: tuples become lists.
+
+    Raises InputError for a value that JSON cannot keep.
+    """
+    for name, value in params.items():
+        try:
+            if not _has_text_keys(value):
+                raise TypeError
+            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError, RecursionError):
+            raise InputError(
+                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
+                f"null, and lists and mappings of these, the keys being texts"
+            ) from None
+    kept: dict[str, Any] = json.loads(json.dumps(params))
+    return kept
+
+
+def _parse_params(spec: str, text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"_({text}\n)", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
@@ -40,53 +134,12 @@ def parsed_params(spec: str, text: str) -> dict[str, Any]:
     return params
 
 
-def default_label(target: str, params: dict[str, Any]) -> str:
-    """Return the label of a bot that is given none.
-
-    >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
-    'hasty(depth=3)'
-    """
-    if target.startswith(COMMAND):
-        words = shlex.split(target.removeprefix(COMMAND))
-        files = [word for word in words if _is_named_like_a_file(word)]
-        stem = Path((files or words)[-1 if files else 0]).stem
-    else:
-        stem = Path(target).stem if is_file(target) else target.rpartition(".")[2]
-    if not params:
-        return stem
-    return f"{stem}({', '.join(f'{name}={params[name]!r}' for name in sorted(params))})"
+def _write_params(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in params.items())
 
 
-def _is_named_like_a_file(word: str) -> bool:
+def _looks_like_a_file(word: str) -> bool:
     return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
-
-
-def check_label(spec: str, label: str) -> None:
-    """Raise InputError for a label that would not fit a table."""
-    if not label.isprintable() or not label or label != label.strip() or len(label) > _MOST_LABEL:
-        raise InputError(
-            f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
-            f"with no space at its ends; give another one, as in label=spec"
-        )
-
-
-def plain(spec: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as a manifest keeps them: tuples are lists.
-
-    Raises InputError for a value that it could not keep.
-    """
-    for name, value in params.items():
-        try:
-            if not _has_text_keys(value):
-                raise TypeError
-            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError, RecursionError):
-            raise InputError(
-                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
-                f"null, and lists and mappings of these, the keys being texts"
-            ) from None
-    kept: dict[str, Any] = json.loads(json.dumps(params))
-    return kept
 
 
 def _has_text_keys(value: Any) -> bool:

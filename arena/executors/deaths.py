@@ -1,79 +1,127 @@
-"""Blame: whose game it was that a worker did not survive, and what is played again.
+"""Deaths: what becomes of the games that a worker process did not survive.
 
-A worker may be killed from outside as well. So the game it was playing is played again
-alone, every decision marked; whose decision was the last one each time that the worker
-died has done it: it may have spoilt the worker and answered.
+A worker may be killed from outside, or by a bot that it holds. So the pairs that it was
+playing are played again apart: every bot in a process of its own, where a crash, a late
+answer and want of memory each have their kind. A bot that kills the worker even from there
+is known by the question that the worker had just asked it, each time that it died.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from typing import Any, NamedTuple
 
 from arena.errors import WorkerDied
-from arena.executors.marks import IMPORTING, NOBODY, Seen
-from arena.lanes.faults import KILLED, Fault, late
-from arena.lanes.limits import Limits
-from arena.tournament.chunk import Chunk
+from arena.lanes.faults import Fault
+from arena.tournament.chunk import Chunk, Verdict
 from arena.tournament.schedule import Pairing
-from engine.strategy import Clock
+from engine.state import Seat
 
-_SURE = 2  # deaths in a row at one decision
-_SURE_IF_KILLED = 6  # by SIGKILL, which is what comes from outside
-_SURE_IF_KILLED_EARLY = 12  # and while a bot starts, which takes longer than many a game
-_MOST = 30  # deaths in one pair of games
+_SURE = 6  # deaths in a row at one question: fewer may come from outside
+_SURE_IN_START = 12  # a bot's start takes longer than many a game, so kills often hit it
+_MOST = 30  # deaths in one pair
+_UNSAFE = 8  # deaths in one pairing, after which all of it is played apart
+
+_BEAT, _FIRST, _PAIRS = range(3)
 
 
-class Blame:
-    """Keeps count of the deaths of workers."""
+class Progress:
+    """What a worker is doing, in memory that its parent can read after its death.
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self._deaths: dict[tuple[int, int], list[tuple[int, ...]]] = defaultdict(list)
+    `memory` has SIZE bytes. `beat` changes with every sign of life and is 0 before the first;
+    `pairs` are those that are being played.
+    """
 
-    def again(
-        self, chunk: Chunk, pairing: Pairing, seen: Seen, message: str, hung: bool
+    SIZE = 3 * 8
+
+    def __init__(self, memory: Any) -> None:
+        self._numbers = memoryview(memory).cast("B").cast("q")
+
+    def count_beat(self) -> None:
+        """Show that the worker is alive."""
+        self._numbers[_BEAT] += 1
+
+    def set_pairs(self, first: int, pairs: int) -> None:
+        """Show which pairs are played from now on."""
+        numbers = self._numbers
+        numbers[_FIRST], numbers[_PAIRS] = first, pairs
+        numbers[_BEAT] += 1
+
+    @property
+    def beat(self) -> int:
+        """How many signs of life there were."""
+        return self._numbers[_BEAT]
+
+    @property
+    def pairs(self) -> range:
+        """The pairs that are being played."""
+        first = self._numbers[_FIRST]
+        return range(first, first + self._numbers[_PAIRS])
+
+
+class Asking(NamedTuple):
+    """A question to a bot in a game that is played apart, told to the parent beforehand.
+
+    `who` is the bot's seat; `history` is None while the bot is started.
+    """
+
+    pair: int
+    seat: Seat
+    who: Seat
+    history: bytes | None
+
+
+class Deaths:
+    """Counts the deaths of workers, and decides what is played in place of their chunks."""
+
+    def __init__(self) -> None:
+        self._questions: dict[tuple[int, int], list[Asking | None]] = defaultdict(list)
+        self._of_pairing: Counter[int] = Counter()
+
+    def is_unsafe(self, pairing: int) -> bool:
+        """Return whether so many workers have died in a pairing that all of it is played apart."""
+        return self._of_pairing[pairing] >= _UNSAFE
+
+    def replan(
+        self, chunk: Chunk, pairing: Pairing, pairs: range, asking: Asking | None, ending: str
     ) -> list[Chunk]:
-        """Return what to play in place of a chunk whose worker has died, or hung.
+        """Return what to play in place of a chunk whose worker has died playing some pairs.
 
-        `message` says how it died. Raises WorkerDied if workers go on dying before any
-        bot has been called.
+        `asking` is the last question of a game played apart; `ending` says how the worker
+        died. Raises WorkerDied if workers go on dying before a bot has been asked.
         """
-        if not chunk.alone:
-            return _split(chunk, seen)
-        deaths = self._deaths[chunk.pairing, chunk.first]
-        deaths.append(seen.place)
-        wanted = _SURE
-        if message == KILLED:
-            wanted = _SURE_IF_KILLED_EARLY if seen.stage == IMPORTING else _SURE_IF_KILLED
-        sure = hung or deaths[-wanted:] == [seen.place] * wanted or len(deaths) >= _MOST
-        if seen.who != NOBODY and sure:
-            verdict = (seen.history, self._fault(seen, message, hung))
-            return [chunk._replace(verdicts={**chunk.verdicts, (seen.pair, seen.seat): verdict})]
-        if len(deaths) >= _MOST:
+        self._of_pairing[chunk.pairing] += 1
+        if chunk.pairs > 1 or not chunk.apart:
+            return _split(chunk, pairs)
+        questions = self._questions[chunk.pairing, chunk.first]
+        questions.append(asking)
+        wanted = _SURE_IN_START if asking and asking.history is None else _SURE
+        sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST
+        if asking and sure:
+            verdict = _judge(asking, ending)
+            decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
+            return [chunk._replace(verdicts=decided)]
+        if len(questions) >= _MOST:
             raise WorkerDied(
-                f"a worker process died {len(deaths)} times in pair {chunk.first} of "
-                f"{' - '.join(pairing)} before a bot was called: {message}"
+                f"a worker process died {len(questions)} times in pair {chunk.first} of "
+                f"{pairing.name} before a bot was asked: {ending}"
             )
         return [chunk]
 
-    def _fault(self, seen: Seen, message: str, hung: bool) -> Fault:
-        ply = len(seen.history)
-        if seen.stage == IMPORTING:
-            told = f"not imported within {self.limits.start:g} s" if hung else message
-            return Fault(seen.who, "import", ply, told)
-        if hung:
-            clock = Clock(self.limits.decision, self.limits.game)
-            return late(clock, "").of(seen.who, ply)
-        return Fault(seen.who, "crash", ply, message)
+
+def _judge(asking: Asking, ending: str) -> Verdict:
+    kind = "import" if asking.history is None else "crash"
+    fault = Fault(kind, f"each time it was asked, its worker {ending}")
+    return Verdict(asking.who, asking.history or b"", fault)
 
 
-def _split(chunk: Chunk, seen: Seen) -> list[Chunk]:
-    """Return the chunk in pieces, the pair that was being played in one of its own."""
+def _split(chunk: Chunk, pairs: range) -> list[Chunk]:
+    """Return a chunk in pieces: each of these pairs alone and apart, the others as before."""
     end = chunk.first + chunk.pairs
-    suspect = seen.pair if chunk.first <= seen.pair < end else chunk.first
+    suspects = [pair for pair in pairs if chunk.first <= pair < end] or [chunk.first]
     pieces = [
-        chunk._replace(pairs=suspect - chunk.first),
-        chunk._replace(first=suspect, pairs=1, alone=True),
-        chunk._replace(first=suspect + 1, pairs=end - suspect - 1),
+        chunk._replace(pairs=suspects[0] - chunk.first),
+        *(chunk._replace(first=pair, pairs=1, apart=True) for pair in suspects),
+        chunk._replace(first=suspects[-1] + 1, pairs=end - suspects[-1] - 1),
     ]
     return [piece for piece in pieces if piece.pairs]

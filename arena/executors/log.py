@@ -2,8 +2,8 @@
 
 multiprocessing-logging's own installer only works where processes are forked. Its handler
 works everywhere: the parent gives it the file, a worker gets the standard QueueHandler on
-its queue. Every worker has a handler of its own: one that is killed while it holds its
-queue holds up nobody else.
+its queue. Every worker has a handler of its own, so that a worker that is killed while it
+holds its queue blocks no other.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from multiprocessing_logging import MultiProcessingHandler
 logger = logging.getLogger("arena")
 
 START_METHOD: Final = "forkserver"
+"""How worker processes are started."""
+
 QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 """What of the parent's log is shown on the terminal."""
 
@@ -32,7 +34,7 @@ _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
 class _Relay(logging.Handler):
-    """Hands what comes from a worker on, one record at a time; outlives the worker."""
+    """Passes a worker's records on, one at a time; it outlives the worker."""
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
         super().__init__()
@@ -44,24 +46,24 @@ class _Relay(logging.Handler):
 
 
 class _File(logging.FileHandler):
-    """A file that a full disk leaves short, which the store will tell."""
+    """A file that a full disk may leave incomplete; the store reports the full disk."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         pass
 
 
 class Channel(NamedTuple):
-    """What brings one worker's log to the parent; without a handler it brings nothing."""
+    """Brings one worker's log to the parent; without a handler it brings nothing."""
 
     handler: Any = None
 
     @property
     def queue(self) -> Any:
-        """What the worker needs for `to_queue`."""
+        """What the worker needs for `log_to`."""
         return None if self.handler is None else self.handler.queue
 
     def close(self, killed: bool) -> None:
-        """Wait for what the worker has sent; for one that was killed, not long."""
+        """Wait for what the worker has sent; if it was killed, not for long."""
         if self.handler is not None:
             closing = Thread(target=self.handler.close, daemon=True)
             closing.start()
@@ -69,7 +71,7 @@ class Channel(NamedTuple):
 
 
 class RunLog:
-    """The log of a run that is under way; `handlers` get what workers have to say."""
+    """The log of a run that is under way; `handlers` get the records of workers."""
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
         self.handlers = handlers
@@ -78,40 +80,51 @@ class RunLog:
         """Return the channel for a new worker."""
         if not self.handlers:
             return Channel()
-        return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.handlers)))
+        with _default_start_method():
+            return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.handlers)))
+
+
+@contextmanager
+def _default_start_method() -> Iterator[None]:
+    """Make ours the default for a moment: the handler makes its queue with the default one."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method(START_METHOD, force=True)
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(before, force=True)
 
 
 @contextmanager
 def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     """Log to the end of a file, if there is one, and show the parent's log from a level on.
 
-    VERBOSE shows the workers' logs, too. Raises OSError if the file cannot be written.
+    VERBOSE shows the workers' logs as well. Raises OSError if the file cannot be written.
     """
-    multiprocessing.set_start_method(START_METHOD, force=True)
     logger.propagate = False
     logger.disabled = False
     logger.setLevel(logging.INFO)
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(shown)
     terminal.setFormatter(logging.Formatter("%(message)s"))
-    workers: list[logging.Handler] = [terminal] if shown == VERBOSE else []
+    of_workers: list[logging.Handler] = [terminal] if shown == VERBOSE else []
     handlers: list[logging.Handler] = [terminal]
     if path is not None:
         file = _File(path, encoding="utf-8", errors="backslashreplace")
         file.setFormatter(logging.Formatter(_FORMAT))
         handlers.append(file)
-        workers.append(file)
+        of_workers.append(file)
     for handler in handlers:
         logger.addHandler(handler)
     try:
-        yield RunLog(workers)
+        yield RunLog(of_workers)
     finally:
         for handler in handlers:
             logger.removeHandler(handler)
             handler.close()
 
 
-def to_queue(queue: Any) -> None:
+def log_to(queue: Any) -> None:
     """Send a worker's log to its parent's queue; with None, nowhere."""
     logger.propagate = False
     logger.disabled = queue is None

@@ -29,10 +29,10 @@ class Timing:
         self.decisions += 1
         self.total += seconds
         self.longest = max(self.longest, seconds)
-        self._buckets[int(math.log2(max(seconds, 1e-9)) * _STEPS)] += 1
+        self._buckets[math.floor(math.log2(max(seconds, 1e-9)) * _STEPS)] += 1
 
     def merge(self, other: Timing) -> None:
-        """Count what another one has counted."""
+        """Count the decisions that another Timing has counted."""
         self.decisions += other.decisions
         self.total += other.total
         self.longest = max(self.longest, other.longest)
@@ -44,7 +44,7 @@ class Timing:
         return self.total / self.decisions if self.decisions else 0.0
 
     def quantile(self, share: float) -> float:
-        """Return seconds that this share of the decisions did not exceed, within 4 %."""
+        """Return the seconds that this share of the decisions did not exceed, within 4 %."""
         wanted = share * self.decisions
         counted = 0
         for bucket in sorted(self._buckets):

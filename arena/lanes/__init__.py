@@ -1,3 +1,4 @@
-"""Lanes: how a bot is executed: `inproc`, `process` or `jail`."""
+"""A bot's process: how it is started, confined, spoken to, killed and cleaned up after.
 
-LANES = ("inproc", "process", "jail")
+A lane knows one bot and its messages. Games and tournaments are above it.
+"""

@@ -1,23 +1,124 @@
-"""Orphans: processes whose own parent has ended come to this process, and go with it.
-
-A bot can hide a process of its own from whoever looks for it; it cannot choose who adopts it.
-"""
+"""Cleanup: nothing that a run or its bots started is left behind, whatever ends the run."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
+import signal
+import stat
 import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 
-from arena.lanes.process import kill_all
+FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
+"""The environment variable by which a process that a bot started is known as the bot's."""
 
+_PREFIX = "district-noir-"
+_SWEEPS = 50
 _PR_SET_CHILD_SUBREAPER = 36
 
 _adopting = False
 
 
-def adopt() -> None:
-    """Become the parent of every process below this one whose own parent ends (Linux)."""
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield a new folder; at the end remove it, and kill every process started for it.
+
+    The folder is locked as long as this process lives. The folders of killed runs are not
+    locked any more; they are removed first.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # locked, or another user's
+            lock = _lock(folder)
+            remove_folder(folder)
+            os.close(lock)
+    folder, lock = _make_folder()
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+        os.close(lock)
+
+
+def _make_folder() -> tuple[Path, int]:
+    """Return a new folder and its lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        with suppress(OSError):  # another run took it for the folder of a killed run
+            lock = _lock(folder)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    """Return a descriptor that locks the folder until it is closed; raise OSError if locked."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, and kill every process that was started for it."""
+    sweep(folder)
+    for parent, names, _ in os.walk(folder):  # a bot may have taken away its permissions
+        for name in names:
+            path = Path(parent, name)
+            if not path.is_symlink():
+                with suppress(OSError):
+                    path.chmod(stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
+    """Kill every process that was started for the bots of a folder, or by one of them.
+
+    A process may have left its process group; it is known by the environment it began with.
+    """
+    for _ in range(_SWEEPS):
+        waiting()
+        processes = [p for p in psutil.process_iter() if _is_for(p, str(folder))]
+        if not kill_all(processes):
+            return
+
+
+def _is_for(process: psutil.Process, folder: str) -> bool:
+    try:
+        value = process.environ().get(FOLDER_VARIABLE, "")
+    except (psutil.Error, OSError):
+        return False
+    return value == folder or value.startswith(f"{folder}{os.sep}")
+
+
+def kill_all(processes: list[psutil.Process]) -> bool:
+    """Kill processes; all are stopped first, so that none starts more meanwhile.
+
+    Return whether there were any besides this one, which is spared.
+    """
+    others = [process for process in processes if process.pid != os.getpid()]
+    for action in (signal.SIGSTOP, signal.SIGKILL):
+        for process in others:
+            with suppress(psutil.Error):
+                process.send_signal(action)
+    return bool(others)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one whose own parent ends (Linux).
+
+    A bot can hide a process from every search, but not from this (child subreaper).
+    """
     global _adopting
     if sys.platform == "linux":
         import ctypes
@@ -30,16 +131,51 @@ def children() -> set[psutil.Process]:
     return set(psutil.Process().children())
 
 
-def kill(but: set[psutil.Process]) -> None:
-    """Kill those that have been adopted, and all below them, but not these and theirs."""
-    while _adopting and (found := children() - but):
-        spared = {*but, *(below for process in but for below in _below(process))}
-        kill_all([process for process in _below(psutil.Process()) if process not in spared])
-        psutil.wait_procs(found, timeout=1)
+def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
+    """Kill the adopted processes and all below them, but not the spared ones and theirs."""
+    while _adopting and (orphans := children() - {*spared}):
+        kept = {*spared, *(below for process in spared for below in descendants(process))}
+        kill_all([p for p in descendants(psutil.Process()) if p not in kept])
+        psutil.wait_procs(orphans, timeout=1)
 
 
-def _below(process: psutil.Process) -> list[psutil.Process]:
+def descendants(process: psutil.Process) -> list[psutil.Process]:
+    """Return all processes below a process, none if it has ended."""
     try:
         return list(process.children(recursive=True))
     except psutil.Error:
         return []
+
+
+def count_descendants(pids: Collection[int]) -> Counter[int]:
+    """Return how many processes there are below each of these, with one look at all."""
+    parents = {process.pid: process.info["ppid"] for process in psutil.process_iter(["ppid"])}
+    counts: Counter[int] = Counter()
+    for pid in parents:
+        above = parents.get(pid)
+        while above and above not in pids:
+            above = parents.get(above)
+        if above:
+            counts[above] += 1
+    return counts
+
+
+@contextmanager
+def exit_on_termination() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end what is under way as Ctrl-C does.
+
+    Signals belong to the main thread; in another thread nothing is changed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,7 +1,6 @@
-"""Confine: become a program with limits, in a script of its own.
+"""Confine: a script that limits its own process and then becomes another program.
 
-`python confine.py MEGABYTES COMMAND...` limits this process and then becomes the command.
-It knows nothing of the arena, and starts in 10 ms.
+`python confine.py MEGABYTES COMMAND...`. It imports nothing of the arena, and starts in 10 ms.
 """
 
 import os
@@ -15,9 +14,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def confine(megabytes: int) -> None:
-    """Limit the memory, the size of files and their number; die with the parent process.
+    """Limit the memory, the size and the number of files; die with the parent process.
 
-    The memory limit is on what can be written to (RLIMIT_DATA): runtimes such as Node's
+    The memory limit is on writable memory (RLIMIT_DATA), because runtimes such as Node's
     reserve address space that they never use.
     """
     import resource
@@ -39,10 +38,10 @@ def confine(megabytes: int) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Become the command; exit status 127 if it cannot be run."""
+    """Become the command; exit with status 127 if it cannot be run."""
     parent = os.getppid()
     confine(int(words[0]))
-    if os.getppid() != parent:  # it died before it could be told to take us along
+    if os.getppid() != parent:  # the parent died before prctl was called
         sys.exit(1)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     try:

@@ -1,6 +1,6 @@
 """Faults: what a bot did wrong, with evidence that is the same in every lane.
 
-A bot's own process imports this: standard library only.
+The process of a bot imports this module: standard library only.
 """
 
 from __future__ import annotations
@@ -18,52 +18,50 @@ from engine.strategy import Clock
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
 
-KILLED = "ended by SIGKILL"
+MOST_OUTPUT = 2000  # characters that are kept
 
 _MOST_MESSAGE = 200
 _MOST_TRACEBACK = 2000
-MOST_OUTPUT = 2000
-_ROOT = Path(__file__).resolve().parent.parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _OURS = (f"{_ROOT / 'arena'}/", f"{_ROOT / 'engine'}/", "<frozen importlib")
 _REPEATED = re.compile(r"\[Previous line repeated \d+ more times?\]")
 
 
 class Fault(NamedTuple):
-    """What a bot did wrong: its seat, the kind, the ply, and the evidence."""
+    """What a bot did wrong: the kind, one line that says it, and the evidence.
 
-    seat: int
+    The guilty bot is the loser of the game, and the ply is the game's last one.
+    """
+
     kind: str
-    ply: int
     message: str
     traceback: str = ""
     output: str = ""
 
 
 class Forfeit(Exception):
-    """A fault on its way from where it was noticed to the game it costs."""
+    """Raised where a fault is noticed; ends the game that it costs."""
 
     def __init__(self, kind: str, message: str, traceback: str = "", output: str = "") -> None:
         super().__init__(message)
-        self.kind = kind
-        self.message = one_line(message)
-        self.traceback = printable(traceback[-_MOST_TRACEBACK:])
-        self.output = printable(output[-MOST_OUTPUT:])
-
-    def of(self, seat: int, ply: int) -> Fault:
-        """Return the fault of a seat at a ply."""
-        return Fault(seat, self.kind, ply, self.message, self.traceback, self.output)
+        self.fault = Fault(
+            kind,
+            one_line(message),
+            printable(traceback[-_MOST_TRACEBACK:]),
+            printable(output[-MOST_OUTPUT:]),
+        )
 
 
-def raised(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
-    """Return the forfeit of a bot in whose call this was raised.
+def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
+    """Return the forfeit of a bot whose code raised an exception.
 
-    `kind` is for what is neither the referee's IllegalAction nor a MemoryError.
+    `kind` is for exceptions other than the referee's IllegalAction and MemoryError.
     """
     if type(error) is Forfeit:
         return error
     try:
-        frames = _bots_own(error.__traceback__)
-        if isinstance(error, MemoryError):  # there may be no memory to say more
+        frames = _frames_of_the_bot(error.__traceback__)
+        if isinstance(error, MemoryError):  # there may be no memory left for more evidence
             return Forfeit("memory", "MemoryError", "", output)
         if type(error) is IllegalAction and frames is None:
             return Forfeit("illegal", str(error), "", output)
@@ -71,7 +69,7 @@ def raised(error: BaseException, output: str = "", kind: str = "exception") -> F
         if kind == "import":
             message += _place(error, frames)
         text = "".join(traceback.format_exception(type(error), error, frames))
-    except BaseException:  # the exception is the bot's own class, and may fail in its turn
+    except BaseException:  # the exception's class is the bot's own, and may fail as well
         message, text = "an exception that cannot be printed", ""
     text = _REPEATED.sub("[Previous line repeated]", text)  # how often depends on the lane
     return Forfeit(kind, message, text.replace(f"{_ROOT}/", ""), output)
@@ -87,25 +85,25 @@ def _place(error: BaseException, frames: TracebackType | None) -> str:
     return f" (line {last.lineno} of {Path(last.filename).name})"
 
 
-def late(clock: Clock, output: str, more: str = "") -> Forfeit:
-    """Return the forfeit of who has not answered within the limit of its clock."""
-    told = f"no answer within {clock.decision:g} s"
-    if clock.game is not None and clock.limit() != clock.decision:
-        told = f"the {clock.game:g} s of the game are used up"
-    return Forfeit("timeout", told + more, "", output)
-
-
-def _bots_own(frames: TracebackType | None) -> TracebackType | None:
-    """Return the frames from the bot's first one on, None if there is none of its own."""
+def _frames_of_the_bot(frames: TracebackType | None) -> TracebackType | None:
+    """Return the frames from the first one of the bot's own code on, None if there is none."""
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OURS):
         frames = frames.tb_next
     return frames
 
 
-def ending(status: int) -> str:
-    """Return how a process has ended, by its exit status or, below 0, the signal's number.
+def late_forfeit(clock: Clock, output: str, detail: str = "") -> Forfeit:
+    """Return the forfeit of a bot that has not answered within the limits of its clock."""
+    message = f"no answer within {clock.decision:g} s"
+    if clock.game is not None and clock.limit() != clock.decision:
+        message = f"the {clock.game:g} s of the game are used up"
+    return Forfeit("timeout", f"{message} {detail}", "", output)
 
-    >>> ending(-9), ending(3)
+
+def describe_exit(status: int) -> str:
+    """Return how a process ended, by its exit status; below 0 it is a signal's number.
+
+    >>> describe_exit(-9), describe_exit(3)
     ('ended by SIGKILL', 'ended with exit status 3')
     """
     if status >= 0:
@@ -115,10 +113,10 @@ def ending(status: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text as one short line of printable characters."""
+    """Return a text as one short line of printable characters."""
     return " ".join(printable(text[:_MOST_MESSAGE]).split())
 
 
 def printable(text: str) -> str:
-    """Return the text with a question mark for every character a terminal might act on."""
+    """Return a text with a question mark for every character that could control a terminal."""
     return "".join(char if char.isprintable() or char in "\n" else "?" for char in text)

@@ -1,8 +1,8 @@
 """Host: the program around a Python bot in a process of its own.
 
-It speaks the protocol of docs/protocol.md on standard input and output, with the bot's
-source in `hello`. It holds several games at once, so that one read brings many views.
-Standard library only.
+It speaks the protocol of docs/protocol.md on standard input and output; the bot's source is
+in `hello`. It holds several games at once, so that one read brings many views. Standard
+library only.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-_ROOT = str(Path(__file__).resolve().parent.parent.parent)
+_ROOT = str(Path(__file__).resolve().parents[2])
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena.entries import source  # noqa: E402
-from arena.lanes import faults  # noqa: E402
-from arena.lanes.output import Printed, write_all  # noqa: E402
+from arena.entries.source import load_bot  # noqa: E402
+from arena.lanes.faults import MOST_OUTPUT, forfeit_from, late_forfeit  # noqa: E402
+from arena.lanes.output import Output, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402
@@ -39,12 +39,16 @@ _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
 _actions = lru_cache(4096)(lambda text: tuple(parse_actions(text)))
+_decode = json.JSONDecoder().raw_decode  # json.loads looks for an encoding and for space first
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+Message = dict[str, Any]
 
 
 class Game:
-    """One game of the bot: its strategy and clock, and what it printed so far."""
+    """One game of the bot: its strategy and clock, and what it has printed so far."""
 
-    def __init__(self, message: dict[str, Any]) -> None:
+    def __init__(self, message: Message) -> None:
         self.clock = Clock(message["seconds_per_decision"], message["seconds_per_game"])
         self.message = message
         self.strategy: Strategy | None = None
@@ -54,15 +58,15 @@ class Game:
 class Host:
     """Answers the arena's messages for one bot."""
 
-    def __init__(self, printed: Printed) -> None:
-        self.printed = printed
+    def __init__(self, output: Output) -> None:
+        self.output = output
         self.bot: Callable[..., Strategy]
         self.params: dict[str, Any] = {}
         self.rules: Rules
         self.games: dict[int, Game] = {}
 
-    def answer(self, message: dict[str, Any]) -> str:
-        """Return the answer to a message, all but its id, as the inside of a JSON object."""
+    def answer(self, message: Message) -> Message:
+        """Return the answer to a message, without its id."""
         kind = message["type"]
         if kind != "choose":
             self.games.pop(message.get("game", -1), None)
@@ -75,49 +79,49 @@ class Host:
             if kind == "hello":
                 return self._hello(message)
         except BaseException as error:  # a bot may raise anything, SystemExit too
-            return self.error(error, "import" if kind == "hello" else "exception", game)
-        return ""
+            return self.report(error, "import" if kind == "hello" else "exception", game)
+        return {}
 
-    def _hello(self, message: dict[str, Any]) -> str:
+    def _hello(self, message: Message) -> Message:
         self.rules = Rules.from_changes(message["rules"])
         bot = message["python"]
         sys.path += [folder for folder in bot["path"] if folder not in sys.path]
         code = None if bot["source"] is None else base64.b64decode(bot["source"])
-        self.bot = source.bound(bot["module"], bot["filename"], code)
+        self.bot = load_bot(bot["module"], bot["filename"], code)
         self.params = ast.literal_eval(bot["params"])
         if bot["check"]:
-            from arena.entries.signature import problem
+            from arena.entries.signature import find_parameter_error
 
-            said = problem(self.bot, self.params)
-            if said:
-                return f'"kind":"params","error":{json.dumps(said)}'
-        return f'"ready":true,"games":{GAMES}'
+            if error := find_parameter_error(self.bot, self.params):
+                return {"kind": "params", "error": error}
+        return {"ready": True, "games": GAMES}
 
-    def _new(self, message: dict[str, Any]) -> str:
+    def _new(self, message: Message) -> Message:
         game = self.games[message["game"]] = Game(message)
         setup = Setup(Random(int(message["seed"], 16)), message["seat"], self.rules, game.clock)
         game.clock.start()
         game.strategy = self.bot(setup, **deepcopy(self.params))
-        return self._done(game)
+        return {"seconds": self._stop_clock(game)}
 
-    def _choose(self, game: Game, message: dict[str, Any]) -> str:
+    def _choose(self, game: Game, message: Message) -> Message:
         view = self._view(message)
         assert game.strategy is not None
         game.clock.start()
         action = game.strategy.choose(view)
-        done = self._done(game)
+        seconds = self._stop_clock(game)
         if type(action) is not int or action not in view.legal:
             action = checked(action, view.legal, len(view.history))
-        return f'{done},"action":"{CHARS[action]}"'
+        return {"seconds": seconds, "action": CHARS[action]}
 
-    def _done(self, game: Game) -> str:
+    def _stop_clock(self, game: Game) -> float:
+        """Return the seconds of a decision; raise Forfeit if it was late."""
         seconds, in_time = game.clock.stop()
-        game.output = (game.output + self.printed.taken())[-faults.MOST_OUTPUT :]
+        game.output = (game.output + self.output.take())[-MOST_OUTPUT:]
         if not in_time:
-            raise faults.late(game.clock, game.output)
-        return f'"seconds":{seconds:.9f}'
+            raise late_forfeit(game.clock, game.output)
+        return round(seconds, 9)
 
-    def _view(self, message: dict[str, Any]) -> View:
+    def _view(self, message: Message) -> View:
         piles = message["piles"]
         return View(
             message["seat"],
@@ -131,48 +135,45 @@ class Host:
             self.rules,
         )
 
-    def error(self, error: BaseException, kind: str, game: Game | None = None) -> str:
-        """Return what is answered where the bot has raised this."""
-        output = (game.output if game else "") + self.printed.taken()
-        told = faults.raised(error, output, kind)
-        return json.dumps(
-            {
-                "kind": told.kind,
-                "error": told.message,
-                "traceback": told.traceback,
-                "output": told.output,
-            }
-        )[1:-1]
+    def report(self, error: BaseException, kind: str, game: Game | None = None) -> Message:
+        """Return the answer that reports what the bot's code has raised."""
+        output = (game.output if game else "") + self.output.take()
+        fault = forfeit_from(error, output, kind).fault
+        return {
+            "kind": fault.kind,
+            "error": fault.message,
+            "traceback": fault.traceback,
+            "output": fault.output,
+        }
 
 
 def serve(host: Host, read: int, write: int) -> None:
-    """Answer messages until there are no more; what came together is answered together."""
+    """Answer messages until there are no more; those that came together together."""
     rest = b""
     while data := os.read(read, 1 << 16):
         lines = (rest + data).split(b"\n")
         rest = lines.pop()
-        said = ""
+        answers = ""
         written = time.perf_counter()
         for line in lines:
-            message = json.loads(line)
-            answer = host.answer(message)
-            said += f'{{"id":{message["id"]}{"," if answer else ""}{answer}}}\n'
+            message, _ = _decode(line.decode())
+            answers += _encode({"id": message["id"], **host.answer(message)}) + "\n"
             now = time.perf_counter()
             if now - written > _HOLD_BACK:
-                write_all(write, said.encode())
-                said, written = "", now
-        write_all(write, said.encode())
+                write_all(write, answers.encode())
+                answers, written = "", now
+        write_all(write, answers.encode())
 
 
-def main(kind: type[Host] = Host) -> None:
-    """Keep the protocol's pipes to ourselves, and give the bot standard error for output."""
+def main(host_type: type[Host] = Host) -> None:
+    """Keep the protocol's pipes for the host, and give the bot standard error for its output."""
     read, write = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
-    printed = Printed(2)
-    printed.stand_in()
-    serve(kind(printed), read, write)
+    output = Output(2)
+    output.capture()
+    serve(host_type(output), read, write)
 
 
 if __name__ == "__main__":

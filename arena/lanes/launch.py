@@ -1,42 +1,38 @@
-"""Launch: the command line and environment that start a bot in its lane."""
+"""Launch: the command line and the environment that start a bot in its lane."""
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Final, NamedTuple
 
+from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes import confine, host
+from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
-from engine import Rules
-from engine.rules import VARIANTS
 
-if TYPE_CHECKING:
-    from arena.entries.entry import Entry
+TRIAL: Final = ("--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true")
+"""The arguments with which bubblewrap shows that it works here."""
 
-_PACKAGES = Path(__file__).resolve().parent.parent.parent
+_PACKAGES = Path(__file__).resolve().parents[2]
 _JAIL_DISK = 64 << 20
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
-MARK = "ARENA_BOT_FOLDER"
-"""The variable by which a process that a bot has started is known as its."""
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Launch(NamedTuple):
-    """How to start a process: its words, its environment, and where.
+    """How to start a process: its words, its environment, and its folder.
 
-    `jailed` is whether bubblewrap is around it, `hosted` whether `host` is: then it can be
-    believed what it says of the bot's time and faults.
+    `jailed` is whether bubblewrap is around it. `hosted` is whether it runs our own host,
+    which can be believed what it says of the bot's time and faults.
     """
 
     words: list[str]
@@ -46,43 +42,26 @@ class Launch(NamedTuple):
     hosted: bool
 
 
-def launch(entry: Entry, limits: Limits, folder: Path) -> Launch:
-    """Return how to start the bot's process in an empty folder of its own.
+def plan_launch(
+    entry: Entry,
+    limits: Limits,
+    folder: Path,
+    program: str = host.__file__,
+    environment: Mapping[str, str] | None = None,
+) -> Launch:
+    """Return how to start a bot's process in an empty folder of its own.
 
-    Raises InputError for a jail where there is no bubblewrap.
+    `program` is run in place of our host; `environment` is added to the usual one. Raises
+    InputError for a jail where there is no bubblewrap.
     """
-    words = _command(entry)
+    words = [*entry.command] or [sys.executable, "-P", "-s", program]
     jailed = entry.lane == "jail"
     home = "/tmp" if jailed else str(folder)
     if jailed:
-        words = _jailed(words, entry)
-    limited = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
-    environment = _environment(home) | {MARK: str(folder)}
-    return Launch(limited, environment, folder, jailed, hosted=not entry.command)
-
-
-def hello(entry: Entry, rules: Rules, check: bool = False) -> bytes:
-    """Return the first message to a bot's process, all but its id, as bytes of JSON.
-
-    `check` asks whether the bot takes its parameters.
-    """
-    numbers = {name: getattr(rules, name) for name in VARIANTS}
-    message = {"type": "hello", "protocol": 1, "rules": numbers, "params": entry.params}
-    if not entry.command:
-        source = entry.source
-        message["python"] = {
-            "module": entry.module,
-            "filename": entry.filename,
-            "source": None if source is None else base64.b64encode(source).decode(),
-            "path": list(entry.path),
-            "params": repr(entry.params),
-            "check": check,
-        }
-    return json.dumps(message, separators=(",", ":"))[1:].encode() + b"\n"
-
-
-def _command(entry: Entry) -> list[str]:
-    return [*entry.command] or [sys.executable, "-P", "-s", host.__file__]
+        words = _jail(words, entry)
+    confined = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
+    variables = _environment(home) | {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
+    return Launch(confined, variables, folder, jailed, hosted=not entry.command)
 
 
 def _environment(home: str) -> dict[str, str]:
@@ -96,9 +75,9 @@ def _environment(home: str) -> dict[str, str]:
     }
 
 
-def _jailed(words: list[str], entry: Entry) -> list[str]:
-    """Return the command inside bubblewrap: it sees the system, itself and nothing else."""
-    program = bubblewrap()
+def _jail(words: list[str], entry: Entry) -> list[str]:
+    """Return a command inside bubblewrap: it sees the system and itself, and nothing else."""
+    program = find_bubblewrap()
     options = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     options += ["--ro-bind", "/usr", "/usr"]
     for path in _SYSTEM:
@@ -109,8 +88,8 @@ def _jailed(words: list[str], entry: Entry) -> list[str]:
     for path in _ETC:
         options += ["--ro-bind-try", path, path]
     options += ["--proc", "/proc", "--dev", "/dev", *_private_folder(program)]
-    for needed in _needed(words, entry):
-        options += ["--ro-bind", needed, needed]
+    for path in _needed_paths(words, entry):
+        options += ["--ro-bind", path, path]
     return [program, *options, "--chdir", "/tmp", "--", *words]
 
 
@@ -119,25 +98,25 @@ def _private_folder(program: str) -> list[str]:
     return [*size, "--tmpfs", "/tmp"]
 
 
-def _needed(words: list[str], entry: Entry) -> list[str]:
-    """Return what the command has to read beside the system's own folders."""
+def _needed_paths(words: list[str], entry: Entry) -> list[str]:
+    """Return what the command has to read besides the system's own folders."""
     if entry.command:
-        paths = [Path(word) for word in words if Path(word).is_absolute() and Path(word).exists()]
-        paths += [path.resolve() for path in paths]
-        found = [path.parent.parent if path.parent.name == "bin" else path for path in paths]
+        files = [Path(word) for word in words if Path(word).is_absolute() and Path(word).exists()]
+        files += [path.resolve() for path in files]
+        paths = [path.parent.parent if path.parent.name == "bin" else path for path in files]
     else:
-        found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve()]
-        found += [_PACKAGES / name for name in ("engine", "arena", "bots")]
+        paths = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve()]
+        paths += [_PACKAGES / name for name in ("engine", "arena", "bots")]
         package = entry.module.partition(".")[0]
-        found += [
+        paths += [
             Path(folder) / name for folder in entry.path for name in (package, f"{package}.py")
         ]
-    there = dict.fromkeys(str(path) for path in found if path.exists())
-    return [path for path in there if not path.startswith("/usr/") and path != "/"]
+    existing = dict.fromkeys(str(path) for path in paths if path.exists())
+    return [path for path in existing if not path.startswith("/usr/") and path != "/"]
 
 
 @cache
-def bubblewrap() -> str:
+def find_bubblewrap() -> str:
     """Return the path of bubblewrap.
 
     Raises InputError where it is missing, or cannot make a jail.
@@ -145,11 +124,12 @@ def bubblewrap() -> str:
     program = shutil.which("bwrap")
     if program is None:
         raise InputError("lane jail: bubblewrap (bwrap) is not on PATH; see `arena doctor`")
-    trial = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"]
-    done = subprocess.run(trial, capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run(
+        [program, *TRIAL], capture_output=True, text=True, timeout=10, check=False
+    )
     if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise InputError(f"lane jail: bubblewrap cannot make one here: {why}; see `arena doctor`")
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise InputError(f"lane jail: bubblewrap does not work here: {reason}; see `arena doctor`")
     return program
 
 

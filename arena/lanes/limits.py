@@ -1,4 +1,4 @@
-"""Limits: the time and memory a bot may use."""
+"""Limits: the time and the memory that a bot may use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Meta
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86_400)]
 Megabytes: TypeAlias = Annotated[int, Meta(ge=64, le=1_048_576)]
 
-GRACE = 0.5  # seconds between a limit and the killing of who has not answered
+GRACE = 0.5  # extra seconds before a silent bot is killed
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds per decision, per game (None: no limit) and to start, and memory.
+    """What a bot may use: seconds per decision, per game (None: no limit) and to start.
 
-    `memory` is in MB, for each of a bot's processes.
+    `memory` is in MB, for each of the bot's processes.
     """
 
     decision: Seconds = 10.0

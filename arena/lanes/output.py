@@ -1,6 +1,6 @@
-"""Printed: what bots print, of which the end is kept as evidence.
+"""Output: what bots print; its end is kept as evidence.
 
-A bot's own process imports this: standard library only.
+The process of a bot imports this module: standard library only.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 from arena.lanes.faults import MOST_OUTPUT
 
 
-class Printed(io.TextIOBase):
-    """Stands in for standard output: keeps the end, and passes all on to a descriptor."""
+class Output(io.TextIOBase):
+    """Takes the place of standard output: keeps the end, and passes all of it to a descriptor."""
 
     def __init__(self, descriptor: int | None = None) -> None:
         self.descriptor = descriptor
         self.kept = ""
 
-    def stand_in(self) -> None:
+    def capture(self) -> None:
         """Take the place of standard output and standard error."""
         sys.stdout = sys.stderr = self
 
@@ -30,7 +30,7 @@ class Printed(io.TextIOBase):
             write_all(self.descriptor, text.encode("utf-8", "replace"))
         return len(text)
 
-    def taken(self) -> str:
+    def take(self) -> str:
         """Return what was kept, and forget it."""
         kept, self.kept = self.kept, ""
         return kept

@@ -8,57 +8,44 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 import psutil
 
-from arena.lanes.faults import MOST_OUTPUT, Forfeit, ending
-from arena.lanes.launch import MARK, Launch
+from arena.entries.entry import Entry
+from arena.lanes import host
+from arena.lanes.cleanup import descendants, sweep
+from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import GRACE, Limits
+from arena.lanes.messages import Answer, Message, decode_answer, encode, hello
+from engine import Rules
 
 MOST_LINE = 1 << 16
 MOST_PROCESSES = 32
 MOST_GAMES = 16
 _TICK = 0.1  # seconds between two looks at a process that has not answered
 _READ = 1 << 16
-_SWEEPS = 50
 _JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
 
 
-class Answer(msgspec.Struct):
-    """What a bot's process answers to one message; its fields are in docs/protocol.md."""
-
-    id: int
-    action: str | None = None
-    ready: bool = False
-    games: int = 1
-    error: str | None = None
-    kind: str = "exception"
-    traceback: str = ""
-    output: str = ""
-    seconds: float = -1.0
-
-
-_decode = msgspec.json.Decoder(Answer).decode
-
-
 class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
-    `hello` is the first message without its id; `waiting` is called every 0.1 s while an
-    answer is awaited. Every failure is raised as a Forfeit of the bot. `output_bytes` is
-    how much it has printed so far.
+    `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited.
+    Every failure is raised as a Forfeit of the bot. `output_bytes` is how much the bot has
+    printed so far.
     """
 
     def __init__(
-        self, launch: Launch, hello: bytes, limits: Limits, waiting: Callable[[], None]
+        self, launch: Launch, hello: Message, limits: Limits, waiting: Callable[[], None]
     ) -> None:
         self.launch = launch
         self.hello = hello
@@ -70,7 +57,7 @@ class BotProcess:
         self._reset()
 
     def _reset(self) -> None:
-        self._asked = 0  # the id of the last message that was sent
+        self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
         self._unsent = b""
         self._received = b""
@@ -88,23 +75,22 @@ class BotProcess:
             return
         self._reset()
         try:
-            self._process = self._started()
+            self._process = self._popen()
             self.send([self.hello])
             answer = self.receive(self.limits.start)
             if not answer.ready:
                 raise Forfeit("protocol", "the answer to hello is not ready")
         except OSError as error:
-            raise self._fatal(Forfeit("import", f"cannot be started: {error}")) from None
+            raise self._kill_for(Forfeit("import", f"cannot be started: {error}")) from None
         except Forfeit as forfeit:
-            kind, message = forfeit.kind, forfeit.message
+            kind, message, traceback, output = forfeit.fault
             if kind == "timeout":
-                message = f"no answer to hello within {self.limits.start:g} s{message}"
+                message = f"no answer to hello within {self.limits.start:g} s {message}"
             kind = kind if kind == "params" else "import"
-            told = Forfeit(kind, message, forfeit.traceback, forfeit.output)
-            raise self._fatal(told) from None
+            raise self._kill_for(Forfeit(kind, message, traceback, output)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _popen(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             self.launch.words,
             stdin=subprocess.PIPE,
@@ -123,36 +109,37 @@ class BotProcess:
             self._poll.register(descriptor, select.POLLIN)
         return process
 
-    def send(self, messages: list[bytes]) -> None:
-        """Send messages, each without the brace and id it begins with, in one go."""
+    def send(self, messages: Sequence[Message]) -> None:
+        """Send messages in one go, numbered in their order."""
         lines = []
         for message in messages:
-            lines.append(b'{"id":%d,%b' % (self._asked, message))
+            message.id = self._asked
             self._asked += 1
+            lines.append(encode(message))
         self._unsent += b"".join(lines)
         self._since = time.perf_counter()
         self._write()
 
     def forget_output(self) -> None:
-        """Forget what was printed so far: what follows is another game's."""
+        """Forget what was printed so far: what follows belongs to another game."""
         self._drain()
         self._output = b""
 
     def receive(self, seconds: float) -> Answer:
-        """Return the answer to the oldest message that has none.
+        """Return the answer to the oldest message that has none yet.
 
-        Raises Forfeit if there is none within the seconds and the grace, and for everything
-        that is not an answer; the process is killed then.
+        Raises Forfeit if no answer comes within the seconds and the grace, and for a line that
+        is not an answer; the process is then killed.
         """
         line = self._line(seconds)
         try:
-            answer = _decode(line)
+            answer = decode_answer(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             shown = ascii(line[:80])[1:]
-            raise self._fatal(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
+            raise self._kill_for(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
         if answer.id != self._answered:
-            told = f"an answer to message {answer.id}, where {self._answered} is to be answered"
-            raise self._fatal(Forfeit("protocol", told))
+            message = f"an answer to message {answer.id} instead of {self._answered}"
+            raise self._kill_for(Forfeit("protocol", message))
         self._answered += 1
         now = time.perf_counter()
         if answer.seconds < 0 or not self.launch.hosted:
@@ -160,28 +147,28 @@ class BotProcess:
         self._since = now
         if answer.error is None:
             return answer
-        raise self._refused(answer)
+        raise self._refusal(answer)
 
-    def _refused(self, answer: Answer) -> Forfeit:
+    def _refusal(self, answer: Answer) -> Forfeit:
         kinds = _HOST_KINDS if self.launch.hosted else _KINDS
         kind = answer.kind if answer.kind in kinds else "exception"
         output = answer.output if self.launch.hosted else self.printed()
-        told = Forfeit(kind, answer.error or "", answer.traceback, output)
-        return self._fatal(told) if kind == "memory" else told
+        forfeit = Forfeit(kind, answer.error or "", answer.traceback, output)
+        return self._kill_for(forfeit) if kind == "memory" else forfeit
 
     def _line(self, seconds: float) -> bytes:
         """Return the next line of output without its end."""
-        begun = time.monotonic()
-        looked = begun
+        start = time.monotonic()
+        looked = start
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
-                told = f"a line of more than {MOST_LINE:,} bytes"
-                raise self._fatal(Forfeit("protocol", told))
+                message = f"a line of more than {MOST_LINE:,} bytes"
+                raise self._kill_for(Forfeit("protocol", message))
             now = time.monotonic()
-            left = begun + seconds + GRACE - now
+            left = start + seconds + GRACE - now
             if left <= 0:
-                half = ": half a line of one" if self._received else ""
-                raise self._fatal(Forfeit("timeout", half))
+                message = "(an incomplete line arrived)" if self._received else ""
+                raise self._kill_for(Forfeit("timeout", message))
             self._transfer(min(left, _TICK))
             if now - looked > _TICK:
                 looked = now
@@ -191,7 +178,7 @@ class BotProcess:
         return line
 
     def _transfer(self, seconds: float) -> None:
-        """Read and write what can be within the seconds."""
+        """Read and write whatever is possible within the seconds."""
         for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._stdin:
                 self._write()
@@ -200,7 +187,7 @@ class BotProcess:
             else:
                 data = os.read(descriptor, _READ)
                 if not data:
-                    raise self._fatal(self._ended())
+                    raise self._kill_for(self._exit_forfeit())
                 self._received += data
 
     def _write(self) -> None:
@@ -210,7 +197,7 @@ class BotProcess:
         except BlockingIOError:
             self._poll.register(self._stdin, select.POLLOUT)
             return
-        except OSError as error:  # its end is noticed where its output is read
+        except OSError as error:  # the end of the process is noticed where its output is read
             if error.errno != errno.EPIPE:
                 raise
             self._unsent = b""
@@ -239,7 +226,7 @@ class BotProcess:
             self._drain()
         return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
 
-    def _ended(self) -> Forfeit:
+    def _exit_forfeit(self) -> Forfeit:
         """Return the forfeit of a process whose output has ended."""
         assert self._process is not None
         try:
@@ -248,23 +235,21 @@ class BotProcess:
             return Forfeit("crash", "closed its output")
         if self.launch.jailed and status > _JAILED_SIGNAL:
             status = _JAILED_SIGNAL - status
-        return Forfeit("crash", ending(status))
+        return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:
         assert self._process is not None
-        try:
-            started = len(psutil.Process(self._process.pid).children(recursive=True))
-        except psutil.Error:
-            return
-        if started > MOST_PROCESSES:
-            told = f"started more than {MOST_PROCESSES} processes"
-            raise self._fatal(Forfeit("crash", told))
+        with suppress(psutil.Error):
+            if len(descendants(psutil.Process(self._process.pid))) > MOST_PROCESSES:
+                message = f"started more than {MOST_PROCESSES} processes"
+                raise self._kill_for(Forfeit("crash", message))
 
-    def _fatal(self, forfeit: Forfeit) -> Forfeit:
+    def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""
         self.kill()
-        if not forfeit.output:
-            return Forfeit(forfeit.kind, forfeit.message, forfeit.traceback, self.printed())
+        fault = forfeit.fault
+        if not fault.output:
+            return Forfeit(fault.kind, fault.message, fault.traceback, self.printed())
         return forfeit
 
     def dismiss(self, seconds: float) -> None:
@@ -289,37 +274,29 @@ class BotProcess:
                 pipe.close()
 
 
-def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
-    """Kill every process that was started for the bots of this folder, or by one of them.
+@contextmanager
+def bot_process(
+    entry: Entry,
+    rules: Rules,
+    limits: Limits,
+    folder: Path,
+    waiting: Callable[[], None] = lambda: None,
+    *,
+    check: bool = False,
+    program: str = host.__file__,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[BotProcess]:
+    """Yield the process of a bot, which starts when it is first needed; kill it at the end.
 
-    A process may have left its group; it is known by the environment it began with.
+    `folder` is an empty one for this process. With `check`, the bot's parameters are checked
+    as it starts. `program` and `environment` are those of `plan_launch`.
     """
-    for _ in range(_SWEEPS):
-        waiting()
-        found = [process for process in psutil.process_iter() if _is_for(process, str(folder))]
-        if not kill_all(found):
-            return
-
-
-def kill_all(processes: list[psutil.Process]) -> bool:
-    """Kill the processes, all of them stopped first so that none starts more meanwhile.
-
-    Return whether there were any but this one.
-    """
-    others = [process for process in processes if process.pid != os.getpid()]
-    for action in (signal.SIGSTOP, signal.SIGKILL):
-        for process in others:
-            with suppress(psutil.Error):
-                process.send_signal(action)
-    return bool(others)
-
-
-def _is_for(process: psutil.Process, folder: str) -> bool:
+    launch = plan_launch(entry, limits, folder, program, environment)
+    process = BotProcess(launch, hello(entry, rules, check=check), limits, waiting)
     try:
-        mark = process.environ().get(MARK, "")
-    except (psutil.Error, OSError):
-        return False
-    return mark == folder or mark.startswith(f"{folder}{os.sep}")
+        yield process
+    finally:
+        process.kill()
 
 
 def _descriptor(pipe: IO[bytes] | None) -> int:

@@ -1,0 +1,1 @@
+"""`arena new`: the file of a new bot and its test, from a template that plays."""

@@ -1,4 +1,4 @@
-"""Draft: the file of a new bot and its test, from a template that plays."""
+"""Draft: writes the file of a new bot and its test, from the template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from arena.entries.entry import installed
+from arena.entries.resolve import installed
 from arena.errors import InputError
 
 _TEMPLATE = Path(__file__).parent / "template"
@@ -18,11 +18,11 @@ _TAKEN = ("Action", "Kind", "Setup", "View")
 _MOST_NAME = 40
 
 
-def write(name: str, folder: Path) -> tuple[Path, Path]:
-    """Write `name.py` and `test_name.py` into a folder, and return where they are.
+def write_draft(name: str, folder: Path) -> tuple[Path, Path]:
+    """Write `name.py` and `test_name.py` into a folder, and return their paths.
 
-    Raises InputError, with nothing written, for a name that cannot be a bot's, and where
-    one of the files is there already.
+    Raises InputError, with nothing written, for a name that no bot can have, and where one of
+    the files exists.
     """
     _check(name)
     names = {"my_bot": name, "MyBot": class_name(name)}
@@ -33,14 +33,14 @@ def write(name: str, folder: Path) -> tuple[Path, Path]:
             path = folder / template.replace("my_bot", name)
             with path.open("x", encoding="utf-8") as file:
                 written.append(path)
-                file.write(_NAMED.sub(lambda found: names[found[0]], text))
+                file.write(_NAMED.sub(lambda match: names[match[0]], text))
     except OSError as error:
-        for done in written:
+        for file_written in written:
             with suppress(OSError):
-                done.unlink()
-        there = isinstance(error, FileExistsError)
-        why = "is there already, and stays as it is" if there else error.strerror
-        raise InputError(f"{path}: {why}") from None
+                file_written.unlink()
+        exists = isinstance(error, FileExistsError)
+        reason = "exists already, and is not changed" if exists else error.strerror
+        raise InputError(f"{path}: {reason}") from None
     bot, test = written
     return bot, test
 
@@ -51,27 +51,27 @@ def class_name(name: str) -> str:
     >>> class_name("my_first_bot"), class_name("view")
     ('MyFirstBot', 'ViewBot')
     """
-    found = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
-    return f"{found}Bot" if found in _TAKEN else found
+    words = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    return f"{words}Bot" if words in _TAKEN else words
 
 
 def _check(name: str) -> None:
-    """Refuse what Python could not import as a module of its own."""
+    """Raise InputError for a name that Python could not import as a new module."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
         raise InputError(
-            f"name {name!a}: a bot's name is a word of Python: letters, digits and _, as in my_bot"
+            f"name {name!a}: not a Python identifier; use letters, digits and _, as in my_bot"
         )
     if len(name) > _MOST_NAME:
         raise InputError(f"name {name!a}: longer than {_MOST_NAME} characters")
     if name in dict(installed()):
-        raise InputError(f"name {name!a}: a bot of bots/ has it; choose another one")
+        raise InputError(f"name {name!a}: a bot in bots/ has this name; choose another one")
     if name in sys.stdlib_module_names or _is_installed(name):
-        raise InputError(f"name {name!a}: a module of Python has it; choose another one")
+        raise InputError(f"name {name!a}: a Python module has this name; choose another one")
 
 
 def _is_installed(name: str) -> bool:
-    """Return whether an import of this name finds something that is not beside the bot."""
-    found = importlib.util.find_spec(name)
-    if found is None or found.origin is None:
+    """Return whether an import of this name finds a module outside the current folder."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
         return False
-    return Path(found.origin).parent.resolve() != Path.cwd()
+    return Path(spec.origin).parent.resolve() != Path.cwd()

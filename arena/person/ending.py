@@ -1,12 +1,13 @@
-"""Ending: how a person's game ended, in words, and what nobody could see until then."""
+"""Ending: how a person's game ended, in words, and the cards that were hidden until then."""
 
 from __future__ import annotations
 
 import textwrap
 
+from arena.games.match import Finished
 from arena.lanes.faults import Fault
-from arena.person.board import WIDTH, Board, Line, listed, short
-from arena.records.show import grouped
+from arena.person.board import WIDTH, Board, Line, format_items, shorten
+from arena.records.show import group
 from engine import State, count, outcome
 from engine.cards import CITY, cards_of
 from engine.state import Seat
@@ -17,31 +18,32 @@ _KINDS_OF_FAULT = {
     "exception": "an exception",
     "timeout": "no answer in time",
     "crash": "its process ended",
-    "protocol": "an answer that is none",
+    "protocol": "an invalid answer",
     "memory": "too much memory",
     "import": "it does not start",
 }
 
 
-def lines(
-    state: State, fault: Fault | None, seat: Seat, naming: str, opponent: str, since: int
+def format_ending(
+    finished: Finished, seat: Seat, naming: str, opponent: str, since: int
 ) -> list[Line]:
-    """Return the last actions from a ply on, who has won and how, and what was hidden."""
+    """Return the last actions from a ply on, who won and how, and what was hidden."""
+    state, fault, _ = finished
     board = Board(view(state, seat), naming, opponent)
-    found = board.events(since)
+    lines = board.events(since)
     if fault is not None:
-        found += _forfeit(fault, short(opponent))
+        lines += _explain_forfeit(fault, len(state.history), shorten(opponent))
     else:
-        found.append(Line(_won(state, seat, short(opponent)), "head"))
-    found += [Line(""), *board.score(), Line("")]
+        lines.append(Line(_result(state, seat, shorten(opponent)), "head"))
+    lines += [Line(""), *board.score(), Line("")]
     if board.hand:
-        found += listed("you held", grouped(board.hand))
+        lines += format_items("you held", group(board.hand))
     if state.hands[1 - seat]:
-        found += listed("bot held", grouped(board.named(cards_of(state.hands[1 - seat]))))
-    return found + listed("removed", grouped(board.named(sorted(state.removed))))
+        lines += format_items("bot held", group(board.name(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.name(sorted(state.removed))))
 
 
-def _won(state: State, seat: Seat, opponent: str) -> str:
+def _result(state: State, seat: Seat, opponent: str) -> str:
     winner, win_type, score = outcome(state.piles, state.rules)
     if winner is None:
         return f"A draw at {score[0]} points each."
@@ -53,13 +55,13 @@ def _won(state: State, seat: Seat, opponent: str) -> str:
     return f"{who} on points, {score[winner]} to {score[1 - winner]}."
 
 
-def _forfeit(fault: Fault, opponent: str) -> list[Line]:
+def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
     """Return what the bot did wrong, with the evidence."""
     what = _KINDS_OF_FAULT.get(fault.kind, fault.kind)
-    told = f"{opponent} forfeits ({what}, ply {fault.ply}): {fault.message}"
-    found = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(told, WIDTH))]
-    for name, text in (("traceback", fault.traceback), ("printed", fault.output)):
-        if text.strip():
-            found.append(Line(f"{name}:"))
-            found += [Line(f"  {line}"[:WIDTH]) for line in text.strip().splitlines()]
-    return found
+    text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
+    lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
+    for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):
+        if evidence.strip():
+            lines.append(Line(f"{name}:"))
+            lines += [Line(f"  {line}"[:WIDTH]) for line in evidence.strip().splitlines()]
+    return lines

@@ -1,34 +1,27 @@
-"""Session: a person plays games against a bot, and every one of them is recorded."""
+"""Session: a person plays games against a bot, and each of them is recorded."""
 
 from __future__ import annotations
 
 import fcntl
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
-from arena.games.match import Finished, Player, game, play_together, result
+from arena.games.match import Finished, Inline, Player, play_asking, play_together, result_of
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
-from arena.lanes import cleanup as orphans
-from arena.lanes.launch import hello, launch
+from arena.lanes.cleanup import adopt_orphans, exit_on_termination, scratch_folder
 from arena.lanes.limits import Limits
-from arena.lanes.process import BotProcess
-from arena.lanes.scratch import scratch
-from arena.lanes.signals import terminated_like_interrupted
+from arena.lanes.process import BotProcess, bot_process
 from arena.person import ending
-from arena.person.board import short
-from arena.person.player import HumanPlayer, Quit
-from arena.person.terminal import Ended, Terminal
-from arena.tournament.schedule import Pairing
+from arena.person.board import shorten
+from arena.person.player import PersonPlayer, Quit
+from arena.person.terminal import InputEnded, Terminal
+from arena.tournament.schedule import Fixture, Pairing
 from engine import Record, Rules, State, points
-from engine.play import deal_at, luck_address
-from engine.seeds import digest
 from engine.state import Seat
 from engine.strategy import Clock
 
@@ -52,18 +45,10 @@ class Session:
     rules: Rules
     limits: Limits = field(default_factory=Limits)
 
-    @property
-    def pairing(self) -> Pairing:
-        """The person and the bot."""
-        return Pairing(self.person, self.entry.label)
-
-    def seat(self, number: int) -> Seat:
-        """Return where the person sits in a game."""
-        return (self.seed + number) % 2
-
-    def deal(self, number: int) -> bytes:
-        """Return the deal of a game."""
-        return deal_at(self.seed, self.pairing.deal_address(number), self.rules)
+    def fixture(self, number: int) -> Fixture:
+        """Return the place of a game; its seat is the person's."""
+        seat = (self.seed + number) % 2
+        return Fixture(Pairing(self.person, self.entry.label), number, seat)
 
 
 class Records:
@@ -89,42 +74,34 @@ class Records:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
                 before = file.read()
-                lead = b"" if not before or before.endswith(b"\n") else b"\n"
-                file.write(lead + line.encode() + b"\n")
-                return before.count(b"\n") + len(lead) + 1
+                separator = b"" if not before or before.endswith(b"\n") else b"\n"
+                file.write(separator + line.encode() + b"\n")
+                return before.count(b"\n") + len(separator) + 1
         except OSError as error:
             raise ArenaError(
                 f"{self.path}: {error.strerror or error}; the record: {line}"
             ) from None
 
 
-def play(session: Session, records: Records, terminal: Terminal) -> bool:
+def play_session(session: Session, records: Records, terminal: Terminal) -> bool:
     """Play the games of a session, each recorded; return False if the input ended too early.
 
-    A game that is left in the middle, also by an exception, is recorded as it is.
+    A game that is left in the middle, even by an exception, is recorded as it stands.
     """
     ended_well = True
-    orphans.adopt()
-    with terminated_like_interrupted(), _process(session) as process:
+    adopt_orphans()
+    with (
+        exit_on_termination(),
+        scratch_folder() as folder,
+        bot_process(session.entry, session.rules, session.limits, folder) as process,
+    ):
         try:
             for number in range(session.games):
                 _Sitting(session, number, terminal).play(process, records)
-        except (Quit, Ended) as reason:
+        except (Quit, InputEnded) as reason:
             ended_well = isinstance(reason, Quit)
     terminal.say([f"The same again: {_command(session)}"])
     return ended_well
-
-
-@contextmanager
-def _process(session: Session) -> Iterator[BotProcess]:
-    with scratch() as folder:
-        started = launch(session.entry, session.limits, folder)
-        said = hello(session.entry, session.rules)
-        process = BotProcess(started, said, session.limits, lambda: None)
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def _command(session: Session) -> str:
@@ -145,48 +122,49 @@ class _Sitting:
 
     def __init__(self, session: Session, number: int, terminal: Terminal) -> None:
         self.session = session
-        self.number = number
+        self.fixture = session.fixture(number)
         self.terminal = terminal
-        self.deal = session.deal(number)
-        self.seat = session.seat(number)
-        self.state = State(self.deal, session.rules)
-        self.human = HumanPlayer(terminal, session.entry.label, session.naming)
+        self.draw = self.fixture.draw(session.seed, session.rules)
+        self.state = State(self.draw.deal, session.rules)
+        self.person = PersonPlayer(terminal, session.entry.label, session.naming)
+
+    @property
+    def seat(self) -> Seat:
+        """Where the person sits."""
+        return self.fixture.seat
 
     def play(self, process: BotProcess, records: Records) -> None:
-        """Play the game and record it, whatever ends it; an exception goes on from here."""
-        opponent = short(self.session.entry.label)
+        """Play the game and record it, whatever ends it; an exception is passed on."""
+        opponent = shorten(self.session.entry.label)
         begins = "you begin" if self.seat == 0 else f"{opponent} begins"
         self.terminal.say(["", f"You against {opponent}; {begins}."])
         finished = None
         try:
-            players: list[Player] = [self.human, self._bot(process)]
+            players: list[Player] = [Inline(self.person), self._bot(process)]
             ordered = players if self.seat == 0 else players[::-1]
-            (finished,) = play_together([game(self.state, ordered)])
+            (finished,) = play_together([play_asking(self.state, ordered)])
         finally:
             self._record(finished, records)
 
     def _bot(self, process: BotProcess) -> RemotePlayer:
-        session, seat = self.session, 1 - self.seat
-        luck = luck_address(session.pairing.deal_address(self.number), seat)
-        clock = Clock(session.limits.decision, session.limits.game)
-        seed = digest(session.seed, *luck)
-        return RemotePlayer(process, 0, seat, seed, clock, lambda *_: None, Timing())
+        limits, seat = self.session.limits, 1 - self.seat
+        clock = Clock(limits.decision, limits.game)
+        return RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing())
 
     def _record(self, finished: Finished | None, records: Records) -> None:
         """Add the game to the records, and say how it ended and where it is."""
         if finished is None and not self.state.history:
             return
-        line = records.add(self._json(finished))
+        line = records.add(self._to_json(finished))
         if finished is not None:
-            shown = ending.lines(
-                self.state,
-                finished.fault,
+            lines = ending.format_ending(
+                finished,
                 self.seat,
                 self.session.naming,
                 self.session.entry.label,
-                self.human.told,
+                self.person.seen_plies,
             )
-            self.terminal.say(["", *shown])
+            self.terminal.say(["", *lines])
         what = "Recorded" if finished else "The game is kept unfinished"
         names = "" if self.session.naming == "english" else f" --names {self.session.naming}"
         path = shlex.quote(str(records.path))
@@ -194,24 +172,27 @@ class _Sitting:
             ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
         )
 
-    def _json(self, finished: Finished | None) -> str:
+    def _to_json(self, finished: Finished | None) -> str:
         """Return the record as one JSON line, with who sat where, the result, and the bot."""
-        session = self.session
-        pairing, number, seat = session.pairing, self.number, self.seat
+        session, fixture = self.session, self.fixture
         winner = win_type = None
         more: dict[str, Any] = {}
         if finished is not None:
-            _, _, won, win_type, *_ = result(finished, number, seat)
-            winner = None if won is None else pairing[won]
-            if finished.fault:
-                more = {"fault": {"bot": session.entry.label, **finished.fault._asdict()}}
-        return Record.of(self.deal, self.state).to_json(
-            game="/".join([*pairing, str(number), str(seat)]),
-            bots=(pairing[seat], pairing[1 - seat]),
+            result = result_of(finished, *fixture[1:])
+            win_type = result.win_type
+            winner = None if result.winner is None else fixture.pairing[result.winner]
+            if fault := finished.fault:
+                guilty = {"bot": session.entry.label, "seat": finished.guilty}
+                evidence = {"traceback": fault.traceback, "output": fault.output}
+                what = {"kind": fault.kind, "ply": result.plies, "message": fault.message}
+                more = {"fault": guilty | what | evidence}
+        return Record.of(self.draw.deal, self.state).to_json(
+            game=fixture.name,
+            bots=fixture.labels,
             winner=winner,
             win_type=win_type,
             points=points(self.state.piles, self.state.rules),
             seed=session.seed,
-            opponent=session.entry.described(),
+            opponent=session.entry.describe(),
             **more,
         )

@@ -17,18 +17,18 @@ _STYLES: dict[Role, dict[str, Any]] = {
     "wrong": {"fg": "yellow"},
 }
 
-_CLEARED = "\r\x1b[K"
+_CLEAR_LINE = "\r\x1b[K"
 
 
-class Ended(Exception):
+class InputEnded(Exception):
     """There is nothing more to read."""
 
 
 class Terminal:
-    """Writes lines and asks for one; in color where it is written to a real terminal.
+    """Writes lines and asks for one; in color where it writes to a real terminal.
 
-    What is read from anything else is written, too, so that what is left of a scripted
-    session can be read.
+    Input that does not come from a terminal is written as well, so that the output of a
+    scripted session can be read.
     """
 
     def __init__(self, source: TextIO, out: TextIO) -> None:
@@ -41,7 +41,7 @@ class Terminal:
 
     def say(self, lines: Iterable[Line | str]) -> None:
         """Write lines."""
-        self._forget_wait()
+        self._clear_wait()
         for line in lines:
             text, role = line if isinstance(line, Line) else Line(line)
             style = _STYLES.get(role) if self._is_colored else None
@@ -52,26 +52,26 @@ class Terminal:
     def ask(self, prompt: str) -> str:
         """Return what is typed after the prompt, without the line's end.
 
-        Raises Ended where nothing more can be.
+        Raises InputEnded at the end of the input.
         """
-        self._forget_wait()
+        self._clear_wait()
         self.out.write(prompt)
         self.out.flush()
         line = self.source.readline()
         if self._echoes or not line:
             self.out.write(f"{printable(line.rstrip())}\n")
         if not line:
-            raise Ended
+            raise InputEnded
         return line.strip()
 
     def wait(self, text: str) -> None:
-        """Show on a real terminal what is waited for, until there is something else to say."""
+        """Show on a real terminal what is awaited, until the next line is written."""
         if self._is_terminal:
             self.out.write(text)
             self.out.flush()
             self._waits = True
 
-    def _forget_wait(self) -> None:
+    def _clear_wait(self) -> None:
         if self._waits:
-            self.out.write(_CLEARED)
+            self.out.write(_CLEAR_LINE)
             self._waits = False

@@ -1,4 +1,4 @@
-"""Replay: judge a file of game records, line by line."""
+"""Judge: what each record of a file of game records leads to."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _CODES: dict[type[EngineError], str] = {
 }
 
 
-def judged(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield what each record of the lines comes to, or what is wrong with it.
+def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield what each record of the lines leads to, or what is wrong with it.
 
-    Lines are counted from 1, plies from 0; blank lines are passed over.
+    Lines are counted from 1, plies from 0; blank lines are skipped.
     """
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield {"line": number, **_judgement(Record.from_json(line).replay())}
+            yield {"line": number, **_judge_state(Record.from_json(line).replay())}
         except EngineError as error:
             yield {
                 "line": number,
@@ -47,7 +47,7 @@ def judged(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _judgement(state: State) -> dict[str, Any]:
+def _judge_state(state: State) -> dict[str, Any]:
     winner, win_type, score = outcome(state.piles, state.rules)
     return {
         "over": state.over,
@@ -60,15 +60,15 @@ def _judgement(state: State) -> dict[str, Any]:
     }
 
 
-def as_json(judgement: dict[str, Any]) -> str:
+def to_json(judgement: dict[str, Any]) -> str:
     """Return a judgement as one JSON line."""
     return json.dumps(judgement)
 
 
-def as_text(judgement: dict[str, Any]) -> str:
+def to_text(judgement: dict[str, Any]) -> str:
     """Return a judgement as a line for a person.
 
-    >>> as_text({"line": 3, "error": "bad-json", "ply": None, "message": "not JSON"})
+    >>> to_text({"line": 3, "error": "bad-json", "ply": None, "message": "not JSON"})
     'line 3: bad-json: not JSON'
     """
     line = f"line {judgement['line']}: "

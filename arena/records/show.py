@@ -1,4 +1,4 @@
-"""Show: a game record as a person reads a game, ply by ply."""
+"""Show: a game record as text for a person, ply by ply."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from engine import CITY, KINDS, TAKE, Kind, Record, State, breakdown, outcome, points
-from engine.cards import VALUES
+from arena.records.naming import Naming
+from engine import CITY, KINDS, TAKE, VALUES, Kind, Record, State, breakdown, outcome, points
 from engine.notation import parse_actions, parse_deal
 
 _WIDTH = 80
-WORDS = {
+WORDS: dict[str, tuple[str, str, str, str]] = {
     "english": ("Support", "Alliance", "Betrayal", "City"),
     "german": ("Bande", "Bündnis", "Verrat", "Gebäude"),
 }
 """What support, alliance, betrayal and city are called."""
-
-NAMINGS = (*WORDS, "deck")
 
 _SUITS = {
     0: ("♣", range(3, 8)),
@@ -28,12 +26,12 @@ _SUITS = {
 _COURT = ("J♣ J♥ J♠ J♦", "Q♥ Q♦", "Jk", "A♣ A♥ A♠", "2♣ 2♥ 2♠ 2♦", "Q♣ Q♠", "K♠ K♥ K♦")
 
 
-def names(naming: str, kind: Kind) -> list[str]:
-    """Return the names of the cards of a kind, the first dealt first; one, if all are alike.
+def card_names(naming: str, kind: Kind) -> list[str]:
+    """Return the names of the cards of a kind: one if all are alike, else the first dealt first.
 
-    In the standard deck every card is one of its own.
+    In the standard deck every card has a name of its own.
 
-    >>> names("english", 7), names("deck", 7)
+    >>> card_names("english", 7), card_names("deck", 7)
     (['Betrayal -1'], ['A♣', 'A♥', 'A♠'])
     """
     if naming == "deck":
@@ -50,7 +48,7 @@ def names(naming: str, kind: Kind) -> list[str]:
 
 
 class Card:
-    """One card on the table: its kind and its name."""
+    """One card: its kind and its name."""
 
     __slots__ = ("kind", "name")
 
@@ -59,11 +57,11 @@ class Card:
         self.name = name
 
 
-class Table:
-    """A State with every card told apart, as on a table."""
+class Layout:
+    """A State with a name for every card, as the cards lie on a table."""
 
     def __init__(self, deal: bytes, state: State, naming: str) -> None:
-        rest = {kind: iter(names(naming, kind)) for kind in KINDS}
+        rest = {kind: iter(card_names(naming, kind)) for kind in KINDS}
         last: dict[Kind, str] = {}
         cards = []
         for kind in deal:  # cards past the end of a naming share its last name
@@ -83,7 +81,7 @@ class Table:
         self.deck = self.deck[2 * size :]
 
     def apply(self, action: int) -> str:
-        """Carry out an action (raises IllegalAction), and say what it was."""
+        """Carry out an action, and return a sentence about it; raises IllegalAction."""
         state = self.state
         seat, number = state.to_act, state.round
         state.apply(state.checked(action))
@@ -91,61 +89,61 @@ class Table:
             start = max(0, len(self.row) - state.rules.take_size)
             taken, self.row = self.row[start:], self.row[:start]
             self.piles[seat].extend(taken)
-            said = f"seat {seat} takes {len(taken)}: {', '.join(card.name for card in taken)}"
+            text = f"seat {seat} takes {len(taken)}: {', '.join(card.name for card in taken)}"
         else:
             card = next(card for card in self.hands[seat] if card.kind == action)
             self.hands[seat].remove(card)
             self.row.append(card)
-            said = f"seat {seat} plays {card.name}"
+            text = f"seat {seat} plays {card.name}"
         if state.round != number:
             self.deal()
-        return said
+        return text
 
     def lines(self) -> Iterator[str]:
         """Yield the row, hands, piles and score as they are."""
-        yield from _listed("row", [card.name for card in self.row])
+        yield from _format_items("row", [card.name for card in self.row])
         for seat in (0, 1):
-            yield from _listed(f"hand {seat}", grouped(self.hands[seat]))
+            yield from _format_items(f"hand {seat}", group(self.hands[seat]))
         for seat in (0, 1):
-            yield from _listed(f"pile {seat}", grouped(self.piles[seat]))
+            yield from _format_items(f"pile {seat}", group(self.piles[seat]))
         score = points(self.state.piles, self.state.rules)
-        yield from _listed("score", [f"{score[0]} : {score[1]}"])
+        yield from _format_items("score", [f"{score[0]} : {score[1]}"])
 
 
-def grouped(cards: Sequence[Card]) -> list[str]:
+def group(cards: Sequence[Card]) -> list[str]:
     """Return names in kind order, cards of one name together: "2x City"."""
-    found = []
-    for name, group in groupby(card.name for card in sorted(cards, key=lambda card: card.kind)):
-        copies = len(list(group))
-        found.append(f"{copies}x {name}" if copies > 1 else name)
-    return found
+    texts = []
+    for name, same in groupby(card.name for card in sorted(cards, key=lambda card: card.kind)):
+        copies = len(list(same))
+        texts.append(f"{copies}x {name}" if copies > 1 else name)
+    return texts
 
 
-def _listed(head: str, items: Sequence[str]) -> list[str]:
+def _format_items(head: str, items: Sequence[str]) -> list[str]:
     text = f"  {head:<7} {', '.join(items) or '-'}"
     return textwrap.wrap(text, _WIDTH, subsequent_indent=" " * 10)
 
 
-def shown(record: Record, naming: str) -> Iterator[str]:
+def format_game(record: Record, naming: Naming) -> Iterator[str]:
     """Yield the lines of a game.
 
-    Raises EngineError where the record goes wrong, after the lines of the plies before.
+    Raises EngineError for a bad record, after the lines of the plies before the mistake.
     """
     deal = parse_deal(record.deal, record.rules)
     actions = parse_actions(record.actions)
     state = State(deal, record.rules)
-    table = Table(deal, state, naming)
+    layout = Layout(deal, state, naming)
     yield "the deal"
-    yield from table.lines()
+    yield from layout.lines()
     number = 0
     for ply, action in enumerate(actions):
         if not state.over and state.round != number:
             number = state.round
             yield f"round {number}, seat {state.to_act} begins"
         yield from textwrap.wrap(
-            f"ply {ply}: {table.apply(action)}", _WIDTH, subsequent_indent="  "
+            f"ply {ply}: {layout.apply(action)}", _WIDTH, subsequent_indent="  "
         )
-        yield from table.lines()
+        yield from layout.lines()
     yield from _ending(state)
 
 

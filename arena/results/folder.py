@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from arena.errors import InputError
 from arena.results import store
@@ -20,15 +20,21 @@ TABLES = ("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv", "fa
 TIMINGS = "timings.csv"
 _STORE = (store.NAME, f"{store.NAME}-wal", f"{store.NAME}-shm")
 _RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)
+_FRESH = "--fresh starts over"
+_MOST_DIFFERENCES = 3
+
+Writer: TypeAlias = Callable[[TextIO], object]
+"""Writes a file."""
 
 
 class RunFolder:
     """A folder for the files of one run."""
 
     def __init__(self, path: Path) -> None:
-        """Make the folder, and see that files can be written there.
+        """Make the folder, and make sure that files can be written there.
 
-        Raises InputError, which names it, if they cannot, or if it holds anything but a run.
+        Raises InputError, which names it, if they cannot, or if it holds other things than a
+        run.
         """
         self.path = path
         try:
@@ -38,7 +44,7 @@ class RunFolder:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
             for name in _RESULTS:
                 if (path / name).is_dir():
-                    raise InputError(f"{path / name}: is a folder, where a file is to be")
+                    raise InputError(f"{path / name}: a folder in the place of a file")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except OSError as error:
@@ -56,7 +62,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out; the lock goes with the process, whatever ends it.
+        """Keep other runs out; the lock ends with the process, whatever ends it.
 
         Raises InputError if another run is writing here.
         """
@@ -72,31 +78,31 @@ class RunFolder:
             os.close(descriptor)
 
     def clear(self) -> list[str]:
-        """Remove an earlier run's files but its log, and return their names.
+        """Remove an earlier run's files except its log, and return their names.
 
-        Raises InputError where somebody else's database lies in the place of the store.
+        Raises InputError where another program's database is in the place of the store.
         """
         if self.store.exists() and store.is_foreign(self.store):
-            raise InputError(f"{self.store}: is a database, but not one of a run; it stays")
-        found = [name for name in _RESULTS if (self.path / name).exists()]
-        for name in found:
+            raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
+        names = [name for name in _RESULTS if (self.path / name).exists()]
+        for name in names:
             (self.path / name).unlink()
-        return found
+        return names
 
-    def check(self, manifest: dict[str, Any], kept: str | None) -> None:
-        """See that what is kept here is of this manifest, `kept` being the store's.
+    def check(self, manifest: dict[str, Any], stored: str | None) -> None:
+        """Make sure that the folder holds a run of this manifest, or none.
 
-        Raises InputError, which says what differs.
+        `stored` is the manifest of its store. Raises InputError, which says what differs.
         """
-        if kept is None and (self.path / MANIFEST).exists():
+        if stored is None and (self.path / MANIFEST).exists():
             raise InputError(f"{self.path}: results, but no {store.NAME} to go on from; {_FRESH}")
-        if kept is not None and (differs := _differences(json.loads(kept), manifest)):
+        if stored is not None and (differs := _differences(json.loads(stored), manifest)):
             raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_FRESH}")
 
-    def write(self, files: Mapping[str, Callable[[TextIO], object]]) -> None:
+    def write(self, files: Mapping[str, Writer]) -> None:
         """Write files over an earlier run's.
 
-        Every file is written beside its place first and then put there in one step.
+        Every file is written beside its place first, and then moved there in one step.
         """
         staged = []
         try:
@@ -112,27 +118,23 @@ class RunFolder:
                 temporary.unlink(missing_ok=True)
 
 
-_FRESH = "--fresh starts over"
-_MOST_DIFFERENCES = 3
-
-
-def as_text(manifest: dict[str, Any]) -> str:
-    """Return a manifest as it is kept and written."""
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """Return a manifest as it is stored and written."""
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
-def _differences(kept: Any, wanted: Any, place: str = "") -> list[str]:
+def _differences(stored: Any, wanted: Any, place: str = "") -> list[str]:
     """Return what differs between two manifests, as "place: there 1, here 2"."""
-    if isinstance(kept, dict) and isinstance(wanted, dict):
-        pairs = [(f"{place}.{key}", kept.get(key), wanted.get(key)) for key in kept | wanted]
-    elif isinstance(kept, list) and isinstance(wanted, list) and len(kept) == len(wanted):
-        pairs = [(f"{place}[{n}]", *two) for n, two in enumerate(zip(kept, wanted, strict=True))]
-    elif kept != wanted:
-        return [f"{place.lstrip('.')}: there {_short(kept)}, here {_short(wanted)}"]
+    if isinstance(stored, dict) and isinstance(wanted, dict):
+        pairs = [(f"{place}.{key}", stored.get(key), wanted.get(key)) for key in stored | wanted]
+    elif isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
+        pairs = [(f"{place}[{n}]", *two) for n, two in enumerate(zip(stored, wanted, strict=True))]
+    elif stored != wanted:
+        return [f"{place.lstrip('.')}: there {_short(stored)}, here {_short(wanted)}"]
     else:
         return []
-    found = [told for name, one, other in pairs for told in _differences(one, other, name)]
-    return found[:_MOST_DIFFERENCES]
+    differences = [text for name, one, other in pairs for text in _differences(one, other, name)]
+    return differences[:_MOST_DIFFERENCES]
 
 
 def _short(value: Any) -> str:

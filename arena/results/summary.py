@@ -15,10 +15,10 @@ _HEAD = (
 )
 
 
-def lines(standings: pd.DataFrame) -> Iterator[str]:
+def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     """Yield the standings as a table; wins of each type are shares of a bot's games.
 
-    `points` has the wins by tie-break too; `forfeit` counts the games a bot gave away.
+    `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited.
     """
     yield _HEAD
     for row in standings.to_dict("records"):

@@ -1,8 +1,9 @@
-"""Runner: one run, from a tournament to its files, going on where an earlier one stopped."""
+"""Run: from a tournament to its files, going on where an earlier run stopped."""
 
 from __future__ import annotations
 
-import os
+import importlib
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from arena.executors import local as executors
-from arena.executors import log
+from arena.executors.base import Executor
+from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
-from arena.lanes.signals import terminated_like_interrupted
-from arena.results.folder import TIMINGS, RunFolder, as_text
+from arena.lanes.cleanup import exit_on_termination
+from arena.results.folder import TIMINGS, RunFolder, manifest_text
 from arena.results.store import Store
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
@@ -24,6 +25,8 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_FILES = "arena.results.files"
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,11 @@ class Results:
 
 def run(
     tournament: Tournament,
-    workers: int,
+    executor: Executor,
     folder: RunFolder | None = None,
-    shown: int = log.NORMAL,
+    shown: int = NORMAL,
 ) -> Results:
-    """Play what is left of the tournament on so many workers, and write it to the folder.
+    """Play what is left of a tournament, and write its files to the folder.
 
     However the run ends, the folder's store keeps the games that were finished. `shown` is
     the level from which the log is shown on the terminal. Raises InputError for a folder of
@@ -54,42 +57,39 @@ def run(
     store cannot be written.
     """
     with (
-        _current_folder_not_imported_from(),
-        log.run_log(folder.log if folder else None, shown) as run_log,
-        terminated_like_interrupted(),
-        opened(tournament, folder) as store,
+        run_log(folder.log if folder else None, shown) as log,
+        exit_on_termination(),
+        open_store(tournament, folder) as store,
     ):
-        games = tournament.job.games
-        log.logger.info("run %s: %d games, %d workers", tournament.name, games, workers)
+        logger.info("run %s: %d games, %s", tournament.name, tournament.games, executor)
         started = time.perf_counter()
         try:
-            under_way = _Run(tournament, store, show_progress=shown < log.QUIET)
-            under_way.play(workers, run_log)
+            under_way = _Run(tournament, store, show_progress=shown < QUIET)
+            under_way.play(executor, log)
             standings = under_way.write(folder)
         except BaseException as error:
-            log.logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
+            logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             raise
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
-        log.logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
+        logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
     return Results(standings, played, kept, [*under_way.strikes.out], seconds)
 
 
 @contextmanager
-def opened(tournament: Tournament, folder: RunFolder | None) -> Iterator[Store]:
-    """Give the store of the folder, which is this tournament's, and nobody else writes to.
+def open_store(tournament: Tournament, folder: RunFolder | None) -> Iterator[Store]:
+    """Yield the folder's store, which belongs to this tournament and is locked until the end.
 
-    Without a folder the store goes when it is closed.
+    Without a folder the store is deleted when it is closed.
     """
     manifest = tournament.manifest()
-    text = as_text(manifest)
     with folder.locked() if folder else nullcontext():
         store = Store(folder.store if folder else None)
         try:
             if folder:
                 folder.check(manifest, store.manifest)
             if store.manifest is None:
-                store.manifest = text
+                store.manifest = manifest_text(manifest)
             yield store
         finally:
             store.close()
@@ -108,22 +108,23 @@ class _Run:
         self.played = self.kept = 0
         self.announced: set[str] = set()
 
-    def play(self, workers: int, run_log: log.RunLog) -> None:
+    def play(self, executor: Executor, log: RunLog) -> None:
         """Play what the store does not have, and keep it there."""
         plan = Plan([self._missing(number) for number in range(len(self.pairings))], self.strikes)
-        job = self.tournament.job
         with tqdm(
-            total=job.games,
+            total=self.tournament.games,
             initial=self.kept,
             unit=" games",
             disable=None if self.show_progress else True,
             dynamic_ncols=True,
             leave=False,
         ) as bar:
-            for played in executors.play_all(plan, job, workers, run_log):
+            for played in executor.play(plan, self.tournament, log):
+                if not self.played:  # pandas and scipy are imported while the workers play
+                    threading.Thread(target=importlib.import_module, args=(_FILES,)).start()
                 self._keep(played, plan)
                 bar.update(len(played.results))
-        self._forfeit()
+        self._carry_out_forfeits()
         self.store.commit()
 
     def _missing(self, number: int) -> list[range]:
@@ -131,59 +132,45 @@ class _Run:
         missing = []
         pairs = self.tournament.pairs
         start = 0
-        for found in [*self.store.finished(number), range(pairs, pairs)]:
-            if start < found.start:
-                missing.append(range(start, found.start))
-            if found:
-                self.kept += 2 * len(found)
-                strikes = self.store.strikes(number, found)
-                self.strikes.finish(number, found.start, len(found), strikes)
-            start = found.stop
+        for finished in [*self.store.finished(number), range(pairs, pairs)]:
+            if start < finished.start:
+                missing.append(range(start, finished.start))
+            if finished:
+                self.kept += 2 * len(finished)
+                forfeits = self.store.forfeits(number, finished)
+                self.strikes.finish(number, finished.start, len(finished), forfeits)
+            start = finished.stop
         return missing
 
     def _keep(self, played: Played, plan: Plan) -> None:
         self.store.add(played)
         plan.learn(played)
-        self._forfeit()
+        self._carry_out_forfeits()
         self.played += len(played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
 
-    def _forfeit(self) -> None:
-        """Carry out the forfeits by rule that have become due."""
-        for forfeits in self.strikes.taken():
+    def _carry_out_forfeits(self) -> None:
+        """Store the forfeits by rule that have become due."""
+        for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)
-                log.logger.warning(
+                logger.warning(
                     "%s is out after %d faults: its remaining games are forfeits",
                     label,
                     self.tournament.max_faults,
                 )
 
     def write(self, folder: RunFolder | None) -> pd.DataFrame:
-        """Return the standings, and write all files but the store and the log."""
-        from arena.results import files as results
+        """Return the standings, and write all files except the store and the log."""
+        from arena.results.files import make_files, timings_writer
 
-        found = results.of(self.tournament, self.store)
+        files = make_files(self.tournament, self.store)
         if folder:
-            files = dict(found.files)
+            writers = dict(files.writers)
             if self.played:
-                files[TIMINGS] = results.timings(self.timings, self.tournament.labels)
-            folder.write(files)
-        return found.standings
-
-
-@contextmanager
-def _current_folder_not_imported_from() -> Iterator[None]:
-    """Keep a bot called random.py from being imported by the processes that start workers."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
+                writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
+            folder.write(writers)
+        return files.standings

@@ -1,0 +1,1 @@
+"""What games add up to: ratings and tables. Pure functions of rows; no files, no processes."""

@@ -95,7 +95,7 @@ def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
     [1595, 1405]
     """
     model = _Model(bots, scores)
-    found = minimize(
+    best = minimize(
         model.loss,
         np.zeros(bots),
         jac=model.gradient,
@@ -103,7 +103,7 @@ def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
         method="trust-exact",
         options={"gtol": 1e-9},
     )
-    strengths = found.x - found.x.mean()
+    strengths = best.x - best.x.mean()
     errors = Z95 * np.sqrt(np.clip(np.diag(model.covariance(strengths)), 0, None))
     return [
         Rating(MEAN + _ELO * s, MEAN + _ELO * (s - e), MEAN + _ELO * (s + e))
@@ -129,10 +129,10 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
     def slope(strength: float) -> float:
         return float(model.gradient(at(strength))[-1])
 
-    found = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
-    bend = float(model.hessian(at(found))[-1, -1])
+    best = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
+    bend = float(model.hessian(at(best))[-1, -1])
     error = Z95 * math.sqrt(max(0.0, float(model.spread(strengths)[-1, -1]))) / bend
-    return Rating(*(MEAN + _ELO * (found + side * error) for side in (0, -1, 1)))
+    return Rating(*(MEAN + _ELO * (best + side * error) for side in (0, -1, 1)))
 
 
 def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:

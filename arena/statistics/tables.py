@@ -1,17 +1,14 @@
-"""Tables: what a run's games add up to, and the CSV files."""
+"""Tables: what a run's games add up to, as DataFrames."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.lanes.faults import BY_RULE
 from arena.statistics import ratings
+from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.schedule import Pairing
 
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
@@ -24,19 +21,11 @@ LOSS_COLUMNS = {
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
 _TOTALS = ["games", "wins", "draws", "losses"]
-_GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
-_FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
-_TRACEBACK_LINES = 4
-_OUTPUT_LINES = 10
 
 
-def sides(pairings: Sequence[Pairing], tallies: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return the games of each pairing, seat, winner and win type, as both bots see them.
-
-    `tallies` are pairing number, seat, winner, win type, games, and the sum of the margins.
-    """
-    columns = ["pairing", "seat", "winner", "win_type", "games", "margin"]
-    own = pd.DataFrame(tallies, columns=columns)
+def make_sides(pairings: Sequence[Pairing], tallies: Sequence[Tally]) -> pd.DataFrame:
+    """Return the games of each pairing, seat, winner and win type, as both bots see them."""
+    own = pd.DataFrame(tallies, columns=Tally._fields)
     own["bot"] = [pairings[number].bot for number in own["pairing"]]
     own["opponent"] = [pairings[number].opponent for number in own["pairing"]]
     theirs = own.rename(columns={"bot": "opponent", "opponent": "bot"})
@@ -52,30 +41,32 @@ def sides(pairings: Sequence[Pairing], tallies: Iterable[tuple[Any, ...]]) -> pd
     return both
 
 
-def pair_scores(
-    pairings: Sequence[Pairing], scores: Iterable[tuple[int, int, float, float]]
-) -> pd.DataFrame:
-    """Return pairs, scores' sum and sum of squares of each ordered two bots that met."""
+def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
+    """Return pairs, sum and sum of squares of their scores, of each ordered two bots that met."""
     rows = []
-    for number, pairs, total, squares in scores:
+    for number, pairs, total, squares in totals:
         bot, opponent = pairings[number]
         rows.append((bot, opponent, pairs, total, squares))
         rows.append((opponent, bot, pairs, 2 * pairs - total, 4 * (pairs - total) + squares))
     return pd.DataFrame(rows, columns=["bot", "opponent", "pairs", "total", "squares"])
 
 
-def head_to_head(sides: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def make_head_to_head(sides: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1."""
     keys = ["bot", "opponent"]
     table = _tally(sides, keys)
-    found = scores.set_index(keys).loc[list(zip(table["bot"], table["opponent"], strict=True))]
-    low_high = list(map(ratings.score_interval, found["pairs"], found["total"], found["squares"]))
-    table["score_low"] = [low for low, _ in low_high]
-    table["score_high"] = [high for _, high in low_high]
+    of_rows = scores.set_index(keys).loc[list(zip(table["bot"], table["opponent"], strict=True))]
+    intervals = list(
+        map(ratings.score_interval, of_rows["pairs"], of_rows["total"], of_rows["squares"])
+    )
+    table["score_low"] = [low for low, _ in intervals]
+    table["score_high"] = [high for _, high in intervals]
     return _rounded(table[[*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS]])
 
 
-def standings(sides: pd.DataFrame, scores: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+def make_standings(
+    sides: pd.DataFrame, scores: pd.DataFrame, labels: Sequence[str]
+) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval, mean 1500.
 
     `mean_margin` is the mean of own points less the opponent's over the games that were
@@ -92,56 +83,21 @@ def standings(sides: pd.DataFrame, scores: pd.DataFrame, labels: Sequence[str]) 
     return _rounded(table[[*columns, "mean_margin"]])
 
 
-def win_types(sides: pd.DataFrame) -> pd.DataFrame:
+def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
     table = _tally(sides, ["bot", "seat"])
     return table[["bot", "seat", *_TOTALS, *_WINS, *_LOSSES]]
 
 
-def timings(found: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
-    """Return seconds per decision of each bot, over the decisions that were measured."""
+def make_timings(by_label: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
+    """Return seconds per decision of each bot, over the decisions that were timed."""
     rows = [
         (label, timing.decisions, timing.mean, timing.quantile(0.99), timing.longest)
         for label in labels
-        if (timing := found.get(label))
+        if (timing := by_label.get(label))
     ]
     table = pd.DataFrame(rows, columns=["bot", "decisions", "mean", "p99", "max"])
     return table.round({"mean": 9, "p99": 9, "max": 9})
-
-
-def write_games(file: TextIO, games: Iterable[tuple[Any, ...]]) -> None:
-    """Write games.csv, one row a game: `bot` sat in `seat` and its opponent in the other one.
-
-    `winner` is a label, empty for a draw; `fault` is the forfeit's kind.
-    """
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_GAME_COLUMNS)
-    writer.writerows(games)
-
-
-def write_faults(
-    file: TextIO,
-    pairings: Sequence[Pairing],
-    faults: Iterable[tuple[Any, ...]],
-    command: Callable[[int, int, int], str],
-) -> None:
-    """Write faults.csv, one row a forfeit; `command` gives what plays a game again."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_FAULT_COLUMNS)
-    for number, pair, seat, label, kind, ply, message, traceback, output in faults:
-        game = "/".join([*pairings[number], str(pair), str(seat)])
-        if kind == BY_RULE:
-            guilty = pairings[number][1 - ply]  # the winner stands in place of the ply
-            told = "not played: too many faults before it"
-            writer.writerow([game, guilty, kind, 0, told, "", "", ""])
-            continue
-        ends = _end(traceback, _TRACEBACK_LINES), _end(output, _OUTPUT_LINES)
-        writer.writerow([game, label, kind, ply, message, *ends, command(number, pair, seat)])
-
-
-def _end(text: str, lines: int) -> str:
-    """Return the last lines of a text as one line."""
-    return " | ".join(line.strip() for line in text.strip().splitlines()[-lines:])
 
 
 def _tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -155,7 +111,7 @@ def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]
     """Return the bots' ratings, lows and highs, each in the order of the labels."""
     numbers = {label: number for number, label in enumerate(labels)}
     pairs = scores.iloc[::2]  # every other row mirrors the one before
-    found = map(
+    pairings = map(
         ratings.PairScores,
         pairs["bot"].map(numbers),
         pairs["opponent"].map(numbers),
@@ -163,7 +119,7 @@ def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]
         pairs["total"],
         pairs["squares"],
     )
-    return list(zip(*ratings.fit(len(labels), list(found)), strict=True))
+    return list(zip(*ratings.fit(len(labels), list(pairings)), strict=True))
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,33 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import yaml
 from msgspec import Meta
 
-from arena.entries.entry import Entry, load
+from arena.entries.entry import Entry
+from arena.entries.lane import Lane
+from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.tournament import MAX_FAULTS, MOST_PAIRS, MOST_WORKERS
+from arena.tournament.bounds import MAX_FAULTS, MOST_PAIRS, MOST_SEED, MOST_WORKERS
 from engine import Rules
 from engine.errors import RulesError
 
-_MOST_SEED = 2**63 - 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 _CONSTRUCTOR_ERRORS = (ValueError, TypeError, LookupError, AttributeError)  # of PyYAML's own
 
-Seed = Annotated[int, Meta(ge=0, le=_MOST_SEED)]
+Seed = Annotated[int, Meta(ge=0, le=MOST_SEED)]
 Positive = Annotated[int, Meta(ge=1)]
 Pairs = Annotated[int, Meta(ge=1, le=MOST_PAIRS)]
 Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS)]
-Lane = Literal["inproc", "process", "jail"]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One bot of a tournament: its spec, and what sets it apart."""
+    """One bot of a tournament: its spec, and what tells it apart."""
 
     bot: str
     label: str | None = None
@@ -40,7 +40,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One tournament: every two bots play `pairs` deals twice, seats swapped."""
+    """One tournament: every two bots play `pairs` deals twice, with the seats swapped."""
 
     bots: list[str | BotEntry]
     pairs: Pairs
@@ -65,20 +65,20 @@ def read(path: Path) -> Config:
 
     Raises InputError, which names the file and the place in it.
     """
-    data = _parsed(path)
+    data = _parse(path)
     if data is None:
         raise InputError(f"{path}: the file is empty")
     try:
         config = msgspec.convert(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {_placed(str(error))}") from None
+        raise InputError(f"{path}: {_place_first(str(error))}") from None
     except RulesError as error:
         raise InputError(f"{path}: rules: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deep") from None
-    given = isinstance(data, dict) and "name" in data
-    name = config.name if given else path.stem
+    has_name = isinstance(data, dict) and "name" in data
+    name = config.name if has_name else path.stem
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
@@ -86,25 +86,25 @@ def read(path: Path) -> Config:
     return msgspec.structs.replace(config, name=name)
 
 
-def entries(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
     """Return the config's bots, and then the bots of some more specs.
 
-    A bot's lane is this one; where there is none, its own; where it has none, the config's.
-    Raises InputError, which names the place of a bot that cannot be found.
+    A bot's lane is the one passed here, or else its own, or else the config's. Raises
+    InputError, which names the place of a bot that cannot be found.
     """
-    loaded = []
-    for index, entry in enumerate(config.bots):
-        if isinstance(entry, str):
-            entry = BotEntry(entry)
+    entries = []
+    for index, bot in enumerate(config.bots):
+        if isinstance(bot, str):
+            bot = BotEntry(bot)
         try:
-            used = lane or entry.lane or config.lane
-            loaded.append(load(entry.bot, entry.label, entry.params, used))
+            lane_of_bot = lane or bot.lane or config.lane
+            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot))
         except InputError as error:
             raise InputError(f"bots[{index}]: {error}") from None
-    return loaded + [load(spec, lane=lane or config.lane) for spec in more]
+    return entries + [resolve(spec, lane=lane or config.lane) for spec in more]
 
 
-def _parsed(path: Path) -> object:
+def _parse(path: Path) -> object:
     try:
         return yaml.load(path.read_bytes(), _StrictLoader)
     except OSError as error:
@@ -117,10 +117,10 @@ def _parsed(path: Path) -> object:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
-def _placed(message: str) -> str:
+def _place_first(message: str) -> str:
     """Turn msgspec's "what - at `$.place`" into "place: what".
 
-    >>> _placed("Expected `int`, got `str` - at `$.pairs`")
+    >>> _place_first("Expected `int`, got `str` - at `$.pairs`")
     'pairs: expected `int`, got `str`'
     """
     what, _, place = message.partition(" - at ")
@@ -131,28 +131,29 @@ def _placed(message: str) -> str:
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A safe loader that also refuses a key given twice."""
+    """A safe loader that also refuses a duplicate key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
+        keys = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(
                     None, None, "unhashable: a key must be a text", key.start_mark
                 )
-            if key.tag != "tag:yaml.org,2002:merge" and key.value in seen:
+            if key.tag != "tag:yaml.org,2002:merge" and key.value in keys:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key {key.value!r} is given twice", key.start_mark
                 )
-            seen.add(key.value)
+            keys.add(key.value)
         return super().construct_mapping(node, deep)
 
 
-def _refused(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
+def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
+    name = node.tag.rpartition(":")[2]
     raise yaml.constructor.ConstructorError(
-        None, None, f"{node.tag.rpartition(':')[2]} is not used here", node.start_mark
+        None, None, f"YAML tag !!{name} is not supported", node.start_mark
     )
 
 
 for _tag in ("set", "omap", "pairs", "binary"):
-    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refused)
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)

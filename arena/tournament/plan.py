@@ -14,7 +14,7 @@ _FIRST_CHUNK = 1
 
 
 class Plan:
-    """Cuts pairs into chunks, each pairing's by the speed of its games so far.
+    """Cuts pairs into chunks, those of each pairing by the speed of its games so far.
 
     `missing` holds, for each pairing, the ranges of pairs that are to be played, in order.
     """
@@ -22,18 +22,18 @@ class Plan:
     def __init__(self, missing: Sequence[Sequence[range]], strikes: Strikes) -> None:
         self.strikes = strikes
         self._missing = deque(
-            (pairing, pairs) for pairing, found in enumerate(missing) for pairs in found
+            (pairing, pairs) for pairing, ranges in enumerate(missing) for pairs in ranges
         )
-        self._again: list[tuple[int, int, Chunk]] = []  # a heap: the schedule's first come first
+        self._returned: list[tuple[int, int, Chunk]] = []  # a heap, in the schedule's order
         self._pair_seconds: dict[int, float] = {}
 
     def next(self) -> Chunk | None:
         """Return what to play next, None when everything has been given out.
 
-        What would be forfeited by rule is passed over.
+        Games that would be forfeits by rule are passed over.
         """
-        while self._again or self._missing:
-            chunk = heappop(self._again)[-1] if self._again else self._cut()
+        while self._returned or self._missing:
+            chunk = heappop(self._returned)[-1] if self._returned else self._cut()
             if not self.strikes.is_out(chunk.pairing):
                 return chunk
             self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs)
@@ -50,13 +50,13 @@ class Plan:
             self._missing.appendleft((pairing, pairs[size:]))
         return Chunk(pairing, pairs.start, min(size, len(pairs)))
 
-    def again(self, chunks: Iterable[Chunk]) -> None:
+    def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""
         for chunk in chunks:
-            heappush(self._again, (chunk.pairing, chunk.first, chunk))
+            heappush(self._returned, (chunk.pairing, chunk.first, chunk))
 
     def learn(self, played: Played) -> None:
         """Take note of a chunk that was played: of its speed, and of its faults."""
         chunk = played.chunk
         self._pair_seconds[chunk.pairing] = max(1e-6, played.seconds) / chunk.pairs
-        self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs, played.strikes)
+        self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs, played.forfeits)

@@ -1,8 +1,8 @@
-"""Strikes: who has had too many faults, and which games are forfeits by rule.
+"""Strikes: which bots have had too many faults, and which games are forfeits by rule.
 
-It is decided in the order of the schedule, whatever order the games are played in: a
-bot's games after the one of its last allowed fault are forfeits, even if some of them have
-been played. So the number of workers changes nothing.
+It is decided in the order of the schedule, whatever order the games are played in: a bot's
+games after the one of its last allowed fault are forfeits, even if some of them have been
+played. So the number of workers changes nothing.
 """
 
 from __future__ import annotations
@@ -11,15 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from arena.games.match import GameResult
 from arena.tournament.schedule import Pairing
-
-
-class Strike(NamedTuple):
-    """One fault: the pair and seat of the game in its pairing, and the guilty bot's label."""
-
-    pair: int
-    seat: int
-    label: str
 
 
 class Forfeits(NamedTuple):
@@ -35,47 +28,53 @@ class Forfeits(NamedTuple):
 
 
 class Strikes:
-    """Counts faults; `due` holds the forfeits by rule that follow, until they are taken."""
+    """Counts faults; `out` holds the labels of the bots that had too many, the first first."""
 
     def __init__(self, pairings: Sequence[Pairing], pairs: int, most: int) -> None:
         self.pairings = pairings
         self.pairs = pairs
         self.most = most
-        self.out: dict[str, int] = {}  # by label, in the order they went out
-        self.due: list[Forfeits] = []
+        self.out: dict[str, int] = {}  # by label: the order in which they went out
+        self._due: list[Forfeits] = []
         self._counts: Counter[str] = Counter()
         self._settled = 0  # pairs of the whole schedule, from its beginning without a gap
-        self._finished: dict[int, tuple[int, list[Strike]]] = {}
+        self._finished: dict[int, tuple[int, list[GameResult]]] = {}
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
         return any(label in self.out for label in self.pairings[pairing])
 
-    def finish(self, pairing: int, first: int, pairs: int, strikes: Iterable[Strike] = ()) -> None:
-        """Take note that these pairs have been played, or passed over because of `is_out`."""
+    def finish(
+        self, pairing: int, first: int, pairs: int, forfeits: Iterable[GameResult] = ()
+    ) -> None:
+        """Take note that these pairs have been played, or passed over because of `is_out`.
+
+        `forfeits` are those of their games that a fault has ended.
+        """
         start = pairing * self.pairs + first
-        self._finished[start] = (pairs, sorted(strikes))
+        self._finished[start] = (pairs, sorted(forfeits, key=lambda game: game[:2]))
         while self._settled in self._finished:
             start = self._settled
-            pairs, found = self._finished.pop(start)
-            self._settle(start // self.pairs, start % self.pairs, pairs, found)
+            pairs, games = self._finished.pop(start)
+            self._settle(start // self.pairs, start % self.pairs, pairs, games)
             self._settled += pairs
 
-    def taken(self) -> list[Forfeits]:
-        """Return the forfeits by rule that are due, and forget them."""
-        due, self.due = self.due, []
+    def take_due(self) -> list[Forfeits]:
+        """Return the forfeits by rule that follow from what is settled, each once."""
+        due, self._due = self._due, []
         return due
 
-    def _settle(self, pairing: int, first: int, pairs: int, strikes: list[Strike]) -> None:
+    def _settle(self, pairing: int, first: int, pairs: int, games: list[GameResult]) -> None:
         end = 2 * (first + pairs)
         if self.is_out(pairing):
             self._forfeit(pairing, 2 * first, end)
             return
-        for strike in strikes:
-            self._counts[strike.label] += 1
-            if self._counts[strike.label] >= self.most:
-                self.out[strike.label] = len(self.out)
-                self._forfeit(pairing, 2 * strike.pair + strike.seat + 1, end)
+        for game in games:
+            label = self.pairings[pairing][game.winner == 0]
+            self._counts[label] += 1
+            if self._counts[label] >= self.most:
+                self.out[label] = len(self.out)
+                self._forfeit(pairing, 2 * game.pair + game.seat + 1, end)
                 return
 
     def _forfeit(self, pairing: int, first: int, end: int) -> None:
@@ -83,4 +82,4 @@ class Strikes:
         if first < end:
             worst = len(self.out)
             order = [self.out.get(label, worst) for label in self.pairings[pairing]]
-            self.due.append(Forfeits(pairing, first, end, order.index(min(order))))
+            self._due.append(Forfeits(pairing, first, end, order.index(min(order))))

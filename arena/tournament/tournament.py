@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,18 @@ import msgspec
 import engine
 from arena.entries.entry import Entry
 from arena.lanes.limits import Limits
-from arena.tournament.chunk import Job
-from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.schedule import Fixture, Pairing, round_robin
 from engine import Rules
-
-MAX_FAULTS = 10
-MOST_PAIRS = 1_000_000_000  # in each pairing
-MOST_WORKERS = 256
+from engine.state import Seat
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """A round robin: every two bots play `pairs` deals twice, seats swapped.
+    """A round robin: every two bots play `pairs` deals twice, with the seats swapped.
 
-    After `max_faults` faults, a bot's remaining games are forfeits.
+    After `max_faults` faults, a bot's remaining games are forfeits. It is all that a worker
+    needs to play any game of the run.
     """
 
     name: str
@@ -44,16 +43,24 @@ class Tournament:
         """The bots' labels, in the order they were named."""
         return [entry.label for entry in self.entries]
 
-    @property
+    @cached_property
+    def by_label(self) -> dict[str, Entry]:
+        """The bots by label."""
+        return {entry.label: entry for entry in self.entries}
+
+    @cached_property
     def pairings(self) -> list[Pairing]:
         """The pairings, in the order of the schedule."""
         return round_robin(self.labels)
 
     @property
-    def job(self) -> Job:
-        """What a worker needs to know."""
-        entries = {entry.label: entry for entry in self.entries}
-        return Job(self.seed, self.rules, entries, self.pairings, self.pairs, self.limits)
+    def games(self) -> int:
+        """How many games the run has."""
+        return 2 * self.pairs * len(self.pairings)
+
+    def fixture(self, pairing: int, pair: int, seat: Seat) -> Fixture:
+        """Return the place of a game of the pairing with this number."""
+        return Fixture(self.pairings[pairing], pair, seat)
 
     def manifest(self) -> dict[str, Any]:
         """Return what was asked for and with what: enough to run it again."""
@@ -64,7 +71,7 @@ class Tournament:
             "rules": self.rules.changes(),
             "limits": msgspec.structs.asdict(self.limits),
             "max_faults": self.max_faults,
-            "bots": [entry.described() for entry in self.entries],
+            "bots": [entry.describe() for entry in self.entries],
             "versions": {
                 "arena": metadata.version("district-noir-arena"),
                 "engine": _engine_sha256(),
@@ -73,8 +80,9 @@ class Tournament:
         }
 
 
+@cache
 def _engine_sha256() -> str:
-    """Return the hash of the engine's source: another engine, another game."""
+    """Return the hash of the engine's source: another engine plays other games."""
     digest = hashlib.sha256()
     for path in sorted(Path(engine.__path__[0]).glob("*.py")):
         digest.update(path.read_bytes())

@@ -17,11 +17,12 @@ import pytest
 
 import bots
 from arena.check.variants import VARIANTS
-from arena.entries.entry import Entry, installed, load
-from arena.entries.signature import problem
+from arena.entries.entry import Entry
+from arena.entries.resolve import installed, resolve
+from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.runs.probe import problems
+from arena.runs.probe import find_problems
 from engine import STANDARD, Game, Rules, Strategy, View, play_game
 from engine.play import setup
 from engine.seeds import stream
@@ -47,17 +48,17 @@ SOURCES = ("champion", "endgame", "flat_mc", "ismcts", "pimc")
 
 def entry(name: str) -> Entry:
     """Return the bot of this name, with parameters that keep it short."""
-    return load(name, params=SHORT.get(name))
+    return resolve(name, params=SHORT.get(name))
 
 
 def strategy(name: str, seed: int = 0, rules: Rules = STANDARD, seat: int = 0) -> Strategy:
     """Return a new strategy of the bot for one game."""
-    return entry(name).strategy(setup(seed, ("test",), seat, rules))
+    return entry(name).create(setup(seed, seat, rules))
 
 
 def game(first: str, second: str, seed: int, rules: Rules = STANDARD) -> Game:
     """Return a game of two bots through the whole protocol."""
-    return play_game(entry(first).strategy, entry(second).strategy, seed=seed, rules=rules)
+    return play_game(entry(first).create, entry(second).create, seed=seed, rules=rules)
 
 
 def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
@@ -80,7 +81,7 @@ def views_for(name: str) -> list[View]:
 
 def parameters(name: str) -> list[inspect.Parameter]:
     """Return what a config can set."""
-    return list(inspect.signature(load(name).bot).parameters.values())[1:]
+    return list(inspect.signature(resolve(name).load()).parameters.values())[1:]
 
 
 each = pytest.mark.parametrize("name", NAMES)
@@ -180,13 +181,13 @@ def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
 @each
 def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
     """With equal luck, one that was there from the beginning answers as one new to the game."""
-    given = setup(1, ("test",), 0)
-    veteran = entry(name).strategy(given)
+    given = setup(1, 0)
+    veteran = entry(name).create(given)
     for seen in views_for(name)[:120]:
         given.rng.seed(7)
-        newcomer = setup(1, ("test",), 0)
+        newcomer = setup(1, 0)
         newcomer.rng.seed(7)
-        assert veteran.choose(seen) == entry(name).strategy(newcomer).choose(seen)
+        assert veteran.choose(seen) == entry(name).create(newcomer).choose(seen)
 
 
 @each
@@ -228,24 +229,24 @@ def test_it_plays_variants(name: str, rules: Rules) -> None:
 @each
 def test_its_parameters_have_types_and_defaults_and_a_word_of_explanation(name: str) -> None:
     """A config can set every parameter, none has to be, and the class says what each does."""
-    bot: Any = load(name).bot
+    bot: Any = resolve(name).load()
     for parameter in parameters(name):
         assert parameter.default is not inspect.Parameter.empty, parameter.name
         assert parameter.annotation is not inspect.Parameter.empty, parameter.name
         assert f"`{parameter.name}`" in str(bot.__doc__), parameter.name
-    assert bot(setup(0, ("test",), 0, STANDARD)) is not None
+    assert bot(setup(0, 0, STANDARD)) is not None
 
 
 @each
 def test_its_parameters_come_from_a_spec(name: str) -> None:
     """Every default can be written out, and changes nothing."""
     defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(name))
-    written = load(f"{name}({defaults})", label="written")
-    assert problem(written.bot, written.params) is None
+    written = resolve(f"{name}({defaults})", label="written")
+    assert find_parameter_error(written.load(), written.params) is None
     assert written.params == {one.name: one.default for one in parameters(name)}
-    player = written.strategy(setup(3, ("test",), 0))
+    player = written.create(setup(3, 0))
     seen = next(some_views(1))
-    assert player.choose(seen) == load(name).strategy(setup(3, ("test",), 0)).choose(seen)
+    assert player.choose(seen) == resolve(name).create(setup(3, 0)).choose(seen)
 
 
 @each
@@ -254,14 +255,14 @@ def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
     wrong = [("depth_of_thought", 3), *((one.name, ["no"]) for one in parameters(name))]
     for parameter, value in wrong:
         with pytest.raises(InputError, match=rf"{name}.*{parameter}"):
-            list(problems([load(name, params={parameter: value})], STANDARD, Limits()))
+            list(find_problems([resolve(name, params={parameter: value})], STANDARD, Limits()))
 
 
 @pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
 def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
     """Those that are built on other bots find them there, in a jail too."""
-    entries = [load(name, lane=lane) for name in NAMES]
-    assert list(problems(entries, STANDARD, Limits())) == []
+    entries = [resolve(name, lane=lane) for name in NAMES]
+    assert list(find_problems(entries, STANDARD, Limits())) == []
 
 
 GAMES_OF_ALL = """

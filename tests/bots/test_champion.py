@@ -12,7 +12,7 @@ from bench.values import ROUNDS, Row, features
 from bots.champion import LEARNED, Champion, Values
 from bots.ismcts import Ismcts
 from engine import STANDARD, Rules, State, View
-from engine.cards import KINDS, counts, pack_of, shuffled
+from engine.cards import KINDS, counts, pack_of
 from engine.play import playout, setup
 from engine.scoring import Piles, outcome
 from engine.state import random_deal
@@ -27,7 +27,7 @@ def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
         state = State(random_deal(rng))
         while not state.over and state.round == 1 + len(found) % 3:
             state.apply(rng.choice(state.legal()))
-        cards = shuffled(STANDARD.deck, rng.random)
+        cards = random_deal(rng)
         first, second = sorted(rng.choices(range(30), k=2))
         found.append((state.piles, state.row))
         found.append(
@@ -71,7 +71,7 @@ def test_every_weight_counts(after: int) -> None:
 
 def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:
     """Return a new champion."""
-    return Champion(setup(0, ("test",), 0, rules), iterations, positions=100)
+    return Champion(setup(0, 0, rules), iterations, positions=100)
 
 
 def after_round(played: int, seed: int, rules: Rules = STANDARD) -> State:

@@ -184,7 +184,7 @@ class Stub:
 
 def wrapped(inside: Strategy) -> Endgame:
     """Return the bot around this strategy."""
-    bot = Endgame(setup(0, ("test",), 0))
+    bot = Endgame(setup(0, 0))
     bot.inside = inside
     return bot
 
@@ -223,7 +223,7 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
     names = ("greedy", "majority", "denier")
     different = set()
     for name in names:
-        bot = Endgame(setup(0, ("test",), 0), inside=name)
+        bot = Endgame(setup(0, 0), inside=name)
         asked = [seen for seen in positions(STANDARD, 3, seed=5) if seen.round < 4]
         answers = [bot.choose(seen) for seen in asked]
         assert answers == [bot.inside.choose(seen) for seen in asked]
@@ -235,13 +235,13 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
 def test_an_unknown_bot_inside_is_an_error_that_names_it() -> None:
     """Not a surprise in the middle of a game."""
     with pytest.raises(ImportError, match="nobody"):
-        Endgame(setup(0, ("test",), 0), inside="nobody")
+        Endgame(setup(0, 0), inside="nobody")
 
 
 def test_the_same_view_gets_the_same_answer() -> None:
     """From a bot that has played before, and from a new one."""
-    used = Endgame(setup(0, ("test",), 0))
+    used = Endgame(setup(0, 0))
     seen = list(last_round(STANDARD, 10, seed=6))
     first = [used.choose(one) for one in seen]
     assert [used.choose(one) for one in reversed(seen)] == first[::-1]
-    assert [Endgame(setup(1, ("test",), 0)).choose(one) for one in seen] == first
+    assert [Endgame(setup(1, 0)).choose(one) for one in seen] == first

@@ -11,7 +11,7 @@ from time import perf_counter
 import pytest
 from scipy.stats import chisquare
 
-from arena.entries.entry import load
+from arena.entries.resolve import resolve
 from bots.ismcts import Ismcts, Node, Playout
 from engine import STANDARD, TAKE, Rules, State, View, play_game
 from engine.cards import cards_of, pack_of, size
@@ -20,7 +20,7 @@ from engine.state import random_deal
 from engine.view import view
 from engine.worlds import hands
 from tests.minimax import worth
-from tests.positions import VARIANTS
+from tests.positions import RULE_SETS
 
 PLAYOUTS: tuple[Playout, ...] = ("game", "uniform", "greedy")
 LEAST_P = 1e-4
@@ -44,11 +44,11 @@ def views(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[View]:
 
 def searcher(rules: Rules = STANDARD, playout: Playout = "greedy", iterations: int = 30) -> Ismcts:
     """Return a search without the exact last round."""
-    return Ismcts(setup(1, ("test",), 0, rules), iterations, playout=playout, positions=0)
+    return Ismcts(setup(1, 0, rules), iterations, playout=playout, positions=0)
 
 
 @pytest.mark.parametrize("playout", PLAYOUTS)
-@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
     """view(world) == view, one world after the other, and none is touched by another."""
     for seen in views(2, rules)[::3]:
@@ -143,7 +143,7 @@ def test_results_are_credited_to_the_seat_that_acts(seat: int) -> None:
     assert min(checked[True], checked[False]) >= 3
 
 
-@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 @pytest.mark.parametrize("playout", ["uniform", "greedy"])
 def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Playout) -> None:
     """Every card is kept, both have taken unless a city win came first, and takes are whole."""
@@ -166,10 +166,10 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_every_policy_plays_whole_games(playout: Playout) -> None:
     """Legally, in either seat, by all rules here."""
-    bot = load(f"ismcts(playout={playout!r}, iterations=15, positions=100)")
-    other = load("greedy").bot
-    for number, rules in enumerate(VARIANTS.values()):
-        seats = [bot.strategy, other][:: 1 if number % 2 else -1]
+    bot = resolve(f"ismcts(playout={playout!r}, iterations=15, positions=100)")
+    other = resolve("greedy").load()
+    for number, rules in enumerate(RULE_SETS.values()):
+        seats = [bot.create, other][:: 1 if number % 2 else -1]
         game = play_game(*seats, seed=number, rules=rules)
         assert game.record.replay().over
 
@@ -186,7 +186,7 @@ def test_the_policies_differ() -> None:
 
 def test_seconds_end_a_search_of_any_length() -> None:
     """A twentieth of a second, though the iterations would take days."""
-    bot = Ismcts(setup(0, ("test",), 0), iterations=10**9, seconds=0.05, positions=0)
+    bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
     seen = views(1)[0]
     start = perf_counter()
     assert bot.choose(seen) in seen.legal
@@ -196,18 +196,18 @@ def test_seconds_end_a_search_of_any_length() -> None:
 def test_seconds_that_do_not_run_out_change_nothing() -> None:
     """The same answers as without a limit."""
     seen = views(2)[::5]
-    limited = Ismcts(setup(0, ("test",), 0), iterations=30, seconds=1e6, positions=0)
-    free = Ismcts(setup(0, ("test",), 0), iterations=30, positions=0)
+    limited = Ismcts(setup(0, 0), iterations=30, seconds=1e6, positions=0)
+    free = Ismcts(setup(0, 0), iterations=30, positions=0)
     assert [limited.choose(one) for one in seen] == [free.choose(one) for one in seen]
 
 
 def score(spec: str, other: str, pairs: int) -> float:
     """Return the share of wins in so many pairs, the seats swapped in each."""
-    bots = load(spec), load(other)
+    bots = resolve(spec), resolve(other)
     won = 0.0
     for number in range(pairs):
         for seat in (0, 1):
-            game = play_game(*[one.strategy for one in bots[:: 1 - 2 * seat]], seed=number)
+            game = play_game(*[one.create for one in bots[:: 1 - 2 * seat]], seed=number)
             won += 0.5 if game.winner is None else game.winner == seat
     return won / (2 * pairs)
 

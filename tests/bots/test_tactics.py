@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from arena.entries.entry import load
+from arena.entries.resolve import resolve
 from engine import STANDARD, View
 from engine.cards import CHARS, size
 from engine.play import setup
@@ -207,7 +207,7 @@ CHEAP = ["uniform", "greedy", "majority", "denier", "city_hunter"]
 def answer(spec: str, position: Position, seed: int = 0) -> str:
     """Return what a bot does in the position, as text."""
     seen = View.from_text(position.view)
-    return CHARS[load(spec).strategy(setup(seed, ("tactics",), seen.seat)).choose(seen)]
+    return CHARS[resolve(spec).create(setup(seed, seen.seat)).choose(seen)]
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)

@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 
 import engine
-from arena.check.guess import Ladder
-from arena.check.item import NAMES, Item, lines
-from arena.check.table import Candidate, parting
+from arena.check.guess import Climb
+from arena.check.item import NAMES, Item, format_item
+from arena.check.sparring import Candidate, find_parting
 from arena.check.variants import VARIANTS
-from arena.entries.entry import installed, load
 from arena.entries.ladder import ELO
+from arena.entries.resolve import installed, resolve
 from arena.lanes.limits import Limits
 from arena.statistics.ratings import PairScores
-from engine.rules import VARIANTS as NUMBERS
+from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena
 from tests.runs.test_rogues import NO_JAIL, assert_none_is_left
@@ -253,7 +253,7 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
         tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
     )
     found = report(arena, "first.py", *quick())
-    assert found["sha256"] == load(str(path)).sha256
+    assert found["sha256"] == resolve(str(path)).sha256
     figures = {item["name"]: item.get("figures", {}) for item in found["items"]}
     assert figures["lane process"]["games"] == figures["lane inproc"]["games"] == 4
     assert figures["rules variants"]["tried"] <= len(VARIANTS)
@@ -316,8 +316,8 @@ def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
     path = rogues.write(tmp_path, "stops", body)
     path.write_text(f"import os\n{path.read_text()}")
     program = (
-        "from arena.check.supervisor import checked; from arena.check.order import Order\n"
-        f"for item in checked(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
+        "from arena.check.supervisor import run_check; from arena.check.order import Order\n"
+        f"for item in run_check(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=25, check=True
@@ -331,21 +331,22 @@ def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
 def test_the_variants_change_every_number_of_the_rules() -> None:
     """A rule that is added needs a variant, too."""
     changed = {name for rules in VARIANTS.values() for name in rules.changes()}
-    assert changed == set(NUMBERS)
+    assert changed == set(RULE_NAMES)
     assert {rules.rounds for rules in VARIANTS.values()} >= {1, 2, 4}
 
 
 def test_our_own_opponents_play_every_variant() -> None:
     """What fails there is the checked bot's fault."""
+    uniform, greedy = (resolve(name).load() for name in ("uniform", "greedy"))
     for rules in VARIANTS.values():
         for seed in range(5):
-            engine.play_game(load("uniform").bot, load("greedy").bot, seed=seed, rules=rules)
+            engine.play_game(uniform, greedy, seed=seed, rules=rules)
 
 
-def ladder(tmp_path: Path, totals: float, pairs: int = 20) -> Ladder:
+def climb(tmp_path: Path, totals: float, pairs: int = 20) -> Climb:
     """Return a ladder on which a bot has had this total in the pairs against each anchor."""
-    candidate = Candidate(load("./docs/examples/plain.py"), Limits(), 0, tmp_path, lambda: None)
-    found = Ladder(candidate)
+    candidate = Candidate(resolve("./docs/examples/plain.py"), Limits(), 0, tmp_path, lambda: None)
+    found = Climb(candidate)
     most = len(found.names)
     squares = totals**2 / pairs
     found.scores = [PairScores(most, number, pairs, totals, squares) for number in range(most)]
@@ -358,14 +359,14 @@ def ladder(tmp_path: Path, totals: float, pairs: int = 20) -> Ladder:
 )
 def test_a_guess_is_finite_and_says_what_it_is(tmp_path: Path, total: float, words: str) -> None:
     """Who has won all games is above something, who has won none below."""
-    item = ladder(tmp_path, total).told()
+    item = climb(tmp_path, total).to_item()
     assert words in item.message
     assert 0 < item.figures["low"] < item.figures["elo"] < item.figures["high"] < 4000
 
 
 def test_games_are_played_where_they_tell_most(tmp_path: Path) -> None:
     """Against bots of about the same strength, and not where all is known."""
-    strong = ladder(tmp_path, 38.0)
+    strong = climb(tmp_path, 38.0)
     assert strong.names[strong.next()] == max(ELO, key=ELO.__getitem__)
 
 
@@ -385,15 +386,15 @@ def test_the_ladder_is_of_bots_that_are_there() -> None:
 
 def test_a_long_message_is_broken_between_words() -> None:
     """The second line begins where the message does."""
-    first, second = lines(Item("time", "ok", "word " * 20))
+    first, second = format_item(Item("time", "ok", "word " * 20))
     assert len(first) <= 80
     assert second.startswith(" " * 21 + "word")
 
 
 def test_games_part_where_one_ends() -> None:
     """Two games that are the same as far as the shorter one goes."""
-    assert parting("", "5") == 0
-    assert parting("55", "55") == 2
+    assert find_parting("", "5") == 0
+    assert find_parting("55", "55") == 2
 
 
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:

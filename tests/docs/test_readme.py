@@ -73,7 +73,7 @@ def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) ->
     (clone / "friday.yaml").write_text(blocks("yaml")[0])
     monkeypatch.chdir(clone)
     found = config.read(Path("friday.yaml"))
-    assert len(config.entries(found)) == 3
+    assert len(config.resolve_bots(found)) == 3
     assert found.game_rules().tiebreak == "supports"
 
 

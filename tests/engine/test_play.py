@@ -8,10 +8,9 @@ import pytest
 
 from bots.uniform import bot
 from engine import STANDARD, Action, IllegalAction, Rules, Setup, State, View, play_game
-from engine.play import deal_at, play, playout, setup
+from engine.play import Draw, draw, play, playout, setup
+from engine.seeds import address
 from engine.state import random_deal
-
-ADDRESS = ("deal", "a", "b", 0)
 
 
 class Recorder:
@@ -30,23 +29,34 @@ class Recorder:
         return view.legal[0]
 
 
+def drawn(seed: int, pair: int) -> Draw:
+    return draw(address(seed, "deal", "a", "b", pair))
+
+
 def test_the_seats_of_a_game_and_its_deal_have_luck_of_their_own() -> None:
-    """Three addresses, three generators; the bots' names are in none of them."""
-
-    def draws(seed: int, seat: int) -> list[float]:
-        rng = setup(seed, ADDRESS, seat).rng
-        return [rng.random() for _ in range(5)]
-
-    assert draws(1, 0) == draws(1, 0)
-    assert not set(draws(1, 0)) & set(draws(1, 1))
-    assert not set(draws(1, 0)) & set(draws(2, 0))
+    """Two seats, two seeds of 128 bits; the generator of a seat is that of its seed."""
+    first, second = drawn(1, 0).lucks
+    assert first != second
+    assert max(first, second) >= 2**120
+    assert setup(first, 0).rng.random() == Random(first).random()
+    bits = f"{int.from_bytes(drawn(1, 0).deal):b}"
+    assert f"{first:b}"[:40] not in bits
 
 
 def test_a_seats_luck_is_that_of_its_deal() -> None:
-    """Another pair, another deal and other luck; the same pair, the same of both."""
-    other = ("deal", "a", "b", 1)
-    assert deal_at(1, ADDRESS) == deal_at(1, ADDRESS) != deal_at(1, other)
-    assert setup(1, other, 0).rng.random() != setup(1, ADDRESS, 0).rng.random()
+    """Another pair or seed, another deal and other luck; the same again, the same of both."""
+    same, other_pair, other_seed = drawn(1, 0), drawn(1, 1), drawn(2, 0)
+    assert drawn(1, 0) == same
+    assert len({same.deal, other_pair.deal, other_seed.deal}) == 3
+    assert len({*same.lucks, *other_pair.lucks, *other_seed.lucks}) == 6
+
+
+def test_other_rules_deal_other_cards_with_the_same_luck() -> None:
+    """A variant's deal has all of its own cards; the seats' seeds do not depend on it."""
+    where = address(1, "deal")
+    rules = Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5))
+    assert sorted(draw(where, rules).deal) == sorted(rules.deck)
+    assert draw(where, rules).lucks == draw(where).lucks
 
 
 def test_each_seat_is_asked_in_turn_with_its_own_view() -> None:
@@ -85,7 +95,7 @@ def test_an_illegal_action_stops_the_game_at_the_guilty_seat() -> None:
             return 11 if len(view.history) < 5 else 77
 
     state = State(random_deal(Random(0)))
-    players = [Recorder(setup(0, ADDRESS, 0)), Cheat(setup(0, ADDRESS, 1))]
+    players = [Recorder(setup(0, 0)), Cheat(setup(1, 1))]
     with pytest.raises(IllegalAction, match="illegal action") as caught:
         play(state, players)
     assert state.to_act == 1

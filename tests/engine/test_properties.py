@@ -14,11 +14,11 @@ from engine import STANDARD, TAKE, Record, Rules, Seat, State, View
 from engine.cards import cards_of, pack_of, size, to_text
 from engine.scoring import city_winner
 from engine.view import view
-from tests.positions import DECK, VARIANTS, at, dealt, quiet_game
+from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game
 
 properties = settings(max_examples=60, deadline=None)
 
-rule_sets = st.sampled_from([STANDARD, STANDARD, *VARIANTS.values()])
+rule_sets = st.sampled_from([STANDARD, STANDARD, *RULE_SETS.values()])
 choices = st.lists(st.integers(0, 11), min_size=48, max_size=60)
 seats = st.sampled_from((0, 1))
 

@@ -11,7 +11,7 @@ import pytest
 from engine import STANDARD, Rules, State
 from engine.errors import RulesError
 from engine.state import random_deal
-from tests.positions import VARIANTS
+from tests.positions import RULE_SETS
 
 
 def test_the_default_is_the_published_game() -> None:
@@ -90,10 +90,10 @@ def test_zero_is_a_value_where_it_makes_a_game() -> None:
     assert Rules(majority_values=(0, 0, 0, 0)).majority_values == (0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", RULE_SETS)
 def test_changes_and_from_changes_are_inverse(name: str) -> None:
     """Rules come back from their changes and from their repr, equal and with the same hash."""
-    rules = VARIANTS[name]
+    rules = RULE_SETS[name]
     again = Rules.from_changes(rules.changes())
     assert again == rules
     assert hash(again) == hash(rules)
@@ -102,7 +102,7 @@ def test_changes_and_from_changes_are_inverse(name: str) -> None:
 
 def test_rules_that_differ_are_not_equal() -> None:
     """One changed number is enough."""
-    assert len(set(VARIANTS.values())) == len(VARIANTS)
+    assert len(set(RULE_SETS.values())) == len(RULE_SETS)
     assert Rules(tiebreak="supports") != STANDARD
     assert Rules(set_bonus=0) != STANDARD
 
@@ -129,10 +129,10 @@ def test_rules_are_immutable() -> None:
         STANDARD.take_size = 6  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", RULE_SETS)
 def test_every_variant_can_be_dealt(name: str) -> None:
     """Hands, row, deck and removed have the sizes the numbers say."""
-    rules = VARIANTS[name]
+    rules = RULE_SETS[name]
     state = State(random_deal(Random(0), rules), rules)
     assert len(state.row) == rules.opening_row
     assert len(state.removed) == rules.removed

@@ -11,7 +11,7 @@ from engine import STANDARD, Rules, State, breakdown, outcome
 from engine.cards import TAKE, cards_of, to_text
 from engine.notation import parse_cards
 from engine.scoring import Piles
-from tests.positions import DECK, VARIANTS, packs, random_game
+from tests.positions import DECK, RULE_SETS, packs, random_game
 from tests.referee import Table
 
 GAMES = {"published": 2000}
@@ -57,10 +57,10 @@ def agree_on_a_game(deal: str, actions: str, rules: Rules) -> str:
     return assert_same_result(state.piles, table, rules)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", RULE_SETS)
 def test_both_referees_agree_at_every_ply_of_random_games(name: str) -> None:
     """Legal actions, hands, row, piles, turn and result are the same on both."""
-    rng, rules, seen = Random(f"second referee {name}"), VARIANTS[name], Counter[str]()
+    rng, rules, seen = Random(f"second referee {name}"), RULE_SETS[name], Counter[str]()
     for _ in range(GAMES.get(name, FEWER)):
         seen[agree_on_a_game(*random_game(rng, rules), rules)] += 1
     assert seen["city"] > 0

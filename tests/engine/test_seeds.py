@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import random
 import subprocess
@@ -9,7 +10,7 @@ import sys
 from itertools import combinations
 from random import Random
 
-from engine.seeds import Step, digest, stream
+from engine.seeds import Step, address, digest, generator, noise, stream
 from engine.state import random_deal
 
 ADDRESSES: list[tuple[Step, ...]] = [
@@ -55,29 +56,47 @@ def test_the_same_address_gives_the_same_stream() -> None:
 def test_different_addresses_give_different_streams() -> None:
     """A word is not a number, a step is not two, and the order counts."""
     for one, other in combinations(ADDRESSES, 2):
-        assert digest(7, *one) != digest(7, *other), (one, other)
+        first, second = address(7, *one), address(7, *other)
+        assert digest(first) != digest(second), (one, other)
+        assert noise(first, 8) != noise(second, 8), (one, other)
         assert stream(7, *one).random() != stream(7, *other).random(), (one, other)
 
 
 def test_the_master_seed_changes_every_stream() -> None:
     """0 is a seed like any other, and so is a negative one."""
     masters = [0, 1, -1, 7, 10, 2**64, 10**63]
-    assert len({digest(master, "deal") for master in masters}) == len(masters)
-    assert len({digest(master) for master in masters}) == len(masters)
+    assert len({digest(address(master, "deal")) for master in masters}) == len(masters)
+    assert len({digest(address(master)) for master in masters}) == len(masters)
 
 
 def test_a_master_seed_and_a_first_step_do_not_run_together() -> None:
     """Seed 1 with step 23 is not seed 12 with step 3."""
-    assert digest(1, 23) != digest(12, 3)
-    assert digest(1, "23") != digest(123)
+    assert address(1, 23) != address(12, 3)
+    assert address(1, "23") != address(123)
 
 
 def test_a_digest_has_128_bits() -> None:
     """None is longer, and of a hundred one at least uses the highest byte."""
-    digests = [digest(0, number) for number in range(100)]
+    digests = [digest(address(0, number)) for number in range(100)]
     assert all(0 <= number < 2**128 for number in digests)
     assert max(digests) >= 2**120
     assert len(set(digests)) == 100
+
+
+def test_a_generator_is_random_of_the_same_seed() -> None:
+    """In its numbers, its state and its copies; gauss has a memory that begins empty."""
+    for seed in (0, 1, 2**32, 2**128 - 1):
+        ours, theirs = generator(seed), Random(seed)
+        assert ours.getstate() == theirs.getstate()
+        assert [ours.gauss(0, 1) for _ in range(3)] == [theirs.gauss(0, 1) for _ in range(3)]
+        twin = copy.deepcopy(ours)
+        assert ours.sample(range(99), 9) == theirs.sample(range(99), 9)
+        assert twin.random() != ours.random()
+
+
+def test_a_longer_noise_begins_with_a_shorter_one() -> None:
+    """Of one address; that is why a seat's luck does not depend on the number of cards."""
+    assert noise(b"here", 400)[:32] == noise(b"here", 32) != noise(b"there", 32)
 
 
 def test_streams_do_not_touch_the_module_level_generator() -> None:
@@ -93,8 +112,9 @@ def test_streams_do_not_touch_the_module_level_generator() -> None:
 def test_streams_do_not_depend_on_the_hash_seed() -> None:
     """Processes with other string hashes draw the same numbers and the same deal."""
     program = (
-        "from engine.seeds import digest, stream; from engine.state import random_deal;"
-        "print(digest(0, 'deal', ('a', 1)), random_deal(stream(0, 'deal')).hex())"
+        "from engine.seeds import address, digest, stream;"
+        "from engine.state import random_deal;"
+        "print(digest(address(0, 'deal', ('a', 1))), random_deal(stream(0, 'deal')).hex())"
     )
     printed = [
         subprocess.run(
@@ -106,7 +126,7 @@ def test_streams_do_not_depend_on_the_hash_seed() -> None:
         ).stdout
         for seed in ("0", "1", "4242")
     ]
-    here = f"{digest(0, 'deal', ('a', 1))} {random_deal(stream(0, 'deal')).hex()}\n"
+    here = f"{digest(address(0, 'deal', ('a', 1)))} {random_deal(stream(0, 'deal')).hex()}\n"
     assert printed == [here] * 3
 
 

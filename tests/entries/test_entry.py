@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.entry import check_labels, installed, load
+from arena.entries.entry import check_labels
+from arena.entries.resolve import installed, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.runs.probe import problems
+from arena.runs.probe import find_problems
 from engine import STANDARD
 from engine.play import setup
 
@@ -38,16 +39,16 @@ def mine(tmp_path: Path) -> Path:
 
 def test_a_name_is_a_bot_in_the_folder() -> None:
     """Its label is its name, and its hash that of its source."""
-    entry = load("greedy")
+    entry = resolve("greedy")
     assert entry.label == "greedy"
     assert entry.sha256 == hashlib.sha256(Path("bots/greedy.py").read_bytes()).hexdigest()
 
 
 def test_a_file_travels_with_its_source(mine: Path) -> None:
     """What was hashed is what every worker plays, whatever becomes of the file."""
-    entry = pickle.loads(pickle.dumps(load(str(mine))))
+    entry = pickle.loads(pickle.dumps(resolve(str(mine))))
     mine.write_text("raise SystemExit")
-    assert entry.strategy(setup(0, ("test",), 0)).depth == 3
+    assert entry.create(setup(0, 0)).depth == 3
     assert entry.sha256 == hashlib.sha256(BOT.encode()).hexdigest()
 
 
@@ -59,33 +60,33 @@ def test_a_dotted_module_in_this_folder_is_a_bot(
     package.mkdir()
     mine.rename(package / "mine.py")
     monkeypatch.chdir(mine.parent)
-    assert load("my_package_of_bots.mine").label == "mine"
+    assert resolve("my_package_of_bots.mine").label == "mine"
 
 
 def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
     """They arrive at the bot, and are part of its label in order of names."""
-    entry = load(f"{mine}(width=2.5, depth=4)", params={"mode": "y"})
+    entry = resolve(f"{mine}(width=2.5, depth=4)", params={"mode": "y"})
     assert entry.label == "mine(depth=4, mode='y', width=2.5)"
     assert entry.params == {"depth": 4, "width": 2.5, "mode": "y"}
-    assert entry.strategy(setup(0, ("test",), 0)).depth == 4
+    assert entry.create(setup(0, 0)).depth == 4
 
 
 def test_parameters_are_what_a_manifest_keeps(mine: Path) -> None:
     """A tuple is a list from the beginning, so that a run that goes on has the same bots."""
-    entry = load(f"{mine}(mode=(1, (2, -0.0)))")
+    entry = resolve(f"{mine}(mode=(1, (2, -0.0)))")
     assert entry.params == {"mode": [1, [2, -0.0]]}
     assert entry.label == "mine(mode=[1, [2, -0.0]])"
 
 
 def test_a_label_can_be_given(mine: Path) -> None:
     """Before the spec, or apart from it."""
-    assert load(f"new={mine}(depth=1)").label == "new"
-    assert load(str(mine), label="new").label == "new"
+    assert resolve(f"new={mine}(depth=1)").label == "new"
+    assert resolve(str(mine), label="new").label == "new"
 
 
 def test_zero_and_false_are_values(mine: Path) -> None:
     """A parameter of 0 is not a missing one."""
-    assert load(f"{mine}(depth=0, deep=False)").params == {"depth": 0, "deep": False}
+    assert resolve(f"{mine}(depth=0, deep=False)").params == {"depth": 0, "deep": False}
 
 
 @pytest.mark.parametrize(
@@ -114,13 +115,13 @@ def test_zero_and_false_are_values(mine: Path) -> None:
 def test_bad_parameters_are_named(mine: Path, words: str, reason: str, lane: str) -> None:
     """An unknown one, one of another type, and what is no parameter at all."""
     with pytest.raises(InputError, match=reason):
-        list(problems([load(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
+        list(find_problems([resolve(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
 
 
 def test_bad_parameters_of_our_own_bots_are_named() -> None:
     """They are checked in this process."""
     with pytest.raises(InputError, match=r"bot 'greedy': .* 'x'; the bot takes patience"):
-        list(problems([load("greedy(x=1)")], STANDARD, Limits()))
+        list(find_problems([resolve("greedy(x=1)")], STANDARD, Limits()))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str,
     """One line that names the file and what is wrong with it; its games will be forfeits."""
     path = tmp_path / "b.py"
     path.write_text(source)
-    (told,) = problems([load(str(path), lane=lane)], STANDARD, Limits())
+    (told,) = find_problems([resolve(str(path), lane=lane)], STANDARD, Limits())
     assert re.search(reason, told)
     assert str(path) in told
     assert "\n" not in told
@@ -148,7 +149,7 @@ def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str,
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("", "an empty spec"),
+        ("", "the spec is empty"),
         ("gredy", "did you mean greedy?"),
         ("nobody", "there are champion, city_hunter"),
         ("./none.py", "No such file"),
@@ -161,14 +162,14 @@ def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str,
 def test_a_bot_that_is_not_there_is_named(spec: str, reason: str) -> None:
     """With the nearest name, or the names there are."""
     with pytest.raises(InputError, match=reason):
-        load(spec)
+        resolve(spec)
 
 
 def test_a_label_has_no_space_at_its_ends() -> None:
     """It would look like another bot's; and an empty one is none."""
     for label in (" greedy", "greedy ", ""):
         with pytest.raises(InputError, match="label"):
-            load("greedy", label=label)
+            resolve("greedy", label=label)
 
 
 def test_a_package_is_found_without_running_it(
@@ -179,17 +180,17 @@ def test_a_package_is_found_without_running_it(
     (tmp_path / "broken_package" / "__init__.py").write_text("1 / 0")
     (tmp_path / "broken_package" / "bot.py").write_text("")
     monkeypatch.chdir(tmp_path)
-    entry = load("broken_package.bot")
+    entry = resolve("broken_package.bot")
     assert (entry.label, entry.lane) == ("bot", "process")
-    (told,) = problems([entry], STANDARD, Limits())
+    (told,) = find_problems([entry], STANDARD, Limits())
     assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in told
 
 
 def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
     """`inproc` for those of bots/, `process` for files and commands."""
-    assert load("greedy").lane == "inproc"
-    assert load(str(mine)).lane == load("cmd:true").lane == "process"
-    assert load(str(mine), lane="inproc").lane == "inproc"
+    assert resolve("greedy").lane == "inproc"
+    assert resolve(str(mine)).lane == resolve("cmd:true").lane == "process"
+    assert resolve(str(mine), lane="inproc").lane == "inproc"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
     [
         ("cmd:true", "inproc", "lane 'inproc' is not one of its lanes: process, jail"),
         ("greedy", "train", "lane 'train' is not one of its lanes: inproc, process, jail"),
-        ("cmd:", None, "an empty command"),
+        ("cmd:", None, "the command is empty"),
         ("cmd:'x", None, "No closing quotation"),
         ("cmd:no_such_program_here -x", None, "no_such_program_here: no such program"),
     ],
@@ -207,19 +208,19 @@ def test_a_lane_or_command_that_cannot_be_is_named(
 ) -> None:
     """Before anything is started."""
     with pytest.raises(InputError, match=reason):
-        load(spec, lane=lane)
+        resolve(spec, lane=lane)
 
 
 def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
     """Another script, another bot; its words are split as a shell does."""
     script = tmp_path / "my bot.sh"
     script.write_text("one")
-    first = load(f"cmd:sh '{script}' --fast (depth=3)")
+    first = resolve(f"cmd:sh '{script}' --fast (depth=3)")
     assert first.command == (shutil.which("sh"), str(script), "--fast")
     assert first.params == {"depth": 3}
     assert first.label == "my bot(depth=3)"
     script.write_text("two")
-    assert load(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
+    assert resolve(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
 
 
 def test_a_commands_files_are_seen_from_where_it_is_given(
@@ -229,7 +230,7 @@ def test_a_commands_files_are_seen_from_where_it_is_given(
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "mine.sh").write_text("")
     monkeypatch.chdir(tmp_path)
-    entry = load("cmd:sh bots/mine.sh none")
+    entry = resolve("cmd:sh bots/mine.sh none")
     assert entry.command[1:] == (str(tmp_path / "bots" / "mine.sh"), "none")
     assert entry.target == "cmd:sh bots/mine.sh none"
     assert entry.label == "mine"
@@ -243,14 +244,14 @@ def test_an_installed_entry_point_is_a_bot(tmp_path: Path, monkeypatch: pytest.M
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[arena.bots]\nsmart = their_bots:bot\n")
     monkeypatch.syspath_prepend(tmp_path)
-    entry = load("smart")
+    entry = resolve("smart")
     assert (entry.module, entry.label, entry.lane) == ("their_bots", "smart", "process")
-    assert list(problems([entry], STANDARD, Limits())) == []
+    assert list(find_problems([entry], STANDARD, Limits())) == []
 
 
 def test_two_bots_with_one_label_are_refused() -> None:
     """The message says which two, and how to name one."""
-    entries = [load("greedy"), load("uniform"), load("greedy")]
+    entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
     with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
         check_labels(entries)
 

@@ -1,118 +1,117 @@
-"""A worker's death is a bot's fault only if it happens again at the same decision."""
+"""A worker's death is a bot's fault only if it happens again and again at one question."""
 
 from __future__ import annotations
 
 import pytest
 
 from arena.errors import WorkerDied
-from arena.executors.deaths import Blame
-from arena.executors.marks import IDLE, IMPORTING, NOBODY, THINKING, Marks, Seen
-from arena.lanes.limits import Limits
+from arena.executors.deaths import Asking, Deaths, Progress
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Pairing
 
 AB = Pairing("a", "b")
+ALONE = Chunk(0, 13, 1, apart=True)
+KILLED = "ended by SIGKILL"
 
 
-def seen(pair: int, stage: int = THINKING, history: bytes = b"\0\1", who: int = 1) -> Seen:
-    return Seen(9, pairing=0, pair=pair, seat=0, stage=stage, who=who, history=history)
+def asking(ply: int = 2, who: int = 1, seat: int = 0) -> Asking:
+    return Asking(13, seat, who, bytes(ply))
 
 
-def test_the_game_that_was_played_is_played_again_alone() -> None:
-    """Before and after it, the chunk is as it was."""
-    again = Blame(Limits()).again(Chunk(0, 10, 10), AB, seen(13), "ended by SIGKILL", False)
-    assert again == [Chunk(0, 10, 3), Chunk(0, 13, 1, alone=True), Chunk(0, 14, 6)]
+def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list[Chunk]:
+    return deaths.replan(chunk, AB, range(13, 14), question, KILLED)
 
 
-def test_without_a_mark_in_the_chunk_its_first_game_is_played_alone() -> None:
-    """The worker died before it marked a game of it."""
-    again = Blame(Limits()).again(Chunk(0, 10, 2), AB, seen(3), "ended by SIGKILL", False)
-    assert again == [Chunk(0, 10, 1, alone=True), Chunk(0, 11, 1)]
+def test_the_pairs_that_were_played_are_played_again_apart() -> None:
+    """Each alone; before and after them the chunk is as it was."""
+    again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
+    assert again == [
+        Chunk(0, 10, 3),
+        Chunk(0, 13, 1, apart=True),
+        Chunk(0, 14, 1, apart=True),
+        Chunk(0, 15, 5),
+    ]
 
 
-@pytest.mark.parametrize(("how", "wanted"), [("ended by SIGSEGV", 2), ("ended by SIGKILL", 6)])
-def test_deaths_in_a_row_at_one_decision_are_the_bots(how: str, wanted: int) -> None:
-    """Two, or more where they may come from outside; another one in between starts anew."""
-    blame = Blame(Limits())
-    alone = Chunk(0, 13, 1, alone=True)
-    for _ in range(wanted - 1):
-        assert blame.again(alone, AB, seen(13), how, False) == [alone]
-    assert blame.again(alone, AB, seen(13, history=b"\0"), how, False) == [alone]
-    for _ in range(wanted - 1):
-        assert blame.again(alone, AB, seen(13), how, False) == [alone]
-    (judged,) = blame.again(alone, AB, seen(13), how, False)
-    history, fault = judged.verdicts[13, 0]
-    assert history == b"\0\1"
-    assert fault[:4] == (1, "crash", 2, how)
+def test_a_worker_that_reported_no_pair_of_its_chunk_was_playing_the_first() -> None:
+    """It died before it said which."""
+    again = Deaths().replan(Chunk(0, 10, 2), AB, range(3, 4), None, KILLED)
+    assert again == [Chunk(0, 10, 1, apart=True), Chunk(0, 11, 1)]
 
 
-def test_deaths_while_a_bot_starts_are_weighed_with_more_care() -> None:
-    """Starting takes longer than many a game, so that kills from outside often meet it."""
-    blame = Blame(Limits())
-    alone = Chunk(0, 13, 1, alone=True)
-    starting = seen(13, IMPORTING, b"")
+def test_a_chunk_of_many_pairs_that_is_played_apart_is_split_as_well() -> None:
+    """So that each pair is counted for itself."""
+    again = Deaths().replan(Chunk(0, 12, 3, apart=True), AB, range(13, 14), asking(), KILLED)
+    assert again == [Chunk(0, number, 1, apart=True) for number in (12, 13, 14)]
+
+
+def test_six_deaths_in_a_row_at_one_question_are_the_bots() -> None:
+    """Fewer may come from outside; another question in between starts anew."""
+    deaths = Deaths()
+    for question in [asking()] * 5 + [asking(ply=1)] + [asking()] * 5:
+        assert replan(deaths, ALONE, question) == [ALONE]
+    (decided,) = replan(deaths, ALONE, asking())
+    verdict = decided.verdicts[13, 0]
+    assert (verdict.guilty, verdict.history) == (1, bytes(2))
+    assert verdict.fault.kind == "crash"
+    assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
+
+
+def test_deaths_while_a_bot_starts_need_to_be_twelve() -> None:
+    """Starting takes longer than many a game, so that kills from outside often hit it."""
+    deaths = Deaths()
+    starting = Asking(13, 0, 1, None)
     for _ in range(11):
-        assert blame.again(alone, AB, starting, "ended by SIGKILL", False) == [alone]
-    (judged,) = blame.again(alone, AB, starting, "ended by SIGKILL", False)
-    assert judged.verdicts[13, 0][1].kind == "import"
+        assert replan(deaths, ALONE, starting) == [ALONE]
+    (decided,) = replan(deaths, ALONE, starting)
+    assert decided.verdicts[13, 0].fault.kind == "import"
+    assert decided.verdicts[13, 0].history == b""
 
 
-def test_who_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
-    """After 30 deaths in one pair of games; before, nobody is."""
-    blame = Blame(Limits())
-    alone = Chunk(0, 13, 1, alone=True)
+def test_a_bot_that_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
+    """After 30 deaths in one pair of games, and no bot before."""
+    deaths = Deaths()
     for ply in range(29):
-        assert blame.again(alone, AB, seen(13, history=bytes(ply)), "x", False) == [alone]
-    (judged,) = blame.again(alone, AB, seen(13), "ended by SIGKILL", False)
-    assert judged.verdicts[13, 0][1].kind == "crash"
+        assert replan(deaths, ALONE, asking(ply)) == [ALONE]
+    (decided,) = replan(deaths, ALONE, asking())
+    assert decided.verdicts[13, 0].fault.kind == "crash"
 
 
-def test_a_hang_is_the_bots_at_once() -> None:
-    """It was the parent that ended it; the second game of the pair keeps the first's verdict."""
-    blame = Blame(Limits(decision=2.0))
-    (judged,) = blame.again(Chunk(0, 13, 1, alone=True), AB, seen(13), "", True)
-    assert judged.verdicts[13, 0][1][:4] == (1, "timeout", 2, "no answer within 2 s")
-    second = seen(13)._replace(seat=1)
-    (judged,) = blame.again(judged, AB, second, "", True)
-    assert sorted(judged.verdicts) == [(13, 0), (13, 1)]
+def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:
+    """Both are carried out when the pair is played at last."""
+    deaths = Deaths()
+    chunk = ALONE
+    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
+        (chunk,) = replan(deaths, chunk, question)
+    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
 
 
-def test_a_death_while_importing_is_a_fault_of_the_import() -> None:
-    """However it died."""
-    (judged,) = Blame(Limits(start=4.0)).again(
-        Chunk(0, 1, 1, alone=True), AB, seen(1, IMPORTING, b""), "", True
-    )
-    assert judged.verdicts[1, 0][1][1:4] == ("import", 0, "not imported within 4 s")
-
-
-def test_workers_that_die_before_a_bot_is_called_end_the_run() -> None:
-    """Nobody can be blamed."""
-    blame = Blame(Limits())
-    alone = Chunk(0, 13, 1, alone=True)
-    nobody = seen(13, IDLE, b"", NOBODY)
+def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
+    """No bot can be blamed."""
+    deaths = Deaths()
     for _ in range(29):
-        assert blame.again(alone, AB, nobody, "ended by SIGKILL", False) == [alone]
+        assert replan(deaths, ALONE) == [ALONE]
     with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
-        blame.again(alone, AB, nobody, "ended by SIGKILL", False)
+        replan(deaths, ALONE)
 
 
-def test_who_answers_and_leaves_a_spoilt_worker_is_blamed() -> None:
-    """The last bot that was called, if it happens again."""
-    blame = Blame(Limits())
-    alone = Chunk(0, 13, 1, alone=True)
-    assert blame.again(alone, AB, seen(13, IDLE), "ended with exit status 1", False) == [alone]
-    (judged,) = blame.again(alone, AB, seen(13, IDLE), "ended with exit status 1", False)
-    assert judged.verdicts[13, 0][1][:2] == (1, "crash")
+def test_after_eight_deaths_a_pairing_is_played_apart() -> None:
+    """A bot that spares its own process and kills every worker costs no more than that."""
+    deaths = Deaths()
+    for number in range(8):
+        assert not deaths.is_unsafe(0)
+        deaths.replan(Chunk(0, number, 1), AB, range(number, number + 1), None, KILLED)
+    assert deaths.is_unsafe(0)
+    assert not deaths.is_unsafe(1)
 
 
-def test_marks_are_read_as_they_were_written() -> None:
-    """From the same memory, by another object."""
-    memory = bytearray(Marks.length(48))
-    marks = Marks(memory)
-    history = bytes(range(12)) * 4
-    marks.at_work((3, 1_000_000, 1), 1, THINKING, history)
-    there = Marks(memory).read()
-    assert there == Seen(1, 3, 1_000_000, 1, THINKING, 1, history)
-    marks.beat()
-    assert Marks(memory).read().beat == 2
-    assert Marks(memory).read().place == there.place
+def test_progress_is_read_as_it_was_written() -> None:
+    """From the same memory, by another object; everything is a sign of life."""
+    memory = bytearray(Progress.SIZE)
+    progress, other = Progress(memory), Progress(memory)
+    assert other.beat == 0
+    progress.set_pairs(1_000_000, 3)
+    assert other.pairs == range(1_000_000, 1_000_003)
+    assert other.beat == 1
+    progress.count_beat()
+    assert other.beat == 2

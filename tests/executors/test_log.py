@@ -15,13 +15,13 @@ RECORDS = 2500
 
 
 def write_records(queue: Any, name: str) -> None:
-    log.to_queue(queue)
+    log.log_to(queue)
     for number in range(RECORDS):
         log.logger.info("record %s %d", name, number)
 
 
 def write_for_ever(queue: Any) -> None:
-    log.to_queue(queue)
+    log.log_to(queue)
     while True:
         log.logger.info("x" * 5000)
 

@@ -6,44 +6,43 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.entry import Entry, load
-from arena.executors.marks import Marks
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.output import Printed
-from arena.tournament.chunk import Chunk, Job
-from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.chunk import Chunk
+from arena.tournament.schedule import Fixture, Pairing, round_robin
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import ILLEGAL, RAISING, rogue, write
 
-UNIFORM, GREEDY = load("uniform"), load("greedy")
+UNIFORM, GREEDY = resolve("uniform"), resolve("greedy")
 LIMITS = Limits()
-Games = list[tuple[GameResult, Fault | None]]
 
 
 def played(
     first: Entry, second: Entry, seed: int = 1, pairs: int = 1, limits: Limits = LIMITS
-) -> Games:
-    """Return the games of some pairs between two bots in this process, with their faults."""
-    pairing = Pairing(first.label, second.label)
-    entries = {entry.label: entry for entry in (first, second)}
-    job = Job(seed, STANDARD, entries, [pairing], pairs, limits)
-    marks = Marks(bytearray(Marks.length(STANDARD.game_plies)))
-    found = Worker(job, marks, Path(), Printed()).play(Chunk(0, 0, pairs))
-    faults = {(faulty.pair, faulty.seat): faulty.fault for faulty in found.faults}
-    results = [GameResult(*row) for row in found.results]
-    return [(result, faults.get(result[:2])) for result in results]
+) -> list[GameResult]:
+    """Return the games of some pairs between two bots in this process."""
+    tournament = Tournament("test", seed, pairs, [first, second], STANDARD, limits)
+    return Worker(tournament, Path()).play(Chunk(0, 0, pairs)).results
+
+
+def fault_of(game: GameResult) -> Fault:
+    """Return the fault of a game, which has one."""
+    assert game.fault is not None
+    return game.fault
 
 
 def inproc(path: Path, **params: object) -> Entry:
-    return load(str(path), lane="inproc", params=params)
+    return resolve(str(path), lane="inproc", params=params)
 
 
 def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
     """A bot against its double: the same luck in each seat, so the games mirror each other."""
-    games = [game for game, _ in played(UNIFORM, load("double=uniform"), seed=3, pairs=20)]
+    games = played(UNIFORM, resolve("double=uniform"), seed=3, pairs=20)
     for first, second in zip(games[::2], games[1::2], strict=True):
         assert (first.seat, second.seat) == (0, 1)
         assert first.points == second.opponent_points
@@ -55,8 +54,8 @@ def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
 
 def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
     """Only the point of view changes, and the order of the two games."""
-    one = [game for game, _ in played(UNIFORM, GREEDY, seed=5, pairs=10)]
-    two = [game for game, _ in played(GREEDY, UNIFORM, seed=5, pairs=10)]
+    one = played(UNIFORM, GREEDY, seed=5, pairs=10)
+    two = played(GREEDY, UNIFORM, seed=5, pairs=10)
     for game in one:
         (seen,) = (g for g in two if (g.pair, g.seat) == (game.pair, 1 - game.seat))
         assert (game.points, game.opponent_points) == (seen.opponent_points, seen.points)
@@ -68,28 +67,31 @@ def test_games_are_the_same_with_and_without_a_look_at_the_clock(
 ) -> None:
     """Which games of cheap bots are measured depends on the worker; what they come to does not."""
     quick = played(UNIFORM, GREEDY, pairs=40)
-    monkeypatch.setattr(Worker, "_quick", lambda *_: None)
+    monkeypatch.setattr(Worker, "_play_untimed", lambda *_: None)
     assert played(UNIFORM, GREEDY, pairs=40) == quick
 
 
 def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
     """Deals are fresh for each pairing, pair and seed."""
-    addresses = {
-        pairing.deal_address(pair) for pairing in round_robin(["a", "b", "c"]) for pair in (0, 1)
+    draws = {
+        Fixture(pairing, pair, 0).draw(seed)
+        for pairing in round_robin(["a", "b", "c"])
+        for pair in (0, 1)
+        for seed in (0, 1)
     }
-    assert len(addresses) == 6
-    assert Pairing("b", "a").deal_address(0) == Pairing("a", "b").deal_address(0)
+    assert len(draws) == 12
+    assert len({draw.deal for draw in draws}) == 12
+    assert Fixture(Pairing("b", "a"), 0, 0).draw(5) == Fixture(Pairing("a", "b"), 0, 1).draw(5)
 
 
 @pytest.mark.parametrize("name", [*ILLEGAL, *RAISING])
 def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
     """The guilty bot loses, the kind of its fault is told, and nothing is raised."""
-    for game, fault in played(rogue(name, "inproc"), UNIFORM):
+    for game in played(rogue(name, "inproc"), UNIFORM):
         assert (game.winner, game.win_type) == (1, "forfeit")
-        assert game.fault == ("illegal" if name in ILLEGAL else "exception")
-        assert fault is not None
-        assert fault.seat == game.seat
-        assert fault.ply == game.plies == game.seat  # at its first action
+        fault = fault_of(game)
+        assert fault.kind == ("illegal" if name in ILLEGAL else "exception")
+        assert game.plies == game.seat  # at its first action
         assert fault.message
         assert fault.message.isprintable()
         assert len(fault.message) <= 200
@@ -99,21 +101,15 @@ def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
 def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too() -> None:
     """The winner is 0 when the first bot of the pairing is the innocent one."""
     raises = rogue("raises_boom", "inproc")
-    assert [game.winner for game, _ in played(UNIFORM, raises)] == [0, 0]
+    assert [game.winner for game in played(UNIFORM, raises)] == [0, 0]
 
 
 def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
-    """The fault is told apart by seat even before the game."""
+    """The seat of the fault is known even before the game."""
     stillborn = inproc(write(tmp_path, "stillborn", "    pass", init="raise SystemExit(3)"))
-    for game, fault in played(UNIFORM, stillborn):
-        assert (game.winner, game.win_type, game.fault, game.plies) == (
-            0,
-            "forfeit",
-            "exception",
-            0,
-        )
-        assert fault is not None
-        assert fault.seat == 1 - game.seat
+    for game in played(UNIFORM, stillborn):
+        assert (game.winner, game.win_type, game.plies) == (0, "forfeit", 0)
+        assert fault_of(game).kind == "exception"
 
 
 def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
@@ -124,7 +120,7 @@ def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
         "        names = {f'K{n}': n for n in range(12)}\n"
         "        return enum.IntEnum('Kind', names)(view.legal[0])"
     )
-    for game, _ in played(inproc(write(tmp_path, "named", body)), UNIFORM):
+    for game in played(inproc(write(tmp_path, "named", body)), UNIFORM):
         assert game.win_type != "forfeit"
 
 
@@ -140,15 +136,14 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
         "        return view.legal[0]\n\n"
         "bot = Leaks\n"
     )
-    for game, _ in played(inproc(path, memory=[]), UNIFORM, pairs=3):
+    for game in played(inproc(path, memory=[]), UNIFORM, pairs=3):
         assert game.win_type != "forfeit"
 
 
 @pytest.mark.parametrize(("name", "told"), [("answers_99", "99"), ("answers_true", "True")])
 def test_an_illegal_action_is_told_with_what_was_legal(name: str, told: str) -> None:
     """The evidence: the action, and the legal ones; True is none, though it equals 1."""
-    _, fault = played(rogue(name, "inproc"), UNIFORM)[0]
-    assert fault is not None
+    fault = fault_of(played(rogue(name, "inproc"), UNIFORM)[0])
     assert fault.message.startswith(f"illegal action {told}; legal: ")
     assert fault.message.endswith(" T")
 
@@ -161,11 +156,10 @@ def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
         (Limits(decision=0.01), "no answer within 0.01 s"),
         (Limits(decision=0.5, game=0.1), "the 0.1 s of the game are used up"),
     ):
-        game, fault = played(slow, UNIFORM, limits=limits)[0]
-        assert (game.winner, game.fault) == (1, "timeout")
-        assert fault is not None
-        assert fault.message == told
-    assert fault.ply > 4
+        game = played(slow, UNIFORM, limits=limits)[0]
+        assert game.winner == 1
+        assert fault_of(game)[:2] == ("timeout", told)
+    assert game.plies > 4
 
 
 def test_a_bot_can_ask_what_time_it_has_left(tmp_path: Path) -> None:
@@ -182,4 +176,4 @@ def test_a_bot_can_ask_what_time_it_has_left(tmp_path: Path) -> None:
     )
     asks = inproc(write(tmp_path, "asks", body, init="self.setup = setup"))
     limits = Limits(decision=5.0, game=0.5)
-    assert [fault for _, fault in played(asks, UNIFORM, limits=limits)] == [None, None]
+    assert [game.fault for game in played(asks, UNIFORM, limits=limits)] == [None, None]

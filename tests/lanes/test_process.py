@@ -11,25 +11,24 @@ from random import Random
 
 import pytest
 
-from arena.entries.entry import load
-from arena.executors.marks import Marks
+from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
+from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
-from arena.lanes.launch import MARK
 from arena.lanes.limits import Limits
-from arena.lanes.output import Printed
-from arena.lanes.process import sweep
-from arena.tournament.chunk import Chunk, Job
-from arena.tournament.schedule import Pairing
+from arena.lanes.messages import encode
+from arena.lanes.output import Output
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, State, View
 from engine.state import random_deal
 from engine.strategy import Clock
 from engine.view import view
-from tests.positions import VARIANTS
+from tests.positions import RULE_SETS
 from tests.rogues import write
 
 PAIRS = 6
@@ -50,13 +49,13 @@ class Recorder:
         return seen.legal[-1]
 
 
-@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> None:
     """Every field of it, and its hash, in games of every variant."""
     Recorder.seen, Recorder.setups = [], []
-    host = Host(Printed())
+    host = Host(Output())
     host.bot, host.rules = Recorder, rules
-    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), lambda *_: None, Timing())  # type: ignore[arg-type]
+    player = RemotePlayer(None, 3, 1, 0, Clock(1.0), Timing())  # type: ignore[arg-type]
     luck = Random(5).getrandbits(128)
     new = {"type": "new", "game": 3, "seat": 1, "seed": f"{luck:032x}"}
     host.answer(new | {"seconds_per_decision": 2.5, "seconds_per_game": None})
@@ -68,8 +67,8 @@ def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> 
         while not state.over:
             seen = view(state, state.to_act)
             expected.append(seen)
-            answer = host.answer(json.loads("{" + player._choice(seen)))
-            assert f'"action":"{"5678234xyzCT"[seen.legal[-1]]}"' in answer
+            answer = host.answer(json.loads(encode(player._choose(seen))))
+            assert answer["action"] == "5678234xyzCT"[seen.legal[-1]]
             state.apply(rng.choice(seen.legal))
     assert Recorder.seen == expected
     assert [hash(seen) for seen in Recorder.seen] == [hash(seen) for seen in expected]
@@ -79,18 +78,15 @@ def played(
     path: Path, folder: Path, together: bool, limits: Limits = LIMITS
 ) -> tuple[list[GameResult], list[Fault]]:
     """Return the games of a bot in its own process against uniform, and their faults."""
-    bot = load(str(path), label="bot")
-    entries = {"bot": bot, "uniform": load("uniform")}
-    job = Job(0, STANDARD, entries, [Pairing("bot", "uniform")], PAIRS, limits)
-    marks = Marks(bytearray(Marks.length(STANDARD.game_plies)))
+    entries = [resolve(str(path), label="bot"), resolve("uniform")]
+    tournament = Tournament("test", 0, PAIRS, entries, STANDARD, limits)
     folder.mkdir()
-    worker = Worker(job, marks, folder, Printed())
+    worker = Worker(tournament, folder)
     if not together:
         worker.unsteady.add("bot")
-    found = worker.play(Chunk(0, 0, PAIRS))
+    results = worker.play(Chunk(0, 0, PAIRS)).results
     worker.close()
-    results = [GameResult(*row) for row in found.results]
-    return results, [faulty.fault for faulty in found.faults]
+    return results, [game.fault for game in results if game.fault]
 
 
 def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
@@ -131,11 +127,11 @@ def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
     results, faults = played(path, tmp_path / "together", together=True, limits=limits)
     assert (results, faults) == played(path, tmp_path / "alone", together=False, limits=limits)
     lost = [game for game in results if game.fault]
-    assert {game.fault for game in lost} == {kind}
+    assert {fault.kind for fault in faults} == {kind}
     assert 0 < len(lost) < len(results) / 2
     assert all(game.plies in (21, 22) for game in lost)
-    for fault in faults:
-        assert fault.output.splitlines()[-1] == f"ply {fault.ply}"
+    for game, fault in zip(lost, faults, strict=True):
+        assert fault.output.splitlines()[-1] == f"ply {game.plies}"
         assert fault.output.splitlines()[0] in ("ply 0", "ply 1")
 
 
@@ -159,8 +155,9 @@ def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
 
 def test_only_a_folders_own_processes_are_swept(tmp_path: Path) -> None:
     """Not those of the folder whose name goes on, as bot-10's does after bot-1's."""
+    path = {"PATH": os.defpath}
     processes = [
-        subprocess.Popen(["sleep", "60"], env={MARK: str(tmp_path / name), "PATH": os.defpath})
+        subprocess.Popen(["sleep", "60"], env=path | {FOLDER_VARIABLE: str(tmp_path / name)})
         for name in ("bot-1", "bot-10", "bot-1/deep")
     ]
     try:

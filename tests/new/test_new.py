@@ -11,7 +11,7 @@ import pytest
 
 from arena.entries.ladder import ELO
 from arena.errors import InputError
-from arena.new import draft
+from arena.new.draft import class_name, write_draft
 from tests import ROOT
 from tests.conftest import Arena
 
@@ -89,20 +89,20 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("class", "a word of Python"),
-        ("7up", "a word of Python"),
-        ("my-bot", "a word of Python"),
-        ("mine.py", "a word of Python"),
-        ("../mine", "a word of Python"),
-        ("_mine", "a word of Python"),
-        ("mein_böser", "a word of Python"),
-        ("", "a word of Python"),
+        ("class", "not a Python identifier"),
+        ("7up", "not a Python identifier"),
+        ("my-bot", "not a Python identifier"),
+        ("mine.py", "not a Python identifier"),
+        ("../mine", "not a Python identifier"),
+        ("_mine", "not a Python identifier"),
+        ("mein_böser", "not a Python identifier"),
+        ("", "not a Python identifier"),
         ("x" * 41, "longer than 40"),
-        ("greedy", "a bot of bots/"),
-        ("random", "a module of Python"),
-        ("sys", "a module of Python"),
-        ("pytest", "a module of Python"),
-        ("engine", "a module of Python"),
+        ("greedy", "a bot in bots/"),
+        ("random", "a Python module"),
+        ("sys", "a Python module"),
+        ("pytest", "a Python module"),
+        ("engine", "a Python module"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(
@@ -124,7 +124,7 @@ def test_nothing_is_overwritten_and_nothing_half_written(
     (tmp_path / there).write_text("precious")
     done = arena("new", "mine")
     assert done.returncode == 2
-    assert done.stderr == f"error: {there}: is there already, and stays as it is\n"
+    assert done.stderr == f"error: {there}: exists already, and is not changed\n"
     assert [path.name for path in tmp_path.iterdir()] == [there]
     assert (tmp_path / there).read_text() == "precious"
 
@@ -132,10 +132,10 @@ def test_nothing_is_overwritten_and_nothing_half_written(
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     """It is not made."""
     with pytest.raises(InputError, match=r"none/mine\.py: No such file or directory"):
-        draft.write("mine", tmp_path / "none")
+        write_draft("mine", tmp_path / "none")
 
 
 def test_a_bot_may_be_called_like_what_it_imports() -> None:
     """Its class then has another name."""
-    assert draft.class_name("view") == "ViewBot"
-    assert draft.class_name("x") == "X"
+    assert class_name("view") == "ViewBot"
+    assert class_name("x") == "X"

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from arena.person.board import Board, listed
-from arena.records.show import NAMINGS
+from arena.person.board import Board, format_items
+from arena.records.naming import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
 from engine.view import view
@@ -75,7 +75,7 @@ def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
     """From the hand to the row and into a pile, whatever the others are called."""
     before, after = (board(at(DEAL, actions), 0, "deck") for actions in ("", "58C2T"))
     assert texts(before)[-1] == "your hand   [5] 3♣, [6] 3♥, [7] 3♠, [8] 3♦, [C] K♦"
-    assert after.said == [
+    assert after.actions == [
         "you play 3♣",
         "greedy plays 4♦",
         "you play K♦",
@@ -103,7 +103,7 @@ def test_worlds_that_look_alike_have_one_board(naming: str) -> None:
         assert texts(board(world, seat, naming)) == texts(board(state, seat, naming))
 
 
-@pytest.mark.parametrize("name", ["answer", "board", "player"])
+@pytest.mark.parametrize("name", ["reading", "board", "player"])
 def test_who_shows_and_asks_knows_no_state(name: str) -> None:
     """The modules that write the screen import nothing that leads to the State."""
     source = (ROOT / "arena" / "person" / f"{name}.py").read_text()
@@ -113,7 +113,7 @@ def test_who_shows_and_asks_knows_no_state(name: str) -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert not names & {"State", "view", "sample", "Table"}
+    assert not names & {"State", "view", "sample", "Layout"}
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
@@ -167,6 +167,6 @@ def test_other_rules_have_a_board_too() -> None:
 
 def test_items_are_not_broken_in_the_middle() -> None:
     """A line ends behind a comma."""
-    lines = [line.text for line in listed("row", ["Alliance +2"] * 12)]
+    lines = [line.text for line in format_items("row", ["Alliance +2"] * 12)]
     assert len(lines) == 3
     assert all(line.endswith(("Alliance +2,", "Alliance +2")) for line in lines)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from arena.games.match import Finished
 from arena.lanes.faults import Fault
-from arena.person.ending import lines
+from arena.person.ending import format_ending
 from engine import State
 from tests.positions import at, dealt, packs, quiet_game
 
@@ -12,7 +13,8 @@ QUIET = dealt("5678C", "824xz", removed="CCy")
 
 
 def told(state: State, seat: int, fault: Fault | None = None, since: int = 0) -> list[str]:
-    return [line.text for line in lines(state, fault, seat, "english", "greedy", since)]
+    finished = Finished(state, fault, None if fault is None else 1 - seat)
+    return [line.text for line in format_ending(finished, seat, "english", "greedy", since)]
 
 
 def scored(first: str, second: str) -> State:
@@ -63,7 +65,7 @@ def test_a_tie_break_and_a_draw() -> None:
 
 def test_a_forfeit_shows_its_evidence() -> None:
     """Kind, ply and message, the traceback and what the bot printed, in 80 columns."""
-    fault = Fault(1, "exception", 5, "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
+    fault = Fault("exception", "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
     found = told(at(CITIES, "C5C5C"), 0, fault)
     start = found.index("You win.")
     assert found[start + 1 : start + 7] == [

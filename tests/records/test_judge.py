@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from arena.records.judge import as_json, as_text, judged
+from arena.records.judge import judge as judge_lines
+from arena.records.judge import to_json, to_text
 from bots.uniform import bot
 from engine import Record, play_game
 from tests.referee import Table
@@ -21,8 +22,8 @@ SORTED = "555556666667777777888888882222334xxxyyyyzzCCC"
 
 
 def judge(line: str | bytes) -> dict[str, Any]:
-    (judgement,) = judged([line if isinstance(line, bytes) else line.encode()])
-    found: dict[str, Any] = json.loads(as_json(judgement))
+    (judgement,) = judge_lines([line if isinstance(line, bytes) else line.encode()])
+    found: dict[str, Any] = json.loads(to_json(judgement))
     return found
 
 
@@ -204,7 +205,7 @@ def test_1600_records_are_judged_as_the_second_referee_does() -> None:
 def test_lines_are_counted_from_1_and_blank_ones_passed_over() -> None:
     """A bad record does not keep the others from being judged."""
     lines = [b"\n", b"{}\n", b"  \r\n", WHOLE.record.to_json().encode() + b"\r\n"]
-    found = list(judged(lines))
+    found = list(judge_lines(lines))
     assert [judgement["line"] for judgement in found] == [2, 4]
     assert found[0]["error"] == "bad-json"
     assert found[1]["over"]
@@ -212,10 +213,10 @@ def test_lines_are_counted_from_1_and_blank_ones_passed_over() -> None:
 
 def test_a_judgement_reads_as_a_line() -> None:
     """For a person: who won and how, how far it came, or what is wrong."""
-    assert as_text(record(SORTED, "56T")) == "line 1: unfinished after 3 plies, 18 : 0"
-    assert as_text(record(SORTED, "6")).startswith("line 1: illegal-action at ply 0: illegal")
+    assert to_text(record(SORTED, "56T")) == "line 1: unfinished after 3 plies, 18 : 0"
+    assert to_text(record(SORTED, "6")).startswith("line 1: illegal-action at ply 0: illegal")
     plies = len(CITY.record.actions)
-    line = as_text(judge(CITY.record.to_json()))
+    line = to_text(judge(CITY.record.to_json()))
     assert line.startswith(f"line 1: seat {CITY.winner} wins by city after {plies} plies")
     draw = Record(WHOLE.record.deal, WHOLE.record.actions)
-    assert "wins by points after 48 plies" in as_text(judge(draw.to_json()))
+    assert "wins by points after 48 plies" in to_text(judge(draw.to_json()))

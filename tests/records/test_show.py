@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.records.show import NAMINGS, names, shown
+from arena.records.naming import NAMINGS
+from arena.records.show import card_names, format_game
 from engine import KINDS, STANDARD, Record
 from tests.conftest import Arena
 from tests.positions import dealt
@@ -17,7 +18,7 @@ RECORD = Record(DEAL, "58C8T")
 
 
 def lines(naming: str, record: Record = RECORD) -> list[str]:
-    return list(shown(record, naming))
+    return list(format_game(record, naming))
 
 
 def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
@@ -59,7 +60,7 @@ def test_german_names() -> None:
 
 def test_the_standard_decks_cards_are_each_their_own() -> None:
     """45 different cards; suits, ranks and courts as the port to a standard deck maps them."""
-    cards = {kind: names("deck", kind) for kind in KINDS}
+    cards = {kind: card_names("deck", kind) for kind in KINDS}
     assert tuple(len(cards[kind]) for kind in KINDS) == STANDARD.copies
     assert len({name for kind in KINDS for name in cards[kind]}) == 45
     assert cards[0] == ["3♣", "4♣", "5♣", "6♣", "7♣"]

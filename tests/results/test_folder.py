@@ -49,7 +49,7 @@ def test_a_folder_in_a_files_place_is_refused_before_anything_is_played(tmp_path
     """It is named, and left alone."""
     RunFolder(tmp_path)
     (tmp_path / "games.csv").mkdir()
-    with pytest.raises(InputError, match=r"games\.csv: is a folder"):
+    with pytest.raises(InputError, match=r"games\.csv: a folder in the place of a file"):
         RunFolder(tmp_path)
 
 

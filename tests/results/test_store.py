@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.errors import ArenaError
+from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.results.store import Store
-from arena.tournament.chunk import Chunk, FaultyGame, Played
-from arena.tournament.strikes import Forfeits, Strike
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import Forfeits
+
+FAULT = Fault("exception", "boom", "trace", "printed")
 
 
-def played(pairing: int, first: int, pairs: int, *faults: FaultyGame) -> Played:
-    """Return a chunk that the pairing's first bot has won."""
-    rows: list[tuple[Any, ...]] = [
-        (pair, seat, 0, "points", 20, 10, 48, "", "5" * 48)
+def played(pairing: int, first: int, pairs: int, *faulty: tuple[int, int]) -> Played:
+    """Return a chunk that the pairing's first bot has won, and lost where it is faulty."""
+    results = [
+        GameResult(pair, seat, 1, "forfeit", 0, 0, 3, FAULT, "555")
+        if (pair, seat) in faulty
+        else GameResult(pair, seat, 0, "points", 20, 10, 48, None, "5" * 48)
         for pair in range(first, first + pairs)
         for seat in (0, 1)
     ]
-    return Played(Chunk(pairing, first, pairs), rows, list(faults), {}, 1.0)
+    return Played(Chunk(pairing, first, pairs), results, {}, 1.0)
 
 
 def test_what_is_missing_between_what_was_played_is_known() -> None:
@@ -34,20 +39,34 @@ def test_what_is_missing_between_what_was_played_is_known() -> None:
     assert list(store.finished(0)) == []
 
 
-def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
-    """Its fault is forgotten, those before it stay."""
+def test_a_result_is_read_as_it_was_written() -> None:
+    """With its fault and the evidence; a forfeit is found among others, and named."""
     store = Store(None)
-    faults = [
-        FaultyGame(pair, seat, "a", Fault(0, "exception", 3, "boom", "trace", "printed"))
-        for pair, seat in ((1, 0), (1, 1), (2, 0))
-    ]
-    store.add(played(0, 0, 4, *faults))
+    chunk = played(1, 3, 2, (4, 0))
+    store.add(chunk)
+    assert list(store.results()) == [(1, result) for result in chunk.results]
+    (forfeit,) = chunk.forfeits
+    assert store.forfeits(1, range(3, 5)) == [forfeit]
+    assert store.forfeits(1, range(3, 4)) == store.forfeits(0, range(9)) == []
+    ((fixture, result),) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
+    assert (fixture.name, result) == ("a/c/4/0", forfeit)
+
+
+def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
+    """Its fault is forgotten, those before it stay; it is none that the rule counts."""
+    store = Store(None)
+    store.add(played(0, 0, 4, (1, 0), (1, 1), (2, 0)))
     store.forfeit(Forfeits(0, 3, 8, loser=0))
-    assert store.strikes(0, range(4)) == [Strike(1, 0, "a")]
-    games = [(row[1], row[2], row[3], row[4], row[8]) for row in store.games()]
-    assert games[2] == (1, 0, 0, "points", "")
-    assert games[3:] == [(n // 2, n % 2, 1, "forfeit", "max_faults") for n in range(3, 8)]
-    assert store.pair_scores() == [(0, 4, 3.0, 5.0)]
+    assert [game[:2] for game in store.forfeits(0, range(4))] == [(1, 0)]
+    games = [(game[:4], game.fault) for _, game in store.results()]
+    assert games[1] == ((0, 1, 0, "points"), None)
+    assert games[2] == ((1, 0, 1, "forfeit"), FAULT)
+    for number in range(3, 8):
+        (pair, seat, winner, win_type), fault = games[number]
+        assert (pair, seat, winner, win_type) == (number // 2, number % 2, 1, "forfeit")
+        assert fault == Fault("max_faults", "not played: too many faults before it")
+    # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
+    assert store.pair_totals() == [(0, 4, 2.0, 4.0)]
 
 
 def test_a_full_disk_is_told_and_what_was_committed_stays(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena.entries.entry import Entry, load
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
 
 FOLDER = Path(__file__).parent
 
@@ -138,12 +139,12 @@ def spec(name: str) -> str:
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:
     """Return a rogue, labelled with its name, with these parameters besides its own."""
-    return load(spec(name), label=name, params=params, lane=lane)
+    return resolve(spec(name), label=name, params=params, lane=lane)
 
 
 def first(name: str, lane: str | None = None) -> Entry:
     """Return an honest bot labelled like a rogue: it always plays the first legal action."""
-    return load(str(FOLDER / "first.py"), label=name, lane=lane)
+    return resolve(str(FOLDER / "first.py"), label=name, lane=lane)
 
 
 def write(folder: Path, name: str, body: str, init: str = "pass") -> Path:

@@ -44,8 +44,14 @@ def test_a_run_as_it_was_written_is_right(arena: Arena, out: Path) -> None:
             "uniform/greedy/1/0: its record cannot be played: ",
         ),
         ("DELETE FROM games WHERE pair = 1 AND seat = 1", "uniform/greedy/1/1: is missing"),
-        ("DELETE FROM faults WHERE pairing = 1", "uniform/raises/0/0: its record ends in the"),
-        ("UPDATE faults SET label = 'uniform'", "uniform/raises/0/0: winner is 0"),
+        (
+            "UPDATE games SET fault = '' WHERE pairing = 1",
+            "uniform/raises/0/0: its record ends in the",
+        ),
+        (
+            "UPDATE games SET winner = 1 - winner WHERE fault = 'exception'",
+            "uniform/raises/0/0: winner is 1",
+        ),
         (
             "INSERT INTO games SELECT 9, pair, seat, 0, '', 0, 0, 0, '', '' FROM games LIMIT 1",
             "more games",
@@ -89,7 +95,7 @@ def test_bots_that_have_changed_are_told_and_left_out(arena: Arena, out: Path) -
     write(folder, "raises", "    pass")
     done = arena("verify", "out")
     assert done.returncode == 0
-    assert "raises: plays nothing again: its source has changed" in done.stdout
+    assert "raises: not replayed: its source has changed" in done.stdout
     assert "bots: 16 games played again" in done.stdout
     (folder / "raises.py").unlink()
     assert "No such file" in arena("verify", "out").stdout

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import pandas as pd
 import pytest
 
+from arena.games.match import GameResult
+from arena.lanes.faults import Fault
+from arena.results.rows import write_games
 from arena.results.store import Store
 from arena.statistics import tables
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
+FAULT = Fault("illegal", "illegal action 99")
 RESULTS = [
     [  # out of order, as chunks arrive
-        (1, 1, None, "draw", 9, 9, 48, "", ""),
-        (0, 0, 0, "city", 3, 8, 20, "", ""),
-        (0, 1, 1, "points", 10, 14, 48, "", ""),
-        (1, 0, 0, "tiebreak", 12, 12, 48, "", ""),
+        GameResult(1, 1, None, "draw", 9, 9, 48, None, ""),
+        GameResult(0, 0, 0, "city", 3, 8, 20, None, ""),
+        GameResult(0, 1, 1, "points", 10, 14, 48, None, ""),
+        GameResult(1, 0, 0, "tiebreak", 12, 12, 48, None, ""),
     ],
     [
-        (0, 0, 0, "forfeit", 0, 2, 7, "illegal", ""),
-        (0, 1, 0, "points", 30, 10, 48, "", ""),
+        GameResult(0, 0, 0, "forfeit", 0, 2, 7, FAULT, ""),
+        GameResult(0, 1, 0, "points", 30, 10, 48, None, ""),
     ],
 ]
 
 
-def stored(results: list[list[tuple[Any, ...]]]) -> Store:
+def stored(results: list[list[GameResult]]) -> Store:
     store = Store(None)
-    for number, rows in enumerate(results):
-        store.add(Played(Chunk(number, 0, 1), rows, [], {}, 0.0))
+    for number, games in enumerate(results):
+        store.add(Played(Chunk(number, 0, 1), games, {}, 0.0))
     return store
 
 
@@ -42,8 +45,9 @@ def store() -> Store:
 
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
-    sides = tables.sides(pairings, store.tallies())
-    return tables.standings(sides, tables.pair_scores(pairings, store.pair_scores()), [*labels])
+    sides = tables.make_sides(pairings, store.tallies())
+    scores = tables.make_pair_scores(pairings, store.pair_totals())
+    return tables.make_standings(sides, scores, [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -56,7 +60,7 @@ def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     """Whatever the order they were finished in; the winner is named."""
     file = io.StringIO()
-    tables.write_games(file, store.named_games(PAIRINGS))
+    write_games(file, store.named_games(PAIRINGS))
     games = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert [(game["opponent"], game["pair"], game["seat"]) for game in games] == [
         ("b", "0", "0"),
@@ -92,8 +96,8 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
-    sides = tables.sides(PAIRINGS, store.tallies())
-    table = tables.head_to_head(sides, tables.pair_scores(PAIRINGS, store.pair_scores()))
+    sides = tables.make_sides(PAIRINGS, store.tallies())
+    table = tables.make_head_to_head(sides, tables.make_pair_scores(PAIRINGS, store.pair_totals()))
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
@@ -105,7 +109,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_told_by_seat(store: Store) -> None:
     """The seat is the one the bot itself sat in."""
-    table = tables.win_types(tables.sides(PAIRINGS, store.tallies()))
+    table = tables.make_win_types(tables.make_sides(PAIRINGS, store.tallies()))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)
@@ -114,6 +118,6 @@ def test_win_types_are_told_by_seat(store: Store) -> None:
 
 def test_a_bot_that_never_had_a_game_scored_has_no_margin() -> None:
     """An empty cell, not a zero."""
-    forfeits = [(0, seat, 0, "forfeit", 0, 0, 0, "exception", "") for seat in (0, 1)]
+    forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
     standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
     assert standings["mean_margin"].isna().all()

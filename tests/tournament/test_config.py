@@ -26,7 +26,7 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
     assert found.name == "cup"
     assert (found.seed, found.pairs, found.workers) == (0, 10, 2)
     assert found.game_rules().set_bonus == 4
-    labels = [entry.label for entry in config.entries(found, ["more=uniform"])]
+    labels = [entry.label for entry in config.resolve_bots(found, ["more=uniform"])]
     assert labels == ["uniform", "g", "more"]
 
 
@@ -75,7 +75,7 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         (f"bots: [a, b]\npairs: 1\nrules: {{removed: 0x{'f' * 5000}}}\n", "one too long to print"),
         ("1: 1\n", "key in the config: expected `str`"),
         ("bots: !!map [1, 2]\n", "not YAML"),
-        ("bots: !!set {a, b}\npairs: 1\n", "line 1, column 7: set is not used here"),
+        ("bots: !!set {a, b}\npairs: 1\n", "line 1, column 7: YAML tag !!set is not supported"),
         ("seed: !!bool foo\n", "not YAML"),
         ("seed: !!int ''\n", "not YAML"),
         ("seed: !!timestamp foo\n", "not YAML"),
@@ -102,4 +102,4 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
     """The second of the config's bots is bots[1]."""
     with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):
-        config.entries(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))
+        config.resolve_bots(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))

@@ -16,7 +16,7 @@ def chunks(seconds_per_pair: float) -> list[Chunk]:
     found = []
     while chunk := plan.next():
         found.append(chunk)
-        plan.learn(Played(chunk, [], [], {}, seconds_per_pair * chunk.pairs))
+        plan.learn(Played(chunk, [], {}, seconds_per_pair * chunk.pairs))
     return found
 
 

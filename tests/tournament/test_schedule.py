@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.schedule import Fixture, Pairing, round_robin
 
 
 def test_every_two_bots_meet_once() -> None:
@@ -16,4 +16,4 @@ def test_every_two_bots_meet_once() -> None:
 def test_labels_cannot_be_confused_in_an_address() -> None:
     """Two labels that read alike when joined are still two."""
     one, two = Pairing("a", "b', 'c"), Pairing("a', 'b", "c")
-    assert one.deal_address(0) != two.deal_address(0)
+    assert Fixture(one, 0, 0).draw(0) != Fixture(two, 0, 0).draw(0)

@@ -6,26 +6,34 @@ from random import Random
 
 import pytest
 
+from arena.games.match import GameResult
+from arena.lanes.faults import Fault
 from arena.tournament.schedule import round_robin
-from arena.tournament.strikes import Forfeits, Strike, Strikes
+from arena.tournament.strikes import Forfeits, Strikes
 
 LABELS = "abcd"
 PAIRINGS = round_robin(LABELS)
 PAIRS = 20
 
 
+def strike(pair: int, seat: int, loser: int) -> GameResult:
+    """Return a game that the pairing's first bot (0) or its opponent (1) has forfeited."""
+    fault = Fault("exception", "boom")
+    return GameResult(pair, seat, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+
+
 def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
     """The rest of its pairing and all later ones; games before stay as they were."""
     strikes = Strikes(PAIRINGS, PAIRS, most=3)
-    faults = [Strike(2, 0, "b"), Strike(2, 1, "b"), Strike(4, 0, "b"), Strike(9, 1, "b")]
+    faults = [strike(*place, loser=1) for place in ((2, 0), (2, 1), (4, 0), (9, 1))]
     strikes.finish(0, 0, PAIRS, faults)  # a - b
-    assert strikes.taken() == [Forfeits(0, 9, 40, loser=1)]
+    assert strikes.take_due() == [Forfeits(0, 9, 40, loser=1)]
     strikes.finish(1, 0, PAIRS)  # a - c
     strikes.finish(2, 0, PAIRS)  # a - d
-    assert strikes.taken() == []
+    assert strikes.take_due() == []
     assert strikes.is_out(3)
-    strikes.finish(3, 0, PAIRS, [Strike(1, 0, "c")] * 5)  # b - c, of which nothing counts
-    assert strikes.taken() == [Forfeits(3, 0, 40, loser=0)]
+    strikes.finish(3, 0, PAIRS, [strike(1, 0, loser=1)] * 5)  # b - c, of which nothing counts
+    assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
     assert list(strikes.out) == ["b"]
     assert not strikes.is_out(5)  # c - d
 
@@ -33,12 +41,12 @@ def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
 def test_of_two_that_are_out_the_first_loses() -> None:
     """A game between them has a loser, too."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
-    strikes.finish(0, 0, PAIRS, [Strike(0, 0, "b")])
-    strikes.finish(1, 0, PAIRS, [Strike(0, 0, "c")])
+    strikes.finish(0, 0, PAIRS, [strike(0, 0, loser=1)])
+    strikes.finish(1, 0, PAIRS, [strike(0, 0, loser=1)])
     strikes.finish(2, 0, PAIRS)
-    strikes.taken()
+    strikes.take_due()
     strikes.finish(3, 0, PAIRS)  # b - c
-    assert strikes.taken() == [Forfeits(3, 0, 40, loser=0)]
+    assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -47,12 +55,12 @@ def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
     rng = Random(seed)
     faults = [
         [
-            Strike(pair, seat, rng.choice(pairing))
+            strike(pair, seat, rng.randrange(2))
             for pair in range(PAIRS)
             for seat in (0, 1)
             if rng.random() < 0.1
         ]
-        for pairing in PAIRINGS
+        for _ in PAIRINGS
     ]
     found = []
     for sizes in ([PAIRS], [1], [3, 1, 7]):
@@ -69,7 +77,7 @@ def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
         for number, first, pairs in chunks:
             own = [s for s in faults[number] if first <= s.pair < first + pairs]
             strikes.finish(number, first, pairs, rng.sample(own, len(own)))
-            for due in strikes.taken():
+            for due in strikes.take_due():
                 games |= {(due.pairing, game): due.loser for game in range(due.first, due.end)}
         found.append((games, list(strikes.out)))
     assert found[0] == found[1] == found[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import secrets
 import sys
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from arena.cli.options import tolerate_any_terminal
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ _SEEDS = 1_000_000_000  # short enough to be typed
 
 
 def is_asked_for(specs: Sequence[str]) -> bool:
-    """Return whether one of the specs means a person."""
-    from arena.entries.entry import person
+    """Return whether one of the specs names a person."""
+    from arena.entries.spec import person_label
 
-    return any(person(spec) is not None for spec in specs)
+    return any(person_label(spec) is not None for spec in specs)
 
 
 def refuse_options(*names: str, why: str) -> None:
-    """Raise InputError if one of the command's options was given."""
+    """Raise InputError if one of these options was given on the command line."""
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -48,9 +48,9 @@ def play(
 ) -> None:
     """Play games between a person and a bot at this terminal.
 
-    Ends the command with status 1 if the input ended in the middle of a game.
+    Exits with status 1 if the input ended in the middle of a game.
     """
-    from arena.person.session import Records, Session, play
+    from arena.person.session import Records, Session, play_session
     from arena.person.terminal import Terminal
     from engine import STANDARD
 
@@ -62,40 +62,38 @@ def play(
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
     session = Session(label, entry, spec, seed, games, names, STANDARD)
     records = Records(out or _FOLDER)
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    if not play(session, records, Terminal(sys.stdin, sys.stdout)):
+    tolerate_any_terminal()
+    if not play_session(session, records, Terminal(sys.stdin, sys.stdout)):
         sys.exit(1)
 
 
 def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
     """Return the person's label and the bot's spec, in whichever order they were given."""
-    from arena.entries.entry import person
+    from arena.entries.spec import person_label
 
-    labels = [label for label in map(person, specs) if label is not None]
-    others = [spec for spec in specs if person(spec) is None]
+    labels = [label for label in map(person_label, specs) if label is not None]
+    others = [spec for spec in specs if person_label(spec) is None]
     if (len(labels), len(others)) != (1, 1):
         raise InputError("human: one person plays against one bot, as in `arena play human greedy`")
     return labels[0], others[0]
 
 
 def _opponent(person: str, spec: str, lane: str | None) -> Entry:
-    """Return the bot, in a process of its own: Ctrl-C and what it prints are not its game's."""
-    from arena.entries.entry import load
+    """Return the bot, in a process of its own: it must not see Ctrl-C, nor print on the board."""
+    from arena.entries.resolve import resolve
     from arena.lanes.limits import Limits
-    from arena.runs.probe import problems
+    from arena.runs.probe import find_problems
     from engine import STANDARD
 
     if lane == "inproc":
         raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
-    entry = load(spec, lane=lane)
+    entry = resolve(spec, lane=lane)
     if entry.label == person:
         raise InputError(
             f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"
         )
     if entry.lane == "inproc":
         entry = replace(entry, lane="process")
-    for problem in problems([entry], STANDARD, Limits()):
+    for problem in find_problems([entry], STANDARD, Limits()):
         raise InputError(problem)
     return entry

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena.person.answer import Mistake, choices, understood
-from arena.records.show import NAMINGS, names
+from arena.person.reading import Mistake, choices, read_input
+from arena.records.naming import NAMINGS
+from arena.records.show import card_names
 from engine import KINDS, TAKE, View
 from engine.cards import CHARS
 from engine.view import view
@@ -23,9 +24,9 @@ def holding(kind: int) -> View:
 def test_every_name_of_a_card_plays_it(naming: str) -> None:
     """Its sign in either case, and its names, in capitals or not."""
     for kind in KINDS:
-        texts = {CHARS[kind], CHARS[kind].upper(), CHARS[kind].lower(), *names(naming, kind)}
-        for text in texts | {name.upper() for name in names(naming, kind)}:
-            assert understood(text, holding(kind), naming) == kind, text
+        texts = {CHARS[kind], CHARS[kind].upper(), CHARS[kind].lower(), *card_names(naming, kind)}
+        for text in texts | {name.upper() for name in card_names(naming, kind)}:
+            assert read_input(text, holding(kind), naming) == kind, text
 
 
 @pytest.mark.parametrize(
@@ -46,15 +47,15 @@ def test_every_name_of_a_card_plays_it(naming: str) -> None:
 )
 def test_ways_to_say_it(text: str, action: int) -> None:
     """Signs, words and values; spaces, capitals and the kind of minus do not matter."""
-    assert understood(text, HAND, "english") == action
+    assert read_input(text, HAND, "english") == action
 
 
 def test_a_card_of_the_standard_deck_can_be_typed_without_suits() -> None:
     """A letter stands for the suit; elsewhere such a text could be two cards."""
-    assert understood("5C", HAND, "deck") == 0
-    assert understood("10d", HAND, "deck") == 3
+    assert read_input("5C", HAND, "deck") == 0
+    assert read_input("10d", HAND, "deck") == 3
     with pytest.raises(Mistake, match="neither a card nor a command"):
-        understood("5C", HAND, "english")
+        read_input("5C", HAND, "english")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_card_of_the_standard_deck_can_be_typed_without_suits() -> None:
 )
 def test_commands(text: str, command: str) -> None:
     """They are known in either case."""
-    assert understood(text, HAND, "english") == command
+    assert read_input(text, HAND, "english") == command
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_commands(text: str, command: str) -> None:
 def test_a_mistake_is_told_with_what_can_be_done(text: str, told: str) -> None:
     """One sentence for its kind, one with the choices."""
     with pytest.raises(Mistake) as caught:
-        understood(text, HAND, "english")
+        read_input(text, HAND, "english")
     assert str(caught.value) == f"{told} You can play 5, 7, 8, x or C, or take with T."
 
 
@@ -93,16 +94,16 @@ def test_a_second_take_and_one_of_nothing_are_told_apart() -> None:
     deal = dealt("56788", "56788", "CC")
     taken = view(at(deal, "T5"), 0)
     with pytest.raises(Mistake) as caught:
-        understood("t", taken, "english")
+        read_input("t", taken, "english")
     assert str(caught.value) == ("You have already taken in this round. You can play 5, 6, 7 or 8.")
     with pytest.raises(Mistake, match="The row is empty: there is nothing to take"):
-        understood("take", view(at(deal, "T"), 1), "english")
+        read_input("take", view(at(deal, "T"), 1), "english")
 
 
 def test_a_card_of_the_deck_that_is_not_held() -> None:
     """Named by all its names: each of them would do."""
     with pytest.raises(Mistake, match="You have no Q♥ or Q♦ in your hand"):
-        understood("qh", HAND, "deck")
+        read_input("qh", HAND, "deck")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,212 @@
+"""Member: one worker process of the crew, as its parent sees it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import types
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, resource_tracker
+from pathlib import Path
+
+import psutil
+
+from arena.errors import WorkerDied
+from arena.executors import process
+from arena.executors.deaths import Asking, Progress
+from arena.executors.log import START_METHOD, RunLog
+from arena.executors.process import LastWords
+from arena.lanes.cleanup import children, descendants, kill_all, remove_folder
+from arena.lanes.faults import describe_exit
+from arena.lanes.limits import GRACE, Limits
+from arena.tournament.chunk import Chunk, Played
+
+_START = 60.0  # seconds for a worker to begin
+_END_PATIENCE = 5.0
+_EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
+_CONTEXT = multiprocessing.get_context(START_METHOD)
+
+
+class Member:
+    """A worker process, and the chunks that it has been given.
+
+    `payload` is the pickled tournament. `asking` is the last question of a game played
+    apart; `words` are the worker's last ones, if it ended by itself.
+    """
+
+    def __init__(self, payload: bytes, limits: Limits, folder: Path, log: RunLog) -> None:
+        self.folder = folder
+        self.chunks: deque[Chunk] = deque()
+        self.asking: Asking | None = None
+        self.words = ""
+        self.channel = log.channel()
+        self._allowed = max(min(limits.decision, limits.game or limits.decision), limits.start)
+        memory = _CONTEXT.RawArray("b", Progress.SIZE)
+        self.progress = Progress(memory)
+        self.connection, theirs = _CONTEXT.Pipe()
+        folder.mkdir()
+        self.process = _CONTEXT.Process(
+            target=process.main,
+            args=(theirs, payload, memory, str(folder), self.channel.queue),
+            name=folder.name,
+            daemon=True,
+        )
+        try:
+            with _starting():
+                self.process.start()
+        except (OSError, EOFError) as error:
+            self.channel.close(killed=True)
+            raise WorkerDied(f"a worker process cannot be started: {error!r}") from None
+        theirs.close()
+        self._beat = 0
+        self._since = time.monotonic()
+
+    @property
+    def pid(self) -> int:
+        """The worker's process."""
+        assert self.process.pid is not None
+        return self.process.pid
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the process has given a sign of life."""
+        return self.progress.beat > 0
+
+    def give(self, chunk: Chunk) -> None:
+        """Give the worker a chunk to play after those it has."""
+        if not self.chunks:
+            self._since = time.monotonic()
+        self.chunks.append(chunk)
+        with suppress(OSError):  # it has died, which is noticed where its answers are awaited
+            self.connection.send(chunk)
+
+    def receive(self) -> Iterator[Played]:
+        """Yield what has arrived; raises EOFError if the worker has died."""
+        while self.connection.poll():
+            try:
+                message = self.connection.recv()
+            except Exception:  # a bot may have written into the pipe before it killed the worker
+                raise EOFError from None
+            self._since = time.monotonic()
+            if isinstance(message, Asking):
+                self.asking = message
+            elif isinstance(message, LastWords):
+                self.words = message.text
+            elif isinstance(message, Played):
+                self.chunks.popleft()
+                self.asking = None
+                yield message
+            else:
+                raise EOFError
+
+    def silence(self) -> float:
+        """Return for how many seconds the worker, which has a chunk, gave no sign of life."""
+        now = time.monotonic()
+        if self.progress.beat != self._beat or not self.chunks:
+            self._beat, self._since = self.progress.beat, now
+        return now - self._since
+
+    def hangs(self) -> bool:
+        """Return whether the worker has been silent for longer than any bot may think."""
+        allowed = self._allowed + 2 * GRACE if self.is_ready else _START
+        return self.silence() > allowed
+
+    def kill(self) -> None:
+        """Kill the worker and all it has started."""
+        with suppress(psutil.Error):
+            started = descendants(psutil.Process(self.pid))
+            self.process.kill()
+            kill_all(started)
+
+    def bury(self) -> str:
+        """Remove what is left of the worker and its bots; return how it ended."""
+        self.process.join(_EXIT_PATIENCE)
+        self.kill()
+        self.process.join()
+        self.connection.close()
+        remove_folder(self.folder)
+        self.channel.close(killed=True)
+        return describe_exit(self.process.exitcode or 0)
+
+    def dismiss(self) -> None:
+        """Let the worker end: there is nothing left to play."""
+        with suppress(OSError):
+            self.connection.send(None)
+        self.process.join(_END_PATIENCE)
+        if self.process.exitcode != 0:
+            self.bury()
+            return
+        self.connection.close()
+        remove_folder(self.folder)
+        self.channel.close(killed=False)
+
+
+def start_server() -> None:
+    """Start the process from which workers are forked; it imports what they need, once."""
+    multiprocessing.set_forkserver_preload([process.__name__])
+    with _starting():
+        forkserver.ensure_running()
+
+
+def servers() -> set[psutil.Process]:
+    """Return the processes that multiprocessing has started for itself."""
+    return {child for child in children() if "multiprocessing" in _command(child)}
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Keep this program's folder, `__main__` and Ctrl-C away from processes that are started.
+
+    multiprocessing would import the caller's `__main__` in every worker: a script without a
+    main guard, a notebook and standard input do not survive that. It would also import a bot
+    called random.py from the current folder.
+    """
+    main = sys.modules["__main__"]
+    safe_path = os.environ.get("PYTHONSAFEPATH")
+    with _interrupts_deferred():
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            if safe_path is None:
+                del os.environ["PYTHONSAFEPATH"]
+            else:
+                os.environ["PYTHONSAFEPATH"] = safe_path
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Hold Ctrl-C back until the end, and from every process that begins meanwhile for good.
+
+    The mask is what a new process inherits. The handler is for signals that reach another
+    thread of this process; only the main thread can set it.
+    """
+    resource_tracker.ensure_running()  # would lift the mask if it began inside
+    held: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main:
+        before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        if in_main:
+            signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)

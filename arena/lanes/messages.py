@@ -1,0 +1,112 @@
+"""Messages: what the arena and a bot's process say to each other (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+
+from arena.entries.entry import Entry
+from engine import Rules
+from engine.rules import RULE_NAMES
+
+
+class Message(msgspec.Struct, kw_only=True):
+    """A message of the arena; its `id` is set when it is sent."""
+
+    id: int = 0
+
+
+class Python(msgspec.Struct):
+    """What our own host needs to load a bot; `params` are Python, because JSON has no tuples."""
+
+    module: str
+    filename: str
+    source: str | None
+    path: tuple[str, ...]
+    params: str
+    check: bool
+
+
+class Hello(Message, kw_only=True, omit_defaults=False):
+    """The first message: the rules and the bot's parameters."""
+
+    type: str = "hello"
+    protocol: int = 1
+    rules: dict[str, Any]
+    params: dict[str, Any]
+    python: Python | msgspec.UnsetType = msgspec.UNSET
+
+
+class New(Message, kw_only=True):
+    """A game begins."""
+
+    type: str = "new"
+    game: int
+    seat: int
+    seed: str
+    seconds_per_decision: float | None
+    seconds_per_game: float | None
+
+
+class Choose(Message, kw_only=True):
+    """It is the bot's turn: all fields of its View, as text."""
+
+    type: str = "choose"
+    game: int
+    seat: int
+    legal: str
+    hand: str
+    row: str
+    piles: tuple[str, str]
+    taken: tuple[bool, bool]
+    history: str
+    opening: str
+    round: int
+    opponent_cards: int
+    seconds_left: float | None
+
+
+class End(Message, kw_only=True):
+    """A game is over."""
+
+    type: str = "end"
+    game: int
+
+
+class Answer(msgspec.Struct):
+    """What a bot's process answers to one message."""
+
+    id: int
+    action: str | None = None
+    ready: bool = False
+    games: int = 1
+    error: str | None = None
+    kind: str = "exception"
+    traceback: str = ""
+    output: str = ""
+    seconds: float = -1.0
+
+
+_encode = msgspec.json.Encoder().encode
+decode_answer = msgspec.json.Decoder(Answer).decode
+
+
+def encode(message: Message) -> bytes:
+    """Return a message as one line."""
+    return _encode(message) + b"\n"
+
+
+def hello(entry: Entry, rules: Rules, *, check: bool = False) -> Hello:
+    """Return the first message to a bot's process.
+
+    With `check`, our own host says whether the bot takes its parameters.
+    """
+    numbers = {name: getattr(rules, name) for name in RULE_NAMES}
+    message = Hello(rules=numbers, params=entry.params)
+    if not entry.command:
+        source = None if entry.source is None else base64.b64encode(entry.source).decode()
+        params = repr(entry.params)
+        message.python = Python(entry.module, entry.filename, source, entry.path, params, check)
+    return message

@@ -1,0 +1,9 @@
+"""Naming: what cards can be called. The command line reads this: no imports."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias, get_args
+
+Naming: TypeAlias = Literal["english", "german", "deck"]
+NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
+"""`deck` is a standard deck of 52."""

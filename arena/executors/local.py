@@ -117,16 +117,17 @@ class _Crew:
 
     def _replace(self, member: Member, hung: str) -> None:
         """Bury a worker that has died or hangs; what it had to play goes back to the plan."""
-        ending = hung or member.bury()
-        if hung:
-            member.bury()
+        exit_status = member.bury()
+        ending = hung or exit_status
         self.members.remove(member)
-        playing, *waiting = member.chunks
-        reason = f": {member.words}" if member.words else ""
+        if not member.chunks:
+            return
         if not member.is_ready:
-            self._count_stillborn(ending, member)
+            self._fail_start(member, exit_status, hung)
             self.plan.take_back(member.chunks)
             return
+        playing, *waiting = member.chunks
+        reason = f": {member.words}" if member.words else ""
         pairing = self.tournament.pairings[playing.pairing]
         pairs = member.progress.pairs
         logger.warning(
@@ -140,12 +141,16 @@ class _Crew:
         again = self.deaths.replan(playing, pairing, pairs, member.asking, ending)
         self.plan.take_back([*again, *waiting])
 
-    def _count_stillborn(self, ending: str, member: Member) -> None:
-        """Raise WorkerDied where workers cannot start; signals may come from outside."""
+    def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:
+        """Raise WorkerDied for a worker that did not start, unless a signal ended it.
+
+        A signal may come from outside, but not again and again.
+        """
         self.stillborn += 1
-        by_itself = member.words or ending.startswith("ended with")
-        if by_itself or self.stillborn >= _MOST_STILLBORN:
-            raise WorkerDied(f"a worker process did not start: {member.words or ending}")
+        by_signal = exit_status.startswith("ended by") and not hung and not member.words
+        if not by_signal or self.stillborn >= _MOST_STILLBORN:
+            reason = member.words or hung or exit_status
+            raise WorkerDied(f"a worker process did not start: {reason}")
 
     def dismiss(self) -> None:
         """Let all workers end."""

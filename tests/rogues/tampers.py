@@ -11,7 +11,7 @@ class Tampers:
     def __init__(self, _setup, actions: str = "CCCC"):
         around = getattr(sys.modules["__main__"], "Trial", None)
         if around is not None:
-            around._played = lambda *_: parse_actions(actions)
+            around._play = lambda *_: parse_actions(actions)
 
     def choose(self, view, /):
         """Return the first legal action."""

@@ -257,7 +257,7 @@ def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: 
     fresh = arena("run", "cup.yaml", "--pairs", "40", "--fresh")
     if damage is _foreign:
         assert fresh.returncode == 2
-        assert "not one of a run; it stays" in fresh.stderr
+        assert "not one of a run; it is kept" in fresh.stderr
         assert store.read_bytes() == before
     else:
         assert fresh.returncode == 0

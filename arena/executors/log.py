@@ -80,15 +80,15 @@ class RunLog:
         """Return the channel for a new worker."""
         if not self.handlers:
             return Channel()
-        with _default_start_method():
+        with keep_start_method():
+            multiprocessing.set_start_method(START_METHOD, force=True)  # for the handler's queue
             return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.handlers)))
 
 
 @contextmanager
-def _default_start_method() -> Iterator[None]:
-    """Make ours the default for a moment: the handler makes its queue with the default one."""
+def keep_start_method() -> Iterator[None]:
+    """Leave the program's default start method as it is, even if it is not set yet."""
     before = multiprocessing.get_start_method(allow_none=True)
-    multiprocessing.set_start_method(START_METHOD, force=True)
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ import psutil
 from arena.errors import WorkerDied
 from arena.executors import process
 from arena.executors.deaths import Asking, Progress
-from arena.executors.log import START_METHOD, RunLog
+from arena.executors.log import START_METHOD, RunLog, keep_start_method
 from arena.executors.process import LastWords
 from arena.lanes.cleanup import children, descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit
@@ -176,7 +176,7 @@ def _starting() -> Iterator[None]:
     """
     main = sys.modules["__main__"]
     safe_path = os.environ.get("PYTHONSAFEPATH")
-    with _interrupts_deferred():
+    with _interrupts_deferred(), keep_start_method():
         sys.modules["__main__"] = types.ModuleType("__main__")
         os.environ["PYTHONSAFEPATH"] = "1"
         try:

@@ -10,14 +10,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
 from arena.results.folder import TIMINGS, RunFolder, manifest_text
 from arena.results.store import Store
+from arena.runs.progress import make_bar
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
@@ -111,14 +110,7 @@ class _Run:
     def play(self, executor: Executor, log: RunLog) -> None:
         """Play what the store does not have, and keep it there."""
         plan = Plan([self._missing(number) for number in range(len(self.pairings))], self.strikes)
-        with tqdm(
-            total=self.tournament.games,
-            initial=self.kept,
-            unit=" games",
-            disable=None if self.show_progress else True,
-            dynamic_ncols=True,
-            leave=False,
-        ) as bar:
+        with make_bar(self.tournament.games, self.kept, shown=self.show_progress) as bar:
             for played in executor.play(plan, self.tournament, log):
                 if not self.played:  # pandas and scipy are imported while the workers play
                     threading.Thread(target=importlib.import_module, args=(_FILES,)).start()

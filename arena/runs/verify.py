@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import msgspec
-from tqdm import tqdm
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
@@ -25,6 +24,7 @@ from arena.lanes.limits import Limits
 from arena.results.files import make_files
 from arena.results.folder import MANIFEST, RunFolder
 from arena.results.store import NAME, Store, forfeit_by_rule
+from arena.runs.progress import make_bar
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes
@@ -95,7 +95,7 @@ def _check_games(tournament: Tournament, store: Store) -> int:
     """Replay every game, and return how many there are."""
     by_rule = _forfeits_by_rule(tournament, store)
     rows = store.results()
-    with tqdm(total=tournament.games, unit=" games", disable=None, leave=False) as bar:
+    with make_bar(tournament.games) as bar:
         for number in range(len(tournament.pairings)):
             for pair in range(tournament.pairs):
                 for seat in (0, 1):

@@ -1,0 +1,151 @@
+"""What every executor keeps: each game once, the same bytes, faults alike, nothing left."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.executors.base import Executor
+from arena.executors.local import LocalExecutor
+from arena.executors.log import RunLog
+from arena.executors.worker import Worker
+from arena.games.match import GameResult
+from arena.lanes.cleanup import scratch_folder
+from arena.lanes.limits import Limits
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, Record
+from engine.cards import to_text
+from tests.rogues import rogue
+
+LOG = RunLog([])
+PAIRS = 12
+
+
+class InThisProcess:
+    """Plays in this process: the least that the protocol asks for."""
+
+    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+        assert log is LOG
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            while chunk := plan.next():
+                travelled: Chunk = pickle.loads(pickle.dumps(chunk))
+                yield pickle.loads(pickle.dumps(worker.play(travelled)))
+
+
+EXECUTORS = {"one": LocalExecutor(1), "three": LocalExecutor(3), "here": InThisProcess()}
+each = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
+
+
+@pytest.fixture
+def honest() -> Tournament:
+    """Return a tournament of bots in the worker's process and in one of their own."""
+    bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
+    return Tournament("contract", 3, PAIRS, bots, STANDARD)
+
+
+def plan_for(tournament: Tournament, pairings: int = 99) -> Plan:
+    """Return a plan of every game of the first so many pairings."""
+    strikes = Strikes(tournament.pairings, tournament.pairs, most=1000)
+    return Plan([[range(tournament.pairs)]] * len(tournament.pairings[:pairings]), strikes)
+
+
+def played(
+    tournament: Tournament, executor: Executor, pairings: int = 99
+) -> dict[tuple[int, int, int], GameResult]:
+    """Return the results of these games by place; no game comes twice."""
+    plan = plan_for(tournament, pairings)
+    results = {}
+    for chunk in executor.play(plan, tournament, LOG):
+        plan.learn(chunk)
+        for result in chunk.results:
+            place = (chunk.chunk.pairing, *result[:2])
+            assert place not in results
+            results[place] = result
+    return results
+
+
+@each
+def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
+    """Whoever plays it, and in whatever order."""
+    results = played(honest, executor)
+    assert len(results) == honest.games == 3 * PAIRS * 2
+    for (number, pair, seat), result in results.items():
+        deal = to_text(honest.fixture(number, pair, seat).draw(honest.seed).deal)
+        assert Record(deal, result.actions).replay().over
+    assert results == played(honest, EXECUTORS["here"])
+
+
+@each
+def test_faults_are_the_same(executor: Executor) -> None:
+    """With kind, message and evidence, game by game, also where a process has died."""
+    names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
+    rogues = [rogue(name) for name in names]
+    tournament = Tournament(
+        "contract", 3, 1, [resolve("uniform"), *rogues], STANDARD, Limits(memory=256)
+    )
+    results = played(tournament, executor, len(rogues))
+    kinds = ["exception", "illegal", "crash", "import", "protocol"]
+    for number, kind in enumerate(kinds):
+        faults = [results[number, 0, seat].fault for seat in (0, 1)]
+        assert [fault and fault.kind for fault in faults] == [kind] * 2
+    assert results == played(tournament, EXECUTORS["here"], len(rogues))
+
+
+@each
+def test_closed_early_it_leaves_no_process_and_no_file(
+    honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers and the processes of bots are gone when `close` returns."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    chunks = executor.play(plan_for(honest), honest, LOG)
+    next(chunks)
+    assert list(tmp_path.iterdir()) != []
+    chunks.close()  # type: ignore[attr-defined]
+    assert list(tmp_path.iterdir()) == []
+    assert [p for p in psutil.process_iter() if works_in(p, str(tmp_path))] == []
+
+
+def works_in(process: psutil.Process, folder: str) -> bool:
+    """Return whether a process, if it still runs, works in a folder."""
+    with suppress(psutil.Error):
+        return process.cwd().startswith(folder)
+    return False
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_chunk_of_a_dead_worker_is_played_again(
+    honest: Tournament, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Kill -9 of a worker after each of its first chunks: the results are as if unbroken."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = plan_for(honest)
+    results = []
+    for number, chunk in enumerate(LocalExecutor(workers).play(plan, honest, LOG)):
+        plan.learn(chunk)
+        results += [((chunk.chunk.pairing, *result[:2]), result) for result in chunk.results]
+        if number < 3:
+            kill_one(tmp_path)
+    assert len(results) == len(dict(results)) == honest.games
+    assert dict(results) == played(honest, EXECUTORS["here"])
+
+
+def kill_one(folder: Path) -> None:
+    """Kill a worker that works below a folder."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            place = Path(process.cwd())
+            if folder in place.parents and place.name.startswith("worker-"):
+                assert process.pid != os.getpid()
+                process.kill()
+                return

@@ -1,0 +1,134 @@
+"""Workers start anywhere, or say at once why they cannot."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.errors import WorkerDied
+from arena.executors.local import LocalExecutor
+from arena.executors.log import RunLog
+from arena.tournament.plan import Plan
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests import ROOT
+
+PLAY = """
+from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.runs.run import run
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+bots = [resolve("greedy"), resolve("uniform", lane="process")]
+
+def main():
+    results = run(Tournament("script", 0, 4, bots, STANDARD), LocalExecutor(2))
+    print("played", results.played)
+"""
+CALLED = PLAY + "main()\n"
+IN_A_THREAD = (
+    PLAY + "import threading\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()"
+)
+
+
+def run_python(*words: str, folder: Path, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("how", ["script", "standard input", "-c", "thread", "python -m"])
+def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
+    """A script, standard input, a command line, a thread: no worker imports it again."""
+    (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
+    words = {
+        "script": ["script.py"],
+        "thread": ["script.py"],
+        "standard input": [],
+        "-c": ["-c", CALLED],
+        "python -m": ["-m", "script"],
+    }[how]
+    text = CALLED if how == "standard input" else ""
+    done = run_python(*words, folder=tmp_path, text=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "played 8\n"
+
+
+def test_the_program_around_a_run_finds_everything_as_it_was(tmp_path: Path) -> None:
+    """Start method, signal handlers, environment and `__main__`."""
+    (tmp_path / "script.py").write_text(
+        PLAY
+        + "import multiprocessing, os, signal, sys\n"
+        + "def around():\n"
+        + "    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)\n"
+        + "    method = multiprocessing.get_start_method(allow_none=True)\n"
+        + "    handlers = [signal.getsignal(number) for number in numbers]\n"
+        + "    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])\n"
+        + "    return method, handlers, mask, dict(os.environ), sys.modules['__main__']\n"
+        + "before = around()\n"
+        + "main()\n"
+        + "assert around() == before, (before, around())\n"
+        + "multiprocessing.set_start_method('spawn')\n"
+    )
+    done = run_python("script.py", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+class Unready:
+    """Ends the process in which it is unpickled."""
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (end_here, (self.how,))
+
+
+def end_here(how: str) -> None:
+    if multiprocessing.parent_process() is None:
+        raise AssertionError("only a worker unpickles the tournament")
+    if how == "raises":
+        raise RuntimeError("no room at the inn")
+    if how == "exits":
+        os._exit(7)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("raises", "RuntimeError: no room at the inn"),
+        ("exits", "ended with exit status 7"),
+        ("dies", "ended by SIGSEGV"),
+    ],
+)
+def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
+    how: str, reason: str
+) -> None:
+    """With its own last words, where it has any; long before a minute has passed."""
+    bots = [resolve("greedy", params={}), resolve("uniform")]
+    bots[0].params["unready"] = Unready(how)
+    tournament = Tournament("unready", 0, 5, bots, STANDARD)
+    plan = Plan([[range(5)]], Strikes(tournament.pairings, 5, most=10))
+    begun = time.monotonic()
+    with pytest.raises(WorkerDied) as caught:
+        list(LocalExecutor(1).play(plan, tournament, RunLog([])))
+    assert str(caught.value) == f"a worker process did not start: {reason}"
+    assert time.monotonic() - begun < 45

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 
 def blocks(text: str, language: str) -> list[str]:
     """Return the code blocks of a language, in their order."""
@@ -34,7 +36,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     words = re.sub(r"^(python|pytest) ", rf"{sys.executable} -m \1 ", words)
     words = words.replace(" -m python ", " ")
     return subprocess.run(
-        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,9 +21,10 @@ from arena.doctor import (
     format_findings,
 )
 from arena.lanes.launch import TRIAL
+from tests.waiting import until
 
 SHORT = 0.5  # seconds
-LONG = "60"  # seconds that something which hangs would take
+LONG = "600"  # seconds that something which hangs would take
 COMPLAINT = "bwrap: No permissions to create new namespace"
 
 Program = Callable[..., Path]
@@ -131,9 +131,7 @@ def test_the_switch_that_forbids_user_namespaces_is_named(
 def test_a_bubblewrap_that_hangs_is_told_from_one_that_fails(program: Program) -> None:
     """It costs the patience and no more, and namespaces are not blamed."""
     program("bwrap", f"sleep {LONG}")
-    began = time.monotonic()
     found = examine_bubblewrap(SHORT)
-    assert time.monotonic() - began < int(LONG) / 2
     assert found.ok is False
     assert found.detail.endswith(f"no answer within {SHORT} s")
     assert "does not start" not in found.detail
@@ -167,10 +165,7 @@ def test_what_hangs_is_killed_with_its_children(
     path = program("parent", f"sleep {LONG} &", f"echo $! >{note}", ending)
     assert ask([str(path)], 2 * SHORT).fault == "hung"
     child = int(note.read_text())
-    deadline = time.monotonic() + 10
-    while alive(child) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(child)
+    until(lambda: not alive(child))
 
 
 @pytest.mark.usefixtures("_nothing")

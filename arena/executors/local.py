@@ -22,7 +22,7 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_MOST_STILLBORN = 5  # workers that a signal ends before their first sign of life
+_MOST_STILLBORN = 20  # workers in a row that a signal ends before their first sign of life
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ class _Crew:
             self._fail_start(member, exit_status, hung)
             self.plan.take_back(member.chunks)
             return
+        self.stillborn = 0
         playing, *waiting = member.chunks
         reason = f": {member.words}" if member.words else ""
         pairing = self.tournament.pairings[playing.pairing]

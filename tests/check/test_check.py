@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena
 from tests.runs.test_rogues import NO_JAIL, assert_none_is_left
+from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
 
@@ -124,6 +124,9 @@ FOUND = {
 HARMLESS = {"mutates"}
 """Tries what cannot be done, and plays on like an honest bot."""
 
+NEED_TIME = {"knows_one_game", "tampers", "tampers_with_the_end"}
+"""What shows them is not the first game, or the first variant."""
+
 PARAMS: dict[str, dict[str, Any]] = {
     "prints": {"megabytes": 2},
     "says_100_mb_of_errors": {"megabytes": 2},
@@ -182,12 +185,11 @@ def test_a_rogue_is_refused_for_the_right_reason(
         params = {"port": listener}
     given = rogues.rogue(name, **params)
     words = ", ".join(f"{name}={value!r}" for name, value in given.params.items())
-    begun = time.monotonic()
     late = PLAYING.get(name) == "timeout"
     never = name in ("loops_in_import", "says_nothing_at_all")
     options = quick(0.5 if late else 10.0, 0.5 if never else 10.0)
-    if name == "knows_one_game":
-        options += ["--seconds", "60"]  # all variants
+    if name in NEED_TIME:
+        options += ["--seconds", "600"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with (tmp_path / "run.log").open("w"):  # for who looks for a run's files
@@ -195,7 +197,6 @@ def test_a_rogue_is_refused_for_the_right_reason(
     assert {n: item.get("kind", "") for n, item in with_status(found, "fail").items()} == EXPECTED[
         name
     ]
-    assert time.monotonic() - begun < 60
     assert_none_is_left(str(tmp_path))
     assert list(scratch.iterdir()) == []
 
@@ -252,11 +253,11 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     path = rogues.write(
         tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
     )
-    found = report(arena, "first.py", *quick())
+    found = report(arena, "first.py", *quick(), "--seconds", "600")
     assert found["sha256"] == resolve(str(path)).sha256
     figures = {item["name"]: item.get("figures", {}) for item in found["items"]}
     assert figures["lane process"]["games"] == figures["lane inproc"]["games"] == 4
-    assert figures["rules variants"]["tried"] <= len(VARIANTS)
+    assert figures["rules variants"]["tried"] == len(VARIANTS)
     assert 0 < figures["time"]["median"] <= figures["time"]["p99"] <= figures["time"]["max"] < 1
     assert 5 < figures["memory"]["peak_mb"] < 100
     assert figures["size"] == {"lines": 8, "bytes": path.stat().st_size}
@@ -300,9 +301,7 @@ def test_a_slow_bot_plays_fewer_games_and_it_is_said(arena: Arena, tmp_path: Pat
         "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
         "        return view.legal[0]",
     )
-    begun = time.monotonic()
     found = report(arena, "slow.py", "--seconds", "4")
-    assert time.monotonic() - begun < 40
     assert found["ok"], with_status(found, "fail")
     (process,) = [item for item in found["items"] if item["name"] == "lane process"]
     assert process["figures"]["games"] < 200
@@ -320,7 +319,11 @@ def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
         f"for item in run_check(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=25, check=True
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     shown = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
     assert list(shown) == list(NAMES)
@@ -399,7 +402,9 @@ def test_games_part_where_one_ends() -> None:
 
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a check: status 130, no traceback, no process."""
-    rogues.write(tmp_path, "loops", "    def choose(self, view, /):\n        while True: pass")
+    asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
+    body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
+    rogues.write(tmp_path, "loops", body)
     process = subprocess.Popen(
         [sys.executable, "-m", "arena", "check", "loops.py"],
         cwd=tmp_path,
@@ -408,9 +413,9 @@ def test_interrupts_leave_nothing(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.0)
+    until((tmp_path / "asked").exists)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert_none_is_left(str(tmp_path))

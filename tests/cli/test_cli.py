@@ -10,14 +10,16 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests import ROOT
 from tests.conftest import Arena
 from tests.rogues import write
+from tests.waiting import PATIENCE, until
 
 TABLES = ("games", "standings", "head_to_head", "win_types", "faults")
 DETERMINISTIC = {"manifest.json", *(f"{table}.csv" for table in TABLES)}
@@ -341,17 +343,19 @@ def test_a_bot_may_be_called_as_a_module_of_python(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "random" in done.stdout
 
 
-@pytest.mark.parametrize("after", [0.2, 1.0])
-def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, after: float) -> None:
-    """Even with a bot that never answers: status 130, no traceback, no results."""
-    write(tmp_path, "loops", "    def choose(self, view, /):\n        while True: pass")
+@pytest.mark.parametrize("event", ["out", "asked"])
+def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) -> None:
+    """When the run begins, and when a bot never answers: status 130, no traceback, no results."""
+    asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
+    body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
+    write(tmp_path, "loops", body)
     words = ["play", "uniform", "loops.py", "--workers", "2", "--out", "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "arena", *words],
@@ -361,20 +365,23 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, after: float
         text=True,
         start_new_session=True,
     )
-    time.sleep(after)
+    until((tmp_path / event).exists)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    for _ in range(50):
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail("a process of the run is left")
+    until(lambda: is_gone(process.pid))
     assert not (tmp_path / "out" / "games.csv").exists()
+
+
+def is_gone(group: int) -> bool:
+    """Return whether a process group has no process any more that runs."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            zombie = process.status() == psutil.STATUS_ZOMBIE
+            if os.getpgid(process.pid) == group and not zombie:
+                return False
+    return True
 
 
 def test_replay_prints_a_line_for_every_record(arena: Arena, tmp_path: Path) -> None:
@@ -415,6 +422,6 @@ def test_every_help_has_an_example_that_works(
     shell = {"cwd": tmp_path, "capture_output": True, "text": True}
     help_text = subprocess.run(f"arena {command} --help", shell=True, check=True, **shell).stdout
     example = help_text.split("Example:\n")[1].split("\n\n")[0]
-    done = subprocess.run(example, shell=True, check=False, timeout=100, **shell)
+    done = subprocess.run(example, shell=True, check=False, timeout=PATIENCE, **shell)
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -13,6 +13,7 @@ import pytest
 
 from tests import ROOT
 from tests.conftest import Arena
+from tests.waiting import PATIENCE
 
 EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
@@ -42,7 +43,7 @@ def spec(name: str, folder: Path) -> str:
         [str(COMPILER), "-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", program, source],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

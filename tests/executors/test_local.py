@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
+from tests.waiting import PATIENCE
 
 PLAY = """
 from arena.entries.resolve import resolve
@@ -49,7 +49,7 @@ def run_python(*words: str, folder: Path, text: str = "") -> subprocess.Complete
         input=text,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -122,13 +122,11 @@ def end_here(how: str) -> None:
 def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     how: str, reason: str
 ) -> None:
-    """With its own last words, where it has any; long before a minute has passed."""
+    """With its own last words, where it has any; no chunk is played again and again."""
     bots = [resolve("greedy", params={}), resolve("uniform")]
     bots[0].params["unready"] = Unready(how)
     tournament = Tournament("unready", 0, 5, bots, STANDARD)
     plan = Plan([[range(5)]], Strikes(tournament.pairings, 5, most=10))
-    begun = time.monotonic()
     with pytest.raises(WorkerDied) as caught:
         list(LocalExecutor(1).play(plan, tournament, RunLog([])))
     assert str(caught.value) == f"a worker process did not start: {reason}"
-    assert time.monotonic() - begun < 45

@@ -68,7 +68,7 @@ def test_it_is_tidy(written: Path, config: list[str]) -> None:
 
 def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> None:
     """`arena check` finds nothing, and rates it well above the floor."""
-    done = arena("check", "./clever_one.py", "--games", "20", "--seconds", "20", "--json")
+    done = arena("check", "./clever_one.py", "--games", "20", "--seconds", "600", "--json")
     assert done.returncode == 0, done.stdout
     assert done.stderr == ""
     rating = json.loads(done.stdout)["items"][-1]["figures"]

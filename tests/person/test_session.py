@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from engine.play import setup
 from engine.state import State
 from tests.conftest import Arena
 from tests.rogues import write
+from tests.waiting import PATIENCE, until
 
 FILE = Path("results") / "human" / "games.jsonl"
 EVERYTHING = "\n".join("567823 4xyzCT".replace(" ", "")) + "\n"
@@ -81,7 +81,7 @@ def command(folder: Path, *words: str, typed: str) -> subprocess.CompletedProces
         input=typed,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -325,7 +325,7 @@ class Console:
         return before
 
     def _read(self) -> str:
-        assert select.select([self.master], [], [], 20)[0], self.seen
+        assert select.select([self.master], [], [], PATIENCE)[0], self.seen
         return os.read(self.master, 4096).decode()
 
     def type(self, text: str) -> None:
@@ -339,7 +339,7 @@ class Console:
                 self.seen += part
         except OSError:  # how the end of a terminal is told
             pass
-        return self.process.wait(20), self.seen
+        return self.process.wait(PATIENCE), self.seen
 
 
 @pytest.fixture
@@ -397,8 +397,7 @@ def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     found.until("? for help > ")
     found.type("t\n")
     found.until("waits is thinking ...")
-    while not asked.exists():
-        time.sleep(0.01)
+    until(asked.exists)
     (bot,) = psutil.Process(found.process.pid).children(recursive=True)
     found.type("\x03")
     status, shown = found.end()
@@ -430,7 +429,7 @@ def test_bytes_that_are_no_text_and_screens_without_suits(tmp_path: Path) -> Non
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
         input=b"\xff\n6\nquit\n",
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")

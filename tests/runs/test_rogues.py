@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -31,6 +30,7 @@ from arena.runs.run import run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
+from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
 SHORT = Limits(decision=0.5, start=1.5, memory=256)
@@ -171,13 +171,8 @@ def our_processes(mark: str) -> list[psutil.Process]:
 
 
 def assert_none_is_left(mark: str) -> None:
-    """Give what was killed a moment to vanish, then kill what was not, and complain."""
-    deadline = time.monotonic() + 2.0
-    while (found := our_processes(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    for process in found:
-        process.kill()
-    assert not found
+    """Wait for what was killed to vanish."""
+    until(lambda: not our_processes(mark))
 
 
 @pytest.fixture
@@ -289,7 +284,7 @@ def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
     try:  # side by side, because most of the time is spent waiting for rogues
         runs += [cup(empty, bots, "one", 1), cup(empty, bots, "two", 2)]
         for done in runs:
-            _, errors = done.communicate(timeout=300)
+            _, errors = done.communicate(timeout=PATIENCE)
             assert done.returncode == 0, errors
             assert "Traceback" not in errors
     finally:

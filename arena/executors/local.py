@@ -22,7 +22,8 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_MOST_STILLBORN = 20  # workers in a row that a signal ends before their first sign of life
+_FROM_OUTSIDE = ("ended by SIGKILL", "ended by SIGTERM")
+_MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,13 @@ class _Crew:
         self.plan.take_back([*again, *waiting])
 
     def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:
-        """Raise WorkerDied for a worker that did not start, unless a signal ended it.
+        """Raise WorkerDied for a worker that did not start.
 
-        A signal may come from outside, but not again and again.
+        A worker that may have been killed from outside is forgiven, but not again and again.
         """
         self.stillborn += 1
-        by_signal = exit_status.startswith("ended by") and not hung and not member.words
-        if not by_signal or self.stillborn >= _MOST_STILLBORN:
+        forgiven = exit_status in _FROM_OUTSIDE and not hung and not member.words
+        if not forgiven or self.stillborn >= _MOST_STILLBORN:
             reason = member.words or hung or exit_status
             raise WorkerDied(f"a worker process did not start: {reason}")
 

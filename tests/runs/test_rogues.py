@@ -142,9 +142,11 @@ def rows(path: Path) -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def played(folder: Path, entries: Sequence[Entry], limits: Limits, pairs: int = 1) -> Path:
+def played(
+    folder: Path, entries: Sequence[Entry], limits: Limits, pairs: int = 1, seed: int = 7
+) -> Path:
     """Run a small tournament as the command does, and return its folder."""
-    tournament = Tournament("rogues", 7, pairs, entries, STANDARD, limits)
+    tournament = Tournament("rogues", seed, pairs, entries, STANDARD, limits)
     run(tournament, LocalExecutor(1), RunFolder(folder), QUIET)
     return folder
 
@@ -247,14 +249,29 @@ IN_THE_CUP = [
     name
     for name in (*EXPECTED, *SAID)
     if name != "hoards"  # where its own process runs out of memory is in its output
-    and name != "says_nothing_at_all"  # as slow as loops_in_import, and seen from here the same
+    and name not in NEVER_THERE  # they wait for the limit of a start, which is long here
 ]
 IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
+MEGABYTES = 2  # of output: 10 were late now and then where all cores were busy
+
+
+def bots_for_a_cup(mark: str) -> list[object]:
+    """Return the honest bots, and then the rogues, some of them in the worker's process too."""
+    bots: list[object] = [*HONEST]
+    for name in IN_THE_CUP:
+        params: dict[str, object] = {"mark": mark} if name.startswith("leaves_") else {}
+        if name in ("prints", "says_100_mb_of_errors"):
+            params["megabytes"] = MEGABYTES
+        bots.append({"bot": rogues.spec(name), "label": name, "params": params})
+    return bots + [
+        {"bot": rogues.spec(name), "label": f"{name} (inproc)", "lane": "inproc"}
+        for name in IN_THE_WORKER
+    ]
 
 
 def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
     """Start a tournament of these bots by the real command, its files in a folder."""
-    limits = {"decision": 1.0, "start": 2.0, "memory": 256}
+    limits = {"decision": 1.5, "start": 120.0, "memory": 256}
     config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
     (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
     words = ["run", f"../{out}.yaml", "--quiet", "--out", f"../{out}", "--workers", str(workers)]
@@ -269,20 +286,14 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
 
 
 def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
-    """Every game is decided, by whose fault is told, and one worker finds what two find."""
-    bots: list[object] = [*HONEST]
-    for name in IN_THE_CUP:
-        params: dict[str, object] = {"mark": str(empty)} if name.startswith("leaves_") else {}
-        if name in ("prints", "says_100_mb_of_errors"):
-            params["megabytes"] = 2  # 10 were late now and then where all cores were busy
-        bots.append({"bot": rogues.spec(name), "label": name, "params": params})
-    bots += [
-        {"bot": rogues.spec(name), "label": f"{name} (inproc)", "lane": "inproc"}
-        for name in IN_THE_WORKER
-    ]
-    runs = [cup(empty, [*HONEST], "honest", 1)]
+    """Every game is decided, its fault is told, and one worker finds what two find.
+
+    The one worker plays with a third of the rogues: other bots change no pairing's games.
+    """
+    bots = bots_for_a_cup(str(empty))
+    some = [*HONEST, *bots[len(HONEST) :: 3]]
+    runs = [cup(empty, bots, "two", 2), cup(empty, some, "one", 1)]
     try:  # side by side, because most of the time is spent waiting for rogues
-        runs += [cup(empty, bots, "one", 1), cup(empty, bots, "two", 2)]
         for done in runs:
             _, errors = done.communicate(timeout=PATIENCE)
             assert done.returncode == 0, errors
@@ -291,10 +302,9 @@ def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
         for done in runs:
             done.terminate()
             done.wait()
-    for name in ("games.csv", "faults.csv", "standings.csv", "manifest.json"):
-        one, two = (lines(empty / out / name) for out in ("one", "two"))
-        assert [pair for pair in zip(one, two, strict=True) if len({*pair}) > 1] == []
-    check_the_honest(empty / "two", empty / "honest")
+    for name in ("games.csv", "faults.csv"):
+        assert lines(empty / "one" / name) <= lines(empty / "two" / name)
+    check_the_honest(empty / "two")
     check_the_guilty(empty / "two", guilty_ones())
     check_the_sums(empty / "two", len(bots))
 
@@ -308,16 +318,17 @@ def guilty_ones() -> dict[str, str]:
     return {label: kind for label, kind in kinds.items() if kind}
 
 
-def lines(path: Path) -> list[bytes]:
+def lines(path: Path) -> set[str]:
     """Return the lines of a file."""
-    return path.read_bytes().splitlines(keepends=True)
+    return {*path.read_text(encoding="utf-8").splitlines()}
 
 
-def check_the_honest(folder: Path, alone: Path) -> None:
+def check_the_honest(folder: Path) -> None:
     """See that the honest bots' games among themselves are what they are without rogues."""
-    among = (alone / "games.csv").read_text().splitlines()[1:]
+    bots = [resolve(name) for name in HONEST]
+    among = rows(played(folder.parent / "honest", bots, LONG, seed=3) / "games.csv")
     assert len(among) == 6
-    assert set(among) < set((folder / "games.csv").read_text().splitlines())
+    assert [row for row in rows(folder / "games.csv") if row in among] == among
 
 
 def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:

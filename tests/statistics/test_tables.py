@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import permutations
 
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ from arena.results.rows import write_games
 from arena.results.store import Store
 from arena.statistics import tables
 from arena.tournament.chunk import Chunk, Played
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Pairing, round_robin
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
 FAULT = Fault("illegal", "illegal action 99")
@@ -121,3 +122,23 @@ def test_a_bot_that_never_had_a_game_scored_has_no_margin() -> None:
     forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
     standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
     assert standings["mean_margin"].isna().all()
+
+
+def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
+    """a and b split their pairs and lose all games to c, whatever order they are named in.
+
+    The fit leaves their ratings apart in the last bit, which must decide nothing.
+    """
+    for labels in permutations("abc"):
+        pairings = round_robin(labels)
+        results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
+        standings = standings_of(stored(results), "".join(labels), pairings)
+        assert list(standings["bot"]) == ["c", "a", "b"], labels
+        assert list(standings["rank"]) == [1, 2, 3]
+        assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
+
+
+def game(pair: int, seat: int, pairing: Pairing) -> GameResult:
+    """Return a game that c has won, or else the bot in seat 0."""
+    winner = pairing.index("c") if "c" in pairing else seat
+    return GameResult(pair, seat, winner, "points", 0, 0, 48, None, "")

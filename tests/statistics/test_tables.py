@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from arena.games.match import GameResult
+from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.results.rows import write_games
 from arena.results.store import Store
@@ -142,3 +143,24 @@ def game(pair: int, seat: int, pairing: Pairing) -> GameResult:
     """Return a game that c has won, or else the bot in seat 0."""
     winner = pairing.index("c") if "c" in pairing else seat
     return GameResult(pair, seat, winner, "points", 0, 0, 48, None, "")
+
+
+def test_timings_are_those_of_the_decisions() -> None:
+    """1,000 of them: 985 take 1/1024 s, ten 1/32 s and five 1 s, so that p99 is 1/32 s.
+
+    The bot that was never timed is left out, and the others are in the order of the run.
+    """
+    timing, quick = Timing(), Timing()
+    for count, seconds in ((985, 1 / 1024), (10, 1 / 32), (5, 1.0)):
+        for _ in range(count):
+            timing.add(seconds)
+    quick.add(0.25)
+    table = tables.make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"])
+    assert list(table["bot"]) == ["quick", "slow"]
+    slow = row(table, bot="slow")
+    assert (slow["decisions"], slow["max"]) == (1000, 1.0)
+    assert slow["mean"] == pytest.approx((985 / 1024 + 10 / 32 + 5) / 1000, abs=1e-9)
+    assert 1 / 32 <= float(str(slow["p99"])) <= 1 / 32 * 1.045
+    assert row(table, bot="quick") == {
+        "bot": "quick", "decisions": 1, "mean": 0.25, "p99": 0.25, "max": 0.25
+    }  # fmt: skip

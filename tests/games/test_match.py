@@ -156,6 +156,14 @@ def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: st
     assert fault_of(second).output == "made\nply 1\nply 3\nply 5\n"
 
 
+@LANES
+def test_what_an_import_prints_is_no_evidence_of_a_game(tmp_path: Path, lane: str) -> None:
+    """A bot is imported once in a process, so the first game there would differ from the rest."""
+    body = "    print('imported')\n\n    def choose(self, view, /):\n        1 / 0"
+    games = lost_in(lane, tmp_path, init="print('made')", body=body)
+    assert [fault_of(game).output for game in games] == ["made\n", "made\n"]
+
+
 def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
     """A member of an IntEnum, as a numpy integer, stands for its number."""
     body = (

@@ -255,6 +255,20 @@ FAULTS = [
 ]
 
 
+_RAN = (0, 1, 2)  # pytest's exit status: all passed, some failed, a module failed to import
+
+
+def copy_repository(copy: Path) -> None:
+    """Copy what the tests need. The folder `results` of the repository holds runs."""
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__")
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        found = ignored(folder, names)
+        return found | {"results"} if Path(folder) == ROOT else found
+
+    shutil.copytree(ROOT, copy, ignore=left_out)
+
+
 def caught_by(copy: Path, fault: Fault) -> str:
     """Return the first test that fails with the fault planted, empty if none does."""
     path = copy / fault.file
@@ -270,6 +284,8 @@ def caught_by(copy: Path, fault: Fault) -> str:
         check=False,
     )
     path.write_text(source, encoding="utf-8")
+    if done.returncode not in _RAN:
+        raise SystemExit(f"{fault.what}: pytest did not run: {done.stderr or done.stdout}")
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return found[1] if found else ""
 
@@ -298,8 +314,7 @@ def main() -> None:
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".venv", "results", ".*_cache", "__pycache__")
-        shutil.copytree(ROOT, copy, ignore=ignored)
+        copy_repository(copy)
         for fault in FAULTS:
             test = caught_by(copy, fault)
             missed += not test

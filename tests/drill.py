@@ -133,6 +133,12 @@ FAULTS = [
         'winning_seat, win_type = guilty, "forfeit"',
     ),
     Fault(
+        "the seat to act blamed for a bot that cannot begin",
+        "arena/games/match.py",
+        "return Finished(state, forfeit.fault, seat)",
+        "return Finished(state, forfeit.fault, state.to_act)",
+    ),
+    Fault(
         "both games of a pair with the same seats",
         "arena/tournament/schedule.py",
         "if self.seat == 0 else (opponent, bot)",
@@ -163,6 +169,12 @@ FAULTS = [
         "self._counts[label] > self.most",
     ),
     Fault(
+        "the seconds of a chunk taken for those of one pair",
+        "arena/tournament/plan.py",
+        "max(1e-6, played.seconds) / chunk.pairs",
+        "max(1e-6, played.seconds)",
+    ),
+    Fault(
         "a bot blamed for one kill from outside",
         "arena/executors/deaths.py",
         "_SURE = 6",
@@ -179,6 +191,18 @@ FAULTS = [
         "arena/results/store.py",
         '_ADD_GAME = "INSERT OR REPLACE',
         '_ADD_GAME = "INSERT OR IGNORE',
+    ),
+    Fault(
+        "limits left out of the command that plays a game again",
+        "arena/results/command.py",
+        "if tournament.limits != Limits():",
+        "if False:",
+    ),
+    Fault(
+        "a verify that believes the records more than the bots",
+        "arena/runs/verify.py",
+        "return stored != again and not kinds & {*_UNREPEATABLE}",
+        "return False",
     ),
     Fault(
         "a late answer accepted",
@@ -299,12 +323,15 @@ SUITES = [
     "tests/engine/test_seeds.py",
     "tests/engine/test_play.py",
     "tests/tournament/test_strikes.py",
+    "tests/tournament/test_plan.py",
     "tests/executors/test_deaths.py",
     "tests/results/test_store.py",
+    "tests/results/test_command.py",
     "tests/bots/test_endgame.py",
     "tests/bots/test_ismcts.py",
     "tests/bots/test_champion.py",
     "tests/lanes/test_process.py",
+    "tests/runs/test_verify.py",
     "tests/check/test_check.py",
 ]
 

@@ -7,6 +7,7 @@ a piece of source and what it is replaced by; one that no longer fits is an erro
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -303,6 +304,7 @@ def caught_by(copy: Path, fault: Fault) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", *SUITES],
         cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy)},  # for the commands that tests start
         capture_output=True,
         text=True,
         check=False,

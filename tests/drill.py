@@ -7,6 +7,7 @@ a piece of source and what it is replaced by; one that no longer fits is an erro
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -133,6 +134,12 @@ FAULTS = [
         'winning_seat, win_type = guilty, "forfeit"',
     ),
     Fault(
+        "the seat to act blamed for a bot that cannot begin",
+        "arena/games/match.py",
+        "return Finished(state, forfeit.fault, seat)",
+        "return Finished(state, forfeit.fault, state.to_act)",
+    ),
+    Fault(
         "both games of a pair with the same seats",
         "arena/tournament/schedule.py",
         "if self.seat == 0 else (opponent, bot)",
@@ -163,6 +170,12 @@ FAULTS = [
         "self._counts[label] > self.most",
     ),
     Fault(
+        "the seconds of a chunk taken for those of one pair",
+        "arena/tournament/plan.py",
+        "max(1e-6, played.seconds) / chunk.pairs",
+        "max(1e-6, played.seconds)",
+    ),
+    Fault(
         "a bot blamed for one kill from outside",
         "arena/executors/deaths.py",
         "_SURE = 6",
@@ -179,6 +192,18 @@ FAULTS = [
         "arena/results/store.py",
         '_ADD_GAME = "INSERT OR REPLACE',
         '_ADD_GAME = "INSERT OR IGNORE',
+    ),
+    Fault(
+        "limits left out of the command that plays a game again",
+        "arena/results/command.py",
+        "if tournament.limits != Limits():",
+        "if False:",
+    ),
+    Fault(
+        "a verify that believes the records more than the bots",
+        "arena/runs/verify.py",
+        "return stored != again and not kinds & {*_UNREPEATABLE}",
+        "return False",
     ),
     Fault(
         "a late answer accepted",
@@ -255,6 +280,20 @@ FAULTS = [
 ]
 
 
+_RAN = (0, 1, 2)  # pytest's exit status: all passed, some failed, a module failed to import
+
+
+def copy_repository(copy: Path) -> None:
+    """Copy what the tests need. The folder `results` of the repository holds runs."""
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__")
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        found = ignored(folder, names)
+        return found | {"results"} if Path(folder) == ROOT else found
+
+    shutil.copytree(ROOT, copy, ignore=left_out)
+
+
 def caught_by(copy: Path, fault: Fault) -> str:
     """Return the first test that fails with the fault planted, empty if none does."""
     path = copy / fault.file
@@ -265,11 +304,14 @@ def caught_by(copy: Path, fault: Fault) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", *SUITES],
         cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy)},  # for the commands that tests start
         capture_output=True,
         text=True,
         check=False,
     )
     path.write_text(source, encoding="utf-8")
+    if done.returncode not in _RAN:
+        raise SystemExit(f"{fault.what}: pytest did not run: {done.stderr or done.stdout}")
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return found[1] if found else ""
 
@@ -283,12 +325,15 @@ SUITES = [
     "tests/engine/test_seeds.py",
     "tests/engine/test_play.py",
     "tests/tournament/test_strikes.py",
+    "tests/tournament/test_plan.py",
     "tests/executors/test_deaths.py",
     "tests/results/test_store.py",
+    "tests/results/test_command.py",
     "tests/bots/test_endgame.py",
     "tests/bots/test_ismcts.py",
     "tests/bots/test_champion.py",
     "tests/lanes/test_process.py",
+    "tests/runs/test_verify.py",
     "tests/check/test_check.py",
 ]
 
@@ -298,8 +343,7 @@ def main() -> None:
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".venv", "results", ".*_cache", "__pycache__")
-        shutil.copytree(ROOT, copy, ignore=ignored)
+        copy_repository(copy)
         for fault in FAULTS:
             test = caught_by(copy, fault)
             missed += not test

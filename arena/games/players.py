@@ -55,6 +55,7 @@ class InprocPlayer:
             self.entry.load()
         except BaseException as error:  # a bot may raise anything, SystemExit too
             raise forfeit_from(error, self.output.take(), "import") from None
+        self.output.take()  # a bot is imported once in a process: no game's evidence
         self.beat()
         self.clock.start()
         try:

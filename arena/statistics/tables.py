@@ -69,18 +69,19 @@ def make_standings(
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval, mean 1500.
 
-    `mean_margin` is the mean of own points less the opponent's over the games that were
-    scored: those not won by City or forfeit.
+    Bots whose Elo is equal when rounded are in the order of their labels, because the last
+    bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
+    over the games that were scored: those not won by City or forfeit.
     """
     scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     for name, values in zip(("elo", "elo_low", "elo_high"), _elo(scores, labels), strict=True):
         table[name] = values
-    table = table.reset_index().sort_values(["elo", "bot"], ascending=[False, True])
+    table = _rounded(table.reset_index()).sort_values(["elo", "bot"], ascending=[False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
     columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
-    return _rounded(table[[*columns, "mean_margin"]])
+    return table[[*columns, "mean_margin"]]
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:

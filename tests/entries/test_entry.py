@@ -71,6 +71,14 @@ def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
     assert entry.create(setup(0, 0)).depth == 4
 
 
+def test_a_parameter_of_the_config_wins_over_the_texts(mine: Path) -> None:
+    """Where both give it; the others of the text stay."""
+    entry = resolve(f"{mine}(depth=4, width=2.5)", params={"depth": 5})
+    assert entry.params == {"depth": 5, "width": 2.5}
+    assert entry.label == "mine(depth=5, width=2.5)"
+    assert entry.create(setup(0, 0)).depth == 5
+
+
 def test_parameters_are_what_a_manifest_keeps(mine: Path) -> None:
     """A tuple is a list from the beginning, so that a run that goes on has the same bots."""
     entry = resolve(f"{mine}(mode=(1, (2, -0.0)))")
@@ -170,6 +178,16 @@ def test_a_label_has_no_space_at_its_ends() -> None:
     for label in (" greedy", "greedy ", ""):
         with pytest.raises(InputError, match="label"):
             resolve("greedy", label=label)
+
+
+def test_a_label_has_60_characters_at_most() -> None:
+    """60 are allowed, 61 are not, wherever they are given."""
+    longest = "x" * 60
+    assert resolve("greedy", label=longest).label == longest
+    assert resolve(f"{longest}=greedy").label == longest
+    for spec, label in (("greedy", f"{longest}x"), (f"{longest}x=greedy", None)):
+        with pytest.raises(InputError, match="must be 1 to 60 printable characters"):
+            resolve(spec, label=label)
 
 
 def test_a_package_is_found_without_running_it(

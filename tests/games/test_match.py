@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.lanes.output import Output
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture, Pairing, round_robin
 from arena.tournament.tournament import Tournament
@@ -110,6 +112,56 @@ def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
     for game in played(UNIFORM, stillborn):
         assert (game.winner, game.win_type, game.plies) == (0, "forfeit", 0)
         assert fault_of(game).kind == "exception"
+
+
+def lost_in(lane: str, folder: Path, init: str, body: str = "") -> list[GameResult]:
+    """Return the games of a pair that a bot in this lane has lost to one that prints as well."""
+    loser = resolve(str(write(folder, "loser", body or "    pass", init)), lane=lane)
+    choose = "    def choose(self, view, /):\n        print('winner')\n        return view.legal[0]"
+    winner = inproc(write(folder, "winner", choose, init="print('winner')"))
+    tournament = Tournament("test", 1, 1, [loser, winner], STANDARD)
+    output = Output()
+    with closing(Worker(tournament, folder, output)) as worker, redirect_stdout(output):
+        games = worker.play(Chunk(0, 0, 1)).results
+    assert [(game.seat, game.winner, game.win_type) for game in games] == [
+        (0, 1, "forfeit"),
+        (1, 1, "forfeit"),
+    ]
+    return games
+
+
+LANES = pytest.mark.parametrize("lane", ["inproc", "process"])
+
+
+@LANES
+def test_a_bot_that_cannot_begin_is_guilty_in_either_seat(tmp_path: Path, lane: str) -> None:
+    """Also where the other seat is to act; the evidence is what it had printed before."""
+    for game in lost_in(lane, tmp_path, init="print('here'); raise ValueError('no')"):
+        fault = fault_of(game)
+        assert (game.plies, fault.kind, fault.message) == (0, "exception", "ValueError: no")
+        assert fault.output == "here\n"
+
+
+@LANES
+def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: str) -> None:
+    """From the making of its strategy to its third decision; nothing of its opponent's."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        print('ply', len(view.history))\n"
+        "        assert len(view.history) < 4\n"
+        "        return view.legal[0]"
+    )
+    first, second = lost_in(lane, tmp_path, init="print('made')", body=body)
+    assert fault_of(first).output == "made\nply 0\nply 2\nply 4\n"
+    assert fault_of(second).output == "made\nply 1\nply 3\nply 5\n"
+
+
+@LANES
+def test_what_an_import_prints_is_no_evidence_of_a_game(tmp_path: Path, lane: str) -> None:
+    """A bot is imported once in a process, so the first game there would differ from the rest."""
+    body = "    print('imported')\n\n    def choose(self, view, /):\n        1 / 0"
+    games = lost_in(lane, tmp_path, init="print('made')", body=body)
+    assert [fault_of(game).output for game in games] == ["made\n", "made\n"]
 
 
 def test_an_action_may_be_any_integer(tmp_path: Path) -> None:

@@ -58,6 +58,41 @@ def test_the_cards_that_a_take_brings_are_marked() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("plays", "older", "taken"),
+    [
+        ("", None, "City, City"),
+        ("5", None, "City, City, Support 5"),
+        ("58", None, "City, City, Support 5, Support 8"),
+        ("586", None, "City, City, Support 5, Support 8, Support 6"),
+        ("5862", "City", "City, Support 5, Support 8, Support 6, Alliance +2"),
+    ],
+)
+def test_a_take_is_the_whole_row_up_to_five_cards(
+    plays: str, older: str | None, taken: str
+) -> None:
+    """Before it the cards are marked, after it they are told, and only the others stay (R6)."""
+    before = {line.text[:12]: line.text[12:] for line in board(at(DEAL, plays), 0).lines()}
+    assert before["take brings "] == taken
+    assert before.get("row         ") == older
+    after = board(at(DEAL, f"{plays}T"), 0)
+    who = "greedy takes" if len(plays) % 2 else "you take"
+    assert after.actions[-1] == f"{who} {len(taken.split(','))}: {taken}"
+    assert [card.name for card in after.row] == ([older] if older else [])
+
+
+def test_of_many_events_the_latest_are_shown() -> None:
+    """After eight plays the board begins with the last six, from the third on."""
+    assert texts(board(at(DEAL, "5862748x"), 0), since=0)[1:7] == [
+        "  you play Support 6",
+        "  greedy plays Alliance +2",
+        "  you play Support 7",
+        "  greedy plays Alliance +4",
+        "  you play Support 8",
+        "  greedy plays Betrayal -1",
+    ]
+
+
 def test_an_empty_row_brings_nothing() -> None:
     """After a take of both cards of the opening row."""
     assert "row         -" in texts(board(at(DEAL, "T"), 1))

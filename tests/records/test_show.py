@@ -50,6 +50,26 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("plays", "text", "row"),
+    [
+        ("", "ply 0: seat 0 takes 2: City, City", "-"),
+        ("5", "ply 1: seat 1 takes 3: City, City, Support 5", "-"),
+        ("58", "ply 2: seat 0 takes 4: City, City, Support 5, Support 8", "-"),
+        ("586", "ply 3: seat 1 takes 5: City, City, Support 5, Support 8, Support 6", "-"),
+        (
+            "5862",
+            "ply 4: seat 0 takes 5: City, Support 5, Support 8, Support 6, Alliance +2",
+            "City",
+        ),
+    ],
+)
+def test_a_take_is_the_whole_row_up_to_five_cards(plays: str, text: str, row: str) -> None:
+    """Of two, three, four and five cards nothing stays, of six the oldest one (R6)."""
+    found = lines("english", Record(DEAL, f"{plays}T"))
+    assert found[found.index(text) + 1] == f"  row     {row}"
+
+
 def test_german_names() -> None:
     """As the German rulebook calls them."""
     text = "\n".join(lines("german", Record(DEAL, "58")))

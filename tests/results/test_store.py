@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.results.store import Store
@@ -112,3 +112,27 @@ def test_a_file_that_was_only_begun_is_a_new_store(tmp_path: Path) -> None:
     store = Store(path)
     assert store.manifest is None
     store.close()
+
+
+@pytest.mark.parametrize("version", [0, 1, 3])
+def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
+    """Older or newer than ours, which is 2; it is left as it is."""
+    path = tmp_path / "run.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        database.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"run\.sqlite: from another version of the arena"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    """Though its version is ours."""
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 2")
+        database.execute("CREATE TABLE games (pairing, pair, seat)")
+    with pytest.raises(InputError, match=r"run\.sqlite: a database, but not one of a run"):
+        Store(path)

@@ -2,35 +2,131 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.log import QUIET, RunLog
+from arena.executors.worker import Worker
+from arena.games.match import Finished, result_of
+from arena.lanes.cleanup import scratch_folder
+from arena.results.folder import RunFolder
+from arena.results.store import Store
+from arena.runs.run import run
+from arena.runs.verify import Difference, spread, verify
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, State
+from engine.play import playout
 from tests.conftest import Arena
-from tests.rogues import write
+from tests.rogues import FOLDER, write
+
+
+class InThisProcess:
+    """An executor without a process of its own."""
+
+    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            while chunk := plan.next():
+                yield worker.play(chunk)
+
+
+HERE = InThisProcess()
+RAISES = "    def choose(self, view, /):\n        raise ValueError('boom')"
+TIRES = (
+    "    def choose(self, view, /):\n"
+    "        assert len(view.history) < 6\n"
+    "        return view.legal[0]"
+)
+FIRST = resolve(str(FOLDER / "first.py"), lane="inproc")
+
+
+def inproc(path: Path) -> Entry:
+    return resolve(str(path), lane="inproc")
+
+
+def finished(folder: Path, bots: list[Entry], pairs: int = 8) -> Path:
+    """Return the folder of a finished run."""
+    run(Tournament("out", 0, pairs, bots, STANDARD), HERE, RunFolder(folder), QUIET)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a finished run with forfeits, some of them by rule."""
+    folder = tmp_path_factory.mktemp("verify")
+    raises = inproc(write(folder, "raises", RAISES))
+    return finished(folder / "out", [resolve("uniform"), resolve("greedy"), raises])
 
 
 @pytest.fixture
-def out(arena: Arena, tmp_path: Path) -> Path:
-    """Return the folder of a finished run with forfeits, some of them by rule."""
-    write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
-    done = arena("play", "uniform", "greedy", "raises.py", "--pairs", "8", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    return tmp_path / "out"
+def out(whole: Path, tmp_path: Path) -> Path:
+    """Return a copy of that folder, which a test may change."""
+    return shutil.copytree(whole, tmp_path / "out")
 
 
-def test_a_run_as_it_was_written_is_right(arena: Arena, out: Path) -> None:
+@pytest.fixture
+def tired(tmp_path: Path) -> Path:
+    """Return the folder of a run in which `tires` fails at ply 6 or 7 of every game.
+
+    No bot takes before that, so that the score is 0 : 0.
+    """
+    tires = inproc(write(tmp_path, "tires", TIRES))
+    return finished(tmp_path / "out", [FIRST, tires], pairs=2)
+
+
+def change(folder: Path, statement: str) -> None:
+    """Change the store of a run."""
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        assert database.execute(statement).rowcount > 0
+
+
+def difference(folder: Path, sample: int = 20) -> str:
+    """Return the message about a folder in which something differs, without the folder."""
+    with pytest.raises(Difference) as caught:
+        list(verify(folder, sample, HERE))
+    text = str(caught.value)
+    assert text.startswith(f"{folder}/")
+    assert "\n" not in text
+    return text.removeprefix(f"{folder}/")
+
+
+def test_a_run_as_it_was_written_is_right(out: Path) -> None:
     """All of its games, files and bots; nothing in it is changed."""
     before = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".csv"}
-    done = arena("verify", "out")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ("games: 48 replayed\nfiles: 6 compared\nbots: 48 games played again\n")
+    assert list(verify(out, 20, HERE)) == [
+        "games: 48 replayed",
+        "files: 6 compared",
+        "bots: 48 games played again",
+    ]
     assert {name: (out / name).read_bytes() for name in before} == before
 
 
+def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path) -> None:
+    """A line for each thing and status 0, or one line of error and status 1."""
+    done = arena("verify", "out", "--sample", "2", "--workers", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "games: 48 replayed\nfiles: 6 compared\nbots: 6 games played again\n"
+    change(out, "UPDATE games SET points = points + 1 WHERE pair = 3")
+    done = arena("verify", "out")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: out/run.sqlite: game uniform/greedy/3/0: points is")
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("statement", "told"),
     [
         ("UPDATE games SET points = points + 1 WHERE pair = 3", "uniform/greedy/3/0: points is"),
         ("UPDATE games SET winner = 1 - winner WHERE pair = 0", "uniform/greedy/0/0: winner is"),
@@ -44,6 +140,7 @@ def test_a_run_as_it_was_written_is_right(arena: Arena, out: Path) -> None:
             "uniform/greedy/1/0: its record cannot be played: ",
         ),
         ("DELETE FROM games WHERE pair = 1 AND seat = 1", "uniform/greedy/1/1: is missing"),
+        ("DELETE FROM games WHERE pairing = 2", "greedy/raises/0/0: is missing"),
         (
             "UPDATE games SET fault = '' WHERE pairing = 1",
             "uniform/raises/0/0: its record ends in the",
@@ -53,26 +150,84 @@ def test_a_run_as_it_was_written_is_right(arena: Arena, out: Path) -> None:
             "uniform/raises/0/0: winner is 1",
         ),
         (
-            "INSERT INTO games SELECT 9, pair, seat, 0, '', 0, 0, 0, '', '' FROM games LIMIT 1",
-            "more games",
+            "UPDATE games SET winner = 1 - winner WHERE fault = 'max_faults'",
+            "uniform/raises/5/0: winner is 1, and the record gives 0",
+        ),
+        (
+            "UPDATE games SET winner = 0, win_type = 'forfeit', points = 0, opponent_points = 0,"
+            " plies = 0, fault = 'max_faults', actions = '' WHERE pairing = 0 AND pair = 2",
+            "uniform/greedy/2/0: its record ends in the middle",
         ),
     ],
 )
-def test_a_changed_game_is_named(arena: Arena, out: Path, change: str, told: str) -> None:
+def test_a_changed_game_is_named(out: Path, statement: str, told: str) -> None:
     """By its pairing, pair and seat, with what its record gives."""
-    with sqlite3.connect(out / "run.sqlite") as database:
-        database.execute(change)
-    done = arena("verify", "out")
-    assert done.returncode == 1
-    assert told in done.stderr
-    assert done.stderr.startswith("error: out/run.sqlite: ")
-    assert len(done.stderr.splitlines()) == 1
+    change(out, statement)
+    assert difference(out).startswith(f"run.sqlite: game {told}")
+
+
+def test_a_game_too_many_is_told(out: Path) -> None:
+    """Of a pairing that the run does not have."""
+    games = "SELECT 9, pair, seat, 0, '', 0, 0, 0, '', '' FROM games LIMIT 1"
+    change(out, f"INSERT INTO games {games}")
+    assert difference(out) == "run.sqlite: more games than the run has"
+
+
+def test_a_game_that_was_played_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
+    """raises has had its ten faults in pairs 0 to 4, so that it cannot have won in pair 6."""
+    fixture = Fixture(Pairing("uniform", "raises"), 6, 1)
+    state = State(fixture.draw(0).deal)
+    playout(state, Random(1))
+    store = Store(out / "run.sqlite")
+    store.add(Played(Chunk(1, 6, 1), [result_of(Finished(state), 6, 1)], {}, 0.0))
+    store.close()
+    assert difference(out).startswith("run.sqlite: game uniform/raises/6/1: winner is 1, and")
+
+
+@pytest.mark.parametrize(
+    ("seat", "statement"),
+    [
+        (0, "actions = substr(actions, 1, 6), plies = 6"),
+        (0, "actions = actions || 'T', plies = 8"),
+        (1, "actions = substr(actions, 1, 5), plies = 5"),
+        (1, "actions = actions || 'T', plies = 7"),
+    ],
+)
+def test_a_fault_a_ply_too_early_or_too_late_is_named(
+    tired: Path, seat: int, statement: str
+) -> None:
+    """The opponent is to act at that ply, so that it would be the loser.
+
+    tires fails at ply 7 in seat 1, where the opponent has seat 0, and at ply 6 in seat 0.
+    """
+    change(tired, f"UPDATE games SET {statement} WHERE pair = 1 AND seat = {seat}")
+    told = difference(tired)
+    assert told.startswith(f"run.sqlite: game first/tires/1/{seat}: winner is 0, and the record")
+
+
+def test_a_fault_two_plies_too_early_is_found_by_the_bots_only(tired: Path) -> None:
+    """The records are valid and the files match them, but tires still plays at ply 4."""
+    change(tired, "UPDATE games SET actions = substr(actions, 1, 4), plies = 4 WHERE seat = 1")
+    finished(tired, [FIRST, inproc(tired.parent / "tires.py")], pairs=2)  # writes the files anew
+    assert difference(tired) == (
+        "game first/tires/0/1: played again: plies is 4, and the record gives 6"
+    )
+
+
+def test_a_bot_that_plays_other_games_than_its_records_is_named(tmp_path: Path) -> None:
+    """The records are valid and the files match them, but they are those of another source."""
+    assert FIRST.source is not None
+    last = replace(FIRST, source=FIRST.source.replace(b"view.legal[0]", b"view.legal[-1]"))
+    assert last.source != FIRST.source
+    out = finished(tmp_path / "out", [resolve("uniform"), last], pairs=4)
+    assert difference(out, sample=1).startswith("game uniform/first/0/0: played again: ")
+    assert list(verify(out, 0, HERE))[-1] == "bots: 0 games played again"
 
 
 @pytest.mark.parametrize(
     "name", ["games", "standings", "head_to_head", "win_types", "faults", "manifest"]
 )
-def test_a_changed_file_is_named_with_its_line(arena: Arena, out: Path, name: str) -> None:
+def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     """One character in the middle; a line too many; no file at all."""
     path = out / (f"{name}.json" if name == "manifest" else f"{name}.csv")
     text = path.read_text()
@@ -80,46 +235,65 @@ def test_a_changed_file_is_named_with_its_line(arena: Arena, out: Path, name: st
     lines[2] = lines[2].swapcase()
     for changed, line in (("".join(lines), 3), (text + "x\n", len(lines) + 1)):
         path.write_text(changed)
-        done = arena("verify", "out")
-        assert done.returncode == 1
-        assert f"error: out/{path.name}: line {line} " in done.stderr
+        assert difference(out).startswith(f"{path.name}: line {line} ")
     path.unlink()
-    done = arena("verify", "out")
-    assert done.returncode == (2 if name == "manifest" else 1)
-    assert path.name in done.stderr
+    if name == "manifest":
+        with pytest.raises(InputError, match=r"no run: there is no manifest\.json"):
+            list(verify(out, 0, HERE))
+    else:
+        assert difference(out).startswith(f"{path.name}: cannot be read: ")
 
 
-def test_bots_that_have_changed_are_told_and_left_out(arena: Arena, out: Path) -> None:
+def test_bots_that_have_changed_are_told_and_left_out(tmp_path: Path) -> None:
     """Their games' records are still replayed."""
-    folder = out.parent
-    write(folder, "raises", "    pass")
-    done = arena("verify", "out")
-    assert done.returncode == 0
-    assert "raises: not replayed: its source has changed" in done.stdout
-    assert "bots: 16 games played again" in done.stdout
-    (folder / "raises.py").unlink()
-    assert "No such file" in arena("verify", "out").stdout
+    raises = write(tmp_path, "raises", RAISES)
+    out = finished(tmp_path / "out", [resolve("uniform"), resolve("greedy"), inproc(raises)])
+    write(tmp_path, "raises", "    pass")
+    assert list(verify(out, 20, HERE)) == [
+        "games: 48 replayed",
+        "files: 6 compared",
+        "raises: not replayed: its source has changed",
+        "bots: 16 games played again",
+    ]
+    raises.unlink()
+    told = list(verify(out, 20, HERE))[2]
+    assert told.startswith("raises: not replayed: ")
+    assert "No such file" in told
 
 
-def test_a_bot_that_never_plays_the_same_is_told(arena: Arena, tmp_path: Path) -> None:
+def test_a_bot_that_never_plays_the_same_is_told(tmp_path: Path) -> None:
     """It is no difference: its games cannot be repeated."""
-    write(
-        tmp_path,
-        "fickle",
+    body = (
         "    def choose(self, view, /):\n"
         "        import os\n"
-        "        return view.legal[os.urandom(1)[0] % len(view.legal)]",
+        "        return view.legal[os.urandom(1)[0] % len(view.legal)]"
     )
-    arena("play", "uniform", "fickle.py", "--pairs", "4", "--out", "out")
-    done = arena("verify", "out")
-    assert done.returncode == 0, done.stderr
-    assert "uniform - fickle: do not play the same game twice" in done.stdout
+    fickle = inproc(write(tmp_path, "fickle", body))
+    out = finished(tmp_path / "out", [resolve("uniform"), fickle], pairs=4)
+    assert list(verify(out, 20, HERE))[-1] == "uniform - fickle: do not play the same game twice"
 
 
-def test_a_run_that_is_not_finished_is_named(arena: Arena, out: Path) -> None:
-    """Its last games are missing."""
-    with sqlite3.connect(out / "run.sqlite") as database:
-        database.execute("DELETE FROM games WHERE pairing = 2")
-    done = arena("verify", "out")
-    assert done.returncode == 1
-    assert "greedy/raises/0/0: is missing" in done.stderr
+@pytest.mark.parametrize(
+    ("games", "first_pairs"),
+    [
+        (0, []),
+        (1, [0]),
+        (2, [0]),
+        (3, [0, 5]),
+        (5, [0, 3, 6]),
+        (19, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (20, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (21, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (1000, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+    ],
+)
+def test_a_sample_is_of_whole_pairs_and_never_more_than_there_are(
+    games: int, first_pairs: list[int]
+) -> None:
+    """Of ten pairs: an odd number of games is rounded up to a pair, and they are spread."""
+    assert spread(10, games) == [range(pair, pair + 1) for pair in first_pairs]
+
+
+def test_a_sample_is_of_every_pairing(out: Path) -> None:
+    """Five games of each of three pairings are three pairs each, which are 18 games."""
+    assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import permutations
 
 import pandas as pd
 import pytest
 
 from arena.games.match import GameResult
+from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.results.rows import write_games
 from arena.results.store import Store
 from arena.statistics import tables
 from arena.tournament.chunk import Chunk, Played
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Pairing, round_robin
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
 FAULT = Fault("illegal", "illegal action 99")
@@ -121,3 +123,44 @@ def test_a_bot_that_never_had_a_game_scored_has_no_margin() -> None:
     forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
     standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
     assert standings["mean_margin"].isna().all()
+
+
+def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
+    """a and b split their pairs and lose all games to c, whatever order they are named in.
+
+    The fit leaves their ratings apart in the last bit, which must decide nothing.
+    """
+    for labels in permutations("abc"):
+        pairings = round_robin(labels)
+        results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
+        standings = standings_of(stored(results), "".join(labels), pairings)
+        assert list(standings["bot"]) == ["c", "a", "b"], labels
+        assert list(standings["rank"]) == [1, 2, 3]
+        assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
+
+
+def game(pair: int, seat: int, pairing: Pairing) -> GameResult:
+    """Return a game that c has won, or else the bot in seat 0."""
+    winner = pairing.index("c") if "c" in pairing else seat
+    return GameResult(pair, seat, winner, "points", 0, 0, 48, None, "")
+
+
+def test_timings_are_those_of_the_decisions() -> None:
+    """1,000 of them: 985 take 1/1024 s, ten 1/32 s and five 1 s, so that p99 is 1/32 s.
+
+    The bot that was never timed is left out, and the others are in the order of the run.
+    """
+    timing, quick = Timing(), Timing()
+    for count, seconds in ((985, 1 / 1024), (10, 1 / 32), (5, 1.0)):
+        for _ in range(count):
+            timing.add(seconds)
+    quick.add(0.25)
+    table = tables.make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"])
+    assert list(table["bot"]) == ["quick", "slow"]
+    slow = row(table, bot="slow")
+    assert (slow["decisions"], slow["max"]) == (1000, 1.0)
+    assert slow["mean"] == pytest.approx((985 / 1024 + 10 / 32 + 5) / 1000, abs=1e-9)
+    assert 1 / 32 <= float(str(slow["p99"])) <= 1 / 32 * 1.045
+    assert row(table, bot="quick") == {
+        "bot": "quick", "decisions": 1, "mean": 0.25, "p99": 0.25, "max": 0.25
+    }  # fmt: skip

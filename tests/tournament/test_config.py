@@ -99,6 +99,21 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         config.read(tmp_path)
 
 
+def test_a_lane_that_is_passed_wins_over_a_bots_own_and_that_over_the_configs(
+    tmp_path: Path,
+) -> None:
+    """A bot that joins the config's has no lane of its own, so the config's holds for it."""
+    bots = "bots: [uniform, {bot: greedy, lane: inproc}]\npairs: 1\n"
+    for lane, passed, expected in (
+        ("process", None, ["process", "inproc", "process"]),
+        ("process", "jail", ["jail", "jail", "jail"]),
+        (None, None, ["inproc", "inproc", "inproc"]),  # the bots' default
+    ):
+        found = read(tmp_path, bots + (f"lane: {lane}\n" if lane else ""))
+        entries = config.resolve_bots(found, ["more=uniform"], passed)
+        assert [entry.lane for entry in entries] == expected
+
+
 def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
     """The second of the config's bots is bots[1]."""
     with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):

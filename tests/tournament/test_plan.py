@@ -37,3 +37,8 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
         sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
         assert 0.2 <= max(sizes) * seconds <= 1
     assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}
+
+
+def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
+    """At 1/16 s a pair, a chunk of 0.3 s holds four whole pairs, and so do all that follow."""
+    assert [chunk.pairs for chunk in chunks(1 / 16)[:4]] == [1, 4, 4, 4]

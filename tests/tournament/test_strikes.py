@@ -49,6 +49,27 @@ def test_of_two_that_are_out_the_first_loses() -> None:
     assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
 
 
+def test_the_first_that_went_out_may_be_the_second_of_its_pairing() -> None:
+    """d goes out in a - d and c after it in b - c, so that d loses the games of c - d."""
+    strikes = Strikes(PAIRINGS, PAIRS, most=1)
+    for number in range(len(PAIRINGS)):
+        guilty = {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]}.get(number, [])
+        strikes.finish(number, 0, PAIRS, guilty)
+    assert list(strikes.out) == ["d", "c"]
+    assert strikes.take_due()[-1] == Forfeits(5, 0, 40, loser=1)
+
+
+def test_who_went_out_first_is_decided_by_the_schedule() -> None:
+    """c's fault in b - c is finished before d's in a - d, and comes after it all the same."""
+    strikes = Strikes(PAIRINGS, PAIRS, most=1)
+    strikes.finish(3, 0, PAIRS, [strike(0, 0, loser=1)])  # b - c
+    assert list(strikes.out) == []
+    for number in (0, 1):
+        strikes.finish(number, 0, PAIRS)
+    strikes.finish(2, 0, PAIRS, [strike(0, 0, loser=1)])  # a - d
+    assert list(strikes.out) == ["d", "c"]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
     """Every order of chunks of every size makes the same games forfeits."""

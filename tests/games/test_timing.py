@@ -1,0 +1,67 @@
+"""Timings: decisions counted in buckets, merged, and asked for their quantiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.games.timing import Timing
+
+
+def timing_of(*decisions: float) -> Timing:
+    """Return a timing that has counted these seconds."""
+    timing = Timing()
+    for seconds in decisions:
+        timing.add(seconds)
+    return timing
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 60.0])
+@pytest.mark.parametrize(("share", "rank"), [(0.5, 50), (0.9, 90), (0.99, 99)])
+def test_a_quantile_is_at_most_4_5_percent_too_high(unit: float, share: float, rank: int) -> None:
+    """Of 1, 2, ... 100 units, rank 50 is 50 units; the answer is that or up to 4.5 % more.
+
+    The upper end of a bucket is 2 ** (1/16) = 1.0443 times the lower one.
+    """
+    timing = timing_of(*(number * unit for number in range(100, 0, -1)))
+    exact = rank * unit
+    assert exact <= timing.quantile(share) <= exact * 1.045
+
+
+def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions() -> None:
+    """Two of four decisions took a quarter of a second, the other two took 4 s."""
+    timing = timing_of(0.25, 0.25, 4.0, 4.0)
+    assert 0.25 <= timing.quantile(0.5) <= 0.25 * 1.045
+    assert timing.quantile(0.51) == 4.0
+
+
+def test_no_quantile_is_above_the_longest_decision() -> None:
+    """Though the upper end of its bucket is."""
+    assert timing_of(0.1, 0.3).quantile(0.99) == 0.3
+
+
+def test_what_took_no_time_or_never_happened_has_zeros() -> None:
+    """A clock can be too coarse for a decision, and a bot may never be asked."""
+    for timing in (timing_of(), timing_of(0.0)):
+        assert (timing.mean, timing.longest, timing.quantile(0.99)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ([0.5, 0.25], [2.0, 0.125, 0.125]),
+        ([2.0, 0.125], [0.5, 0.25, 0.125]),  # the longest is our own
+        ([], [2.0, 0.5, 0.25, 0.125, 0.125]),
+        ([2.0, 0.5, 0.25, 0.125, 0.125], []),
+    ],
+)
+def test_merged_timings_are_those_of_all_decisions(mine: list[float], theirs: list[float]) -> None:
+    """Decisions, total, longest and quantiles; what was merged stays as it was."""
+    timing, other = timing_of(*mine), timing_of(*theirs)
+    timing.merge(other)
+    assert timing.decisions == 5
+    assert timing.total == 3.0
+    assert timing.mean == 0.6
+    assert timing.longest == 2.0
+    for share, exact in ((0.3, 0.125), (0.5, 0.25), (0.7, 0.5), (0.9, 2.0)):
+        assert exact <= timing.quantile(share) <= exact * 1.045
+    assert (other.decisions, other.total) == (len(theirs), sum(theirs))

@@ -1,0 +1,62 @@
+"""games.csv and faults.csv: a row for each game, and one for each forfeit with its evidence."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from arena.games.match import GameResult
+from arena.lanes.faults import BY_RULE, Fault
+from arena.results.rows import write_faults
+from arena.tournament.schedule import Fixture, Pairing
+
+AB = Pairing("a", "b")
+
+
+def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
+    """Return the rows of pair 3 for these forfeits: the seat of a, the winner, the fault."""
+    file = io.StringIO()
+    games = [
+        (Fixture(AB, 3, seat), GameResult(3, seat, winner, "forfeit", 0, 0, 7, fault, "5555555"))
+        for seat, winner, fault in forfeits
+    ]
+    write_faults(file, games, lambda fixture: f"play {fixture.name}")
+    return list(csv.DictReader(io.StringIO(file.getvalue())))
+
+
+def test_a_fault_is_a_row_with_who_what_where_and_the_command() -> None:
+    """The winner 1 is the opponent, so the guilty one is the pairing's first bot."""
+    (row,) = rows((1, 1, Fault("illegal", "illegal action 9 (z)", "", "hello\n")))
+    assert row == {
+        "game": "a/b/3/1",
+        "bot": "a",
+        "kind": "illegal",
+        "ply": "7",
+        "message": "illegal action 9 (z)",
+        "traceback": "",
+        "output": "hello",
+        "command": "play a/b/3/1",
+    }
+
+
+def test_the_guilty_bot_is_the_loser_in_whichever_seat() -> None:
+    """Seats 0 and 1, winners 0 and 1."""
+    fault = Fault("illegal", "")
+    places = [(seat, winner) for seat in (0, 1) for winner in (0, 1)]
+    found = rows(*((seat, winner, fault) for seat, winner in places))
+    assert [row["bot"] for row in found] == ["b", "a", "b", "a"]
+
+
+def test_the_last_lines_of_the_evidence_are_kept() -> None:
+    """Four of a traceback, where the exception is, and ten of what was printed."""
+    traceback = "Traceback:\n  File one\n    a()\n  File two\n    b()\nValueError: boom\n"
+    output = "".join(f"line {number}\n" for number in range(12))
+    (row,) = rows((0, 0, Fault("exception", "boom", traceback, output)))
+    assert row["traceback"] == "a() | File two | b() | ValueError: boom"
+    assert row["output"] == " | ".join(f"line {number}" for number in range(2, 12))
+
+
+def test_a_forfeit_by_rule_has_no_command() -> None:
+    """There is no game to play again."""
+    (row,) = rows((0, 0, Fault(BY_RULE, "not played")))
+    assert (row["kind"], row["command"]) == ("max_faults", "")

@@ -1,0 +1,116 @@
+"""Trial: the tests of a room, run in a copy of the repository in which a mutant lives."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Final, NamedTuple
+
+from arena.lanes.cleanup import adopt_orphans, kill_orphans
+from bench.mutants.mutant import Mutant
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TESTS: Final = {
+    "engine": ("engine", "tests/rulebook", "tests/engine"),
+    "arena/statistics": ("arena/statistics", "tests/statistics"),
+    "arena/tournament": ("arena/tournament", "tests/tournament"),
+    "arena/results": ("arena/results", "tests/results", "tests/statistics/test_tables.py"),
+    "arena/games": ("arena/games", "tests/games", "tests/lanes"),
+}
+"""The tests that cover each room, the quickest first."""
+
+_PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0")
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_IGNORED = (".git", ".venv", "results", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info")
+_SLOWER = 4  # times as long as without a mutant, and
+_LONGER = 30  # seconds, before a trial counts as a timeout
+_WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
+
+
+class Trial(NamedTuple):
+    """How the tests went: `killer` is the first that failed, or "timeout", or empty."""
+
+    killer: str
+    seconds: float
+
+
+class Copy:
+    """A copy of the repository in a folder: what is imported in it comes from it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "copy"
+        shutil.copytree(ROOT, self.path, ignore=shutil.ignore_patterns(*_IGNORED))
+        temporary = folder / "tmp"
+        temporary.mkdir()
+        self._environment = os.environ | {
+            "PYTHONPATH": str(self.path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "TMPDIR": str(temporary),
+        }
+        self._limits = dict.fromkeys(TESTS, 600.0)
+        self._check_imports(temporary)
+        adopt_orphans()
+
+    def _check_imports(self, elsewhere: Path) -> None:
+        """Make sure that a process in another folder imports the copy, not the original."""
+        words = [sys.executable, "-c", _WHERE]
+        found = subprocess.check_output(words, cwd=elsewhere, env=self._environment, text=True)
+        for path in found.split():
+            assert Path(path).is_relative_to(self.path), f"imported from outside the copy: {path}"
+
+    def learn_limits(self) -> None:
+        """Run all tests without a mutant: they must pass, and take as long as they take.
+
+        Raises RuntimeError for tests that fail.
+        """
+        for room in TESTS:
+            trial = self._run(room)
+            if trial.killer:
+                raise RuntimeError(f"without a mutant, {trial.killer} fails")
+            self._limits[room] = _SLOWER * trial.seconds + _LONGER
+
+    def test(self, mutant: Mutant) -> Trial:
+        """Run the tests of a mutant's room with the mutant in its place."""
+        path = self.path / mutant.module
+        text = path.read_text(encoding="utf-8")
+        path.write_text(mutant.source(text), encoding="utf-8")
+        try:
+            return self._run(str(Path(mutant.module).parent))
+        finally:
+            path.write_text(text, encoding="utf-8")
+
+    def _run(self, room: str) -> Trial:
+        start = monotonic()
+        process = subprocess.Popen(
+            [*_PYTEST, *TESTS[room]],
+            cwd=self.path,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=self._limits[room])
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return Trial("timeout", monotonic() - start)
+        finally:
+            kill_orphans()
+        return Trial(_killer(process.returncode, output), monotonic() - start)
+
+
+def _killer(status: int, output: str) -> str:
+    """Return the first test that failed, or how else pytest ended; empty if all passed."""
+    if status == 0:
+        return ""
+    found = _FAILED.search(output)
+    return found[1] if found else f"pytest ended with status {status}"

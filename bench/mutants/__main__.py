@@ -92,7 +92,6 @@ def _begin(folder: str) -> None:
     global _copy
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     _copy = Copy(Path(tempfile.mkdtemp(dir=folder)))
-    _copy.learn_limits()
 
 
 def _try(mutant: Mutant) -> Tried:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import warnings
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
@@ -74,10 +75,12 @@ def draw(mutants: list[Mutant], text: str, count: int, seed: int) -> list[Mutant
 
 
 def _compiles(source: str) -> bool:
-    try:
-        compile(source, "mutant", "exec", dont_inherit=True)
-    except SyntaxError:
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        try:
+            compile(source, "mutant", "exec", dont_inherit=True)
+        except SyntaxError:
+            return False
     return True
 
 

@@ -27,7 +27,7 @@ TESTS: Final = {
 
 _PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_IGNORED = (".git", ".venv", "results", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info")
+_IGNORED = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "__pycache__")
 _SLOWER = 4  # times as long as without a mutant, and
 _LONGER = 30  # seconds, before a trial counts as a timeout
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
@@ -45,7 +45,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "copy"
-        shutil.copytree(ROOT, self.path, ignore=shutil.ignore_patterns(*_IGNORED))
+        shutil.copytree(ROOT, self.path, ignore=_IGNORED)
         temporary = folder / "tmp"
         temporary.mkdir()
         self._environment = os.environ | {
@@ -54,7 +54,7 @@ class Copy:
             "PYTHONHASHSEED": "0",
             "TMPDIR": str(temporary),
         }
-        self._limits = dict.fromkeys(TESTS, 600.0)
+        self._limits: dict[str, float] = {}
         self._check_imports(temporary)
         adopt_orphans()
 
@@ -65,28 +65,30 @@ class Copy:
         for path in found.split():
             assert Path(path).is_relative_to(self.path), f"imported from outside the copy: {path}"
 
-    def learn_limits(self) -> None:
-        """Run all tests without a mutant: they must pass, and take as long as they take.
-
-        Raises RuntimeError for tests that fail.
-        """
-        for room in TESTS:
-            trial = self._run(room)
-            if trial.killer:
-                raise RuntimeError(f"without a mutant, {trial.killer} fails")
-            self._limits[room] = _SLOWER * trial.seconds + _LONGER
-
     def test(self, mutant: Mutant) -> Trial:
-        """Run the tests of a mutant's room with the mutant in its place."""
+        """Run the tests of a mutant's room with the mutant in its place.
+
+        Before a room's first mutant they are run without one. Raises RuntimeError if they fail.
+        """
+        room = str(Path(mutant.module).parent)
+        if room not in self._limits:
+            self._limits[room] = self._limit(room)
         path = self.path / mutant.module
         text = path.read_text(encoding="utf-8")
         path.write_text(mutant.source(text), encoding="utf-8")
         try:
-            return self._run(str(Path(mutant.module).parent))
+            return self._run(room, self._limits[room])
         finally:
             path.write_text(text, encoding="utf-8")
 
-    def _run(self, room: str) -> Trial:
+    def _limit(self, room: str) -> float:
+        """Return the seconds after which a room's tests count as a timeout."""
+        trial = self._run(room, limit=600.0)
+        if trial.killer:
+            raise RuntimeError(f"without a mutant, {trial.killer} fails")
+        return _SLOWER * trial.seconds + _LONGER
+
+    def _run(self, room: str, limit: float) -> Trial:
         start = monotonic()
         process = subprocess.Popen(
             [*_PYTEST, *TESTS[room]],
@@ -98,7 +100,7 @@ class Copy:
             start_new_session=True,
         )
         try:
-            output, _ = process.communicate(timeout=self._limits[room])
+            output, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()

@@ -293,13 +293,24 @@ SUITES = [
 ]
 
 
+def copy_repository(folder: Path) -> Path:
+    """Return a new copy of the repository, without what is not its source."""
+    everywhere = shutil.ignore_patterns("__pycache__")
+    at_the_top = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "results")
+
+    def ignored(parent: str, names: list[str]) -> set[str]:
+        return everywhere(parent, names) | (
+            at_the_top(parent, names) if Path(parent) == ROOT else set()
+        )
+
+    return Path(shutil.copytree(ROOT, folder / "copy", ignore=ignored))
+
+
 def main() -> None:
     """Plant every fault in turn, and print the test that caught it."""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        ignored = shutil.ignore_patterns(".git", ".venv", "results", ".*_cache", "__pycache__")
-        shutil.copytree(ROOT, copy, ignore=ignored)
+        copy = copy_repository(Path(folder))
         for fault in FAULTS:
             test = caught_by(copy, fault)
             missed += not test

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.mutants.mutant import Mutant, draw, find_mutants
-from bench.mutants.trial import ROOT, TESTS, Copy, Trial
+from bench.mutants.trial import TESTS, Copy, Trial
+from tests import ROOT
 
 AIM = 0.90
 KEPT = ROOT / "bench" / "MUTANTS.md"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from typing import Final, NamedTuple
 
 from arena.lanes.cleanup import adopt_orphans, kill_orphans
 from bench.mutants.mutant import Mutant
+from tests.drill import copy_repository
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 TESTS: Final = {
     "engine": ("engine", "tests/rulebook", "tests/engine"),
     "arena/statistics": ("arena/statistics", "tests/statistics"),
@@ -27,7 +26,6 @@ TESTS: Final = {
 
 _PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_IGNORED = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "__pycache__")
 _SLOWER = 4  # times as long as without a mutant, and
 _LONGER = 30  # seconds, before a trial counts as a timeout
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
@@ -44,8 +42,7 @@ class Copy:
     """A copy of the repository in a folder: what is imported in it comes from it."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "copy"
-        shutil.copytree(ROOT, self.path, ignore=_IGNORED)
+        self.path = copy_repository(folder)
         temporary = folder / "tmp"
         temporary.mkdir()
         self._environment = os.environ | {

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from py_compile import PycInvalidationMode
+from py_compile import PycInvalidationMode as Invalidation
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -19,7 +19,7 @@ from bench.mutants.mutant import Mutant
 from tests.drill import copy_repository
 
 TESTS: Final = {
-    "engine": (("tests/rulebook",), ("engine", "tests/engine")),
+    "engine": (("tests/rulebook",), ("engine",), ("tests/engine",)),
     "arena/statistics": (("arena/statistics",), ("tests/statistics",)),
     "arena/tournament": (("arena/tournament", "tests/tournament"),),
     "arena/results": (("tests/results",), ("tests/statistics/test_tables.py",)),
@@ -48,10 +48,8 @@ class Copy:
         self.path = copy_repository(folder)
         temporary = folder / "tmp"
         temporary.mkdir()
-        # what is compiled is known by the hash of its source, so that no mutant is mistaken
-        compileall.compile_dir(
-            self.path, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH
-        )
+        # compiled code is checked by the hash of its source, so that no mutant is overlooked
+        compileall.compile_dir(self.path, quiet=2, invalidation_mode=Invalidation.CHECKED_HASH)
         self._environment = os.environ | {
             "PYTHONPATH": str(self.path),
             "PYTHONDONTWRITEBYTECODE": "1",

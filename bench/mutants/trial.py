@@ -18,9 +18,17 @@ from arena.lanes.cleanup import adopt_orphans, kill_orphans
 from bench.mutants.mutant import Mutant
 from tests.drill import copy_repository
 
+_QUICK = ("cards", "clock", "hands", "luck", "notation", "record", "rules_bounds", "rules_numbers")
 TESTS: Final = {
-    "engine": (("tests/rulebook",), ("engine",), ("tests/engine",)),
-    "arena/statistics": (("arena/statistics",), ("tests/statistics",)),
+    "engine": (
+        ("tests/rulebook",),
+        ("engine", *(f"tests/engine/test_{name}.py" for name in _QUICK)),
+        ("tests/engine",),
+    ),
+    "arena/statistics": (
+        ("arena/statistics", "tests/statistics/test_intervals.py"),
+        ("tests/statistics",),
+    ),
     "arena/tournament": (("arena/tournament", "tests/tournament"),),
     "arena/results": (("tests/results",), ("tests/statistics/test_tables.py",)),
     "arena/games": (("arena/games", "tests/games"), ("tests/lanes",)),

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
-.PHONY: tournament test bench clean
+.PHONY: tournament test bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -16,6 +16,12 @@ test: .venv/test  ## everything that must pass
 
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
 	$(BIN)/python -m bench $(BENCH)
+
+drill: .venv/test  ## plant the faults of tests/drill in a copy, and see each of them caught
+	$(BIN)/python -m tests.drill
+
+mutants: .venv/mutants  ## change the source in a copy, a change at a time, and see the tests fail
+	$(BIN)/python -m bench.mutants $(MUTANTS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
@@ -33,3 +39,7 @@ clean:
 .venv/test: .venv/python pyproject.toml constraints.txt
 	$(PIP) install --editable '.[test]'
 	@touch $@ .venv/run
+
+.venv/mutants: .venv/test
+	$(PIP) install --editable '.[test,mutants]'
+	@touch $@

@@ -94,3 +94,10 @@ def test_other_cards_never_look_like_a_city() -> None:
 def test_a_city_win_comes_before_the_points() -> None:
     """The points are those of the piles all the same."""
     assert outcome(packs("88", "CCCz")) == (1, "city", (8, -3))
+
+
+def test_equal_totals_are_a_tie_however_large_they_are() -> None:
+    """1000 points for the 5s against 1000 for the 6s: the 6 breaks the tie."""
+    rules = Rules(majority_values=(1000, 1000, 0, 0))
+    assert outcome(packs("5", "6"), rules) == (1, "tiebreak", (1000, 1000))
+    assert outcome(packs("6", "5"), rules) == (0, "tiebreak", (1000, 1000))

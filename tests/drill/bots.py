@@ -1,0 +1,43 @@
+"""Faults in the endgame, the tree search and the champion."""
+
+from __future__ import annotations
+
+from tests.drill.fault import Fault
+
+BOTS = [
+    Fault(
+        "an endgame that wants what the opponent wants",
+        "bots/endgame.py",
+        "worth[action] -= ways * solver.value(after)",
+        "worth[action] += ways * solver.value(after)",
+        "tests/bots/test_endgame.py::test_every_action_is_worth_what_plain_minimax_says",
+    ),
+    Fault(
+        "an endgame in which a take is five cards under all rules",
+        "bots/endgame.py",
+        "row = row[-most:]",
+        "row = row[-5:]",
+        "tests/bots/test_endgame.py::test_every_action_is_worth_what_plain_minimax_says",
+    ),
+    Fault(
+        "a tree search that credits the other seat",
+        "bots/ismcts.py",
+        "node.total += result if seat == 0 else 1.0 - result",
+        "node.total += result if seat == 1 else 1.0 - result",
+        "tests/bots/test_ismcts.py::test_the_search_goes_where_the_win_is",
+    ),
+    Fault(
+        "a tree search that deals only the first cards it does not see",
+        "bots/ismcts.py",
+        "shuffled.sort(key=lambda _: random())",
+        "shuffled.sort()",
+        "tests/bots/test_ismcts.py::test_every_hand_of_the_opponent_is_as_likely_as_its_deals",
+    ),
+    Fault(
+        "learned values for the seat that does not begin",
+        "bots/champion.py",
+        "if world.round & 1:",
+        "if not world.round & 1:",
+        "tests/bots/test_champion.py::test_the_seat_that_begins_next_is_the_first_of_the_table",
+    ),
+]

@@ -1,0 +1,73 @@
+"""Fault: one planted fault, and the copy of the repository that it is planted in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests import ROOT
+
+
+class Fault(NamedTuple):
+    """What is planted: in words, the file, the right source, the wrong one, and who catches it."""
+
+    what: str
+    file: str
+    right: str
+    wrong: str
+    test: str
+    """The test that must fail with the fault and pass without it, as pytest names it."""
+
+
+def copy_repository(folder: Path) -> Path:
+    """Return a new copy of the repository in `folder`, with only what git keeps and `tests` need.
+
+    The folder `results` at the top, where runs are, is left out; the room `arena/results` is not.
+    """
+    everywhere = shutil.ignore_patterns("__pycache__")
+    at_the_top = shutil.ignore_patterns(
+        ".git", ".venv", ".*_cache", ".hypothesis", "build", "results"
+    )
+
+    def ignored(parent: str, names: list[str]) -> set[str]:
+        top = at_the_top(parent, names) if Path(parent) == ROOT else set()
+        return everywhere(parent, names) | top
+
+    return Path(shutil.copytree(ROOT, folder / "copy", ignore=ignored))
+
+
+def run_tests(copy: Path, *tests: str) -> int:
+    """Return pytest's exit status: 0 where all pass, 1 where some fail, others where it cannot run.
+
+    Also the processes that the tests start import the copy.
+    """
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    ).returncode
+
+
+def is_caught(copy: Path, fault: Fault) -> bool:
+    """Return whether the fault's test fails with the fault planted in the copy.
+
+    Raises RuntimeError if the fault no longer fits the source or pytest cannot run.
+    """
+    path = copy / fault.file
+    source = path.read_text(encoding="utf-8")
+    if source.count(fault.right) != 1:
+        raise RuntimeError(f"{fault.what}: {fault.file} has changed, mend the drill")
+    path.write_text(source.replace(fault.right, fault.wrong), encoding="utf-8")
+    try:
+        status = run_tests(copy, fault.test)
+    finally:
+        path.write_text(source, encoding="utf-8")
+    if status not in (0, 1):
+        raise RuntimeError(f"{fault.what}: pytest ended with status {status}")
+    return status == 1

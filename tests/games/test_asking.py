@@ -1,0 +1,252 @@
+"""Games whose players are asked in other processes, here processes that a test has scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from arena.games.match import (
+    Asking,
+    Finished,
+    Inline,
+    Question,
+    play_asking,
+    play_local,
+    play_together,
+    result_of,
+)
+from arena.lanes.faults import Fault, Forfeit
+from engine import View
+from engine.cards import CHARS
+from tests.positions import at, dealt, quiet_game
+
+DEAL = dealt("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y", removed="CCC")
+
+
+class Process:
+    """Answers each message with itself in capitals, and keeps what it was sent."""
+
+    def __init__(self, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> None:
+        self.fails, self.dies = fails, dies
+        self.pid: int | None = 1
+        self.sent: list[list[str]] = []
+        self.waited: list[float] = []
+        self._open: list[str] = []
+
+    def send(self, messages: list[str]) -> None:
+        self.sent.append(messages)
+        self._open = list(messages)
+
+    def receive(self, seconds: float) -> str:
+        message = self._open.pop(0)
+        self.waited.append(seconds)
+        if message in self.dies:
+            self.pid = None
+        if message in (*self.fails, *self.dies):
+            raise Forfeit("exception", message)
+        return message.upper()
+
+
+def game(process: Process, name: str, questions: int) -> Asking[Any]:
+    """Ask so many questions; return the answers, and the faults in place of some."""
+    heard: list[object] = []
+    for number in range(questions):
+        question: Any = Question(process, f"{name}{number}", number + 0.5)  # type: ignore[arg-type]
+        try:
+            heard.append((yield question))
+        except Forfeit as forfeit:
+            heard.append(forfeit.fault.message)
+    return heard
+
+
+def together(*games: Asking[Any]) -> list[Any]:
+    return list(play_together(games))
+
+
+def test_every_game_hears_the_answers_to_its_own_questions() -> None:
+    """Two processes are asked in turn, each for all its games at once, until all are over."""
+    one, other = Process(), Process()
+    games = [game(one, "a", 2), game(other, "b", 1), game(one, "c", 3), game(one, "d", 0)]
+    assert together(*games) == [["A0", "A1"], ["B0"], ["C0", "C1", "C2"], []]
+    assert one.sent == [["a0", "c0"], ["a1", "c1"], ["c2"]]
+    assert other.sent == [["b0"]]
+    assert one.waited == [0.5, 0.5, 1.5, 1.5, 2.5]
+
+
+def test_no_games_at_all_are_over_at_once() -> None:
+    """There is nothing to ask."""
+    assert together() == []
+
+
+def test_a_fault_is_raised_in_the_game_whose_bot_made_it() -> None:
+    """The process still runs, so the other game goes on beside it."""
+    process = Process(fails=["a0", "b1"])
+    found = together(game(process, "a", 2), game(process, "b", 3))
+    assert found == [["a0", "A1"], ["B0", "b1", "B2"]]
+
+
+def test_a_process_that_fails_with_one_game_has_failed_in_that_game() -> None:
+    """It is told of the fault; a game that was over before stays as it is."""
+    process = Process(dies=["b1"])
+    found = together(game(process, "a", 1), game(process, "b", 2))
+    assert found == [["A0"], ["B0", "b1"]]
+
+
+def test_a_process_that_fails_with_several_games_leaves_all_of_them_open() -> None:
+    """Which of them it was is not known, and no game hears of it; the ended one stays."""
+    process = Process(dies=["b1"])
+    heard = []
+
+    def listening() -> Asking[Any]:
+        try:
+            yield from game(process, "c", 3)
+        except GeneratorExit:
+            heard.append("closed")
+            raise
+
+    found = together(game(process, "a", 1), game(process, "b", 3), listening())
+    assert found == [["A0"], None, None]
+    assert heard == ["closed"]
+    assert process.sent == [["a0", "b0", "c0"], ["b1", "c1"]]
+
+
+def test_a_process_that_failed_is_not_asked_for_its_other_answers() -> None:
+    """There is nothing more to come; those of another process are still received."""
+    dead, alive = Process(dies=["a0"]), Process()
+    found = together(game(dead, "a", 2), game(dead, "b", 2), game(alive, "c", 2))
+    assert found == [None, None, None]
+    assert dead.waited == [0.5]
+    assert alive.waited == [0.5]
+
+
+class Scripted:
+    """A player in this process that plays these actions, and fails in a call of this name."""
+
+    def __init__(self, actions: str, fails: str = "") -> None:
+        self.actions = iter(actions)
+        self.fails = fails
+        self.calls: list[str] = []
+
+    def begin(self) -> None:
+        self.call("begin")
+
+    def choose(self, _view: View, /) -> int:
+        self.call("choose")
+        return CHARS.index(next(self.actions))
+
+    def call(self, name: str) -> None:
+        self.calls.append(name)
+        if name == self.fails:
+            raise Forfeit("exception", f"{name} failed")
+
+
+class Ending(Inline):
+    """A player in this process that is told of the end, and may fail there too."""
+
+    player: Scripted
+
+    def end(self) -> Asking[None]:
+        """Take note of the end."""
+        self.player.call("end")
+        return
+        yield
+
+
+def players(fails_0: str = "", fails_1: str = "") -> list[Scripted]:
+    """Return the players of a quiet game."""
+    state, actions = at(DEAL), ["", ""]
+    for char in quiet_game(DEAL):
+        actions[state.to_act] += char
+        state.apply(CHARS.index(char))
+    return [Scripted(actions[0], fails_0), Scripted(actions[1], fails_1)]
+
+
+def asked(scripted: Sequence[Scripted]) -> Finished:
+    """Return how a game ends whose players are asked, though they have no questions."""
+    with pytest.raises(StopIteration) as stop:
+        next(play_asking(at(DEAL), [Ending(player) for player in scripted]))
+    end: Finished = stop.value.value
+    return end
+
+
+def both_ways(fails_0: str = "", fails_1: str = "") -> Finished:
+    """Return how a game ends, which is the same in one process and with players asked."""
+    end = play_local(at(DEAL), players(fails_0, fails_1))
+    again = asked(players(fails_0, fails_1))
+    assert again == end
+    return end
+
+
+def test_a_game_without_faults_is_played_to_its_end() -> None:
+    """48 actions in the order of the turns."""
+    end = both_ways()
+    assert (end.state, end.fault, end.guilty) == (at(DEAL, quiet_game(DEAL)), None, None)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_seat_whose_player_fails_is_guilty(seat: int) -> None:
+    """Before the game, and at its first action, which is that of the seat's own ply."""
+    fails = ["", ""]
+    for call, plies in (("begin", 0), ("choose", seat)):
+        fails[seat] = call
+        end = both_ways(*fails)
+        assert (end.guilty, len(end.state.history)) == (seat, plies)
+        assert end.fault == Fault("exception", f"{call} failed")
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_fault_after_the_last_action_counts_too(seat: int) -> None:
+    """The game is whole, and lost by the seat that failed at the end."""
+    fails = ["", ""]
+    fails[seat] = "end"
+    end = asked(players(*fails))
+    assert end == (at(DEAL, quiet_game(DEAL)), Fault("exception", "end failed"), seat)
+
+
+def test_the_first_fault_of_a_game_is_the_one_that_counts() -> None:
+    """Also where the other player fails at the end, or the same one again."""
+    end = asked(players("end", "choose"))
+    assert (end.guilty, end.fault) == (1, Fault("exception", "choose failed"))
+    end = asked(players("end", "end"))
+    assert end.guilty == 0
+
+
+def test_all_players_that_were_asked_to_begin_are_told_of_the_end() -> None:
+    """And no others: after a fault of the first, the second has heard nothing."""
+    first, second = players("begin")
+    asked([first, second])
+    assert (first.calls, second.calls) == (["begin", "end"], [])
+    first, second = players("", "choose")
+    asked([first, second])
+    assert (first.calls, second.calls) == (
+        ["begin", "choose", "end"],
+        ["begin", "choose", "end"],
+    )
+
+
+def test_a_result_is_seen_from_the_pairings_first_bot() -> None:
+    """The quiet game is won by seat 1 with 25 to 17 (counted in the rulebook's tests)."""
+    state = at(DEAL, quiet_game(DEAL))
+    actions = quiet_game(DEAL)
+    assert result_of(Finished(state), 3, 0) == (3, 0, 1, "points", 17, 25, 48, None, actions)
+    assert result_of(Finished(state), 4, 1) == (4, 1, 0, "points", 25, 17, 48, None, actions)
+
+
+def test_a_draw_has_no_winner_from_either_seat() -> None:
+    """Two empty piles, for example."""
+    for seat in (0, 1):
+        result = result_of(Finished(at(DEAL)), 0, seat)
+        assert result == (0, seat, None, "draw", 0, 0, 0, None, "")
+
+
+@pytest.mark.parametrize(("guilty", "seat", "winner"), [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)])
+def test_a_forfeit_is_lost_by_the_guilty_seat_whatever_the_points(
+    guilty: int, seat: int, winner: int
+) -> None:
+    """Seat 0 has taken the two 8s of the row."""
+    fault = Fault("exception", "boom")
+    result = result_of(Finished(at(DEAL, "T7"), fault, guilty), 2, seat)
+    points = (8, 0) if seat == 0 else (0, 8)
+    assert result == (2, seat, winner, "forfeit", *points, 2, fault, "T7")

@@ -1,0 +1,182 @@
+"""What a player asks of its bot, and what becomes of the answers; no process is started."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena.games.match import Question
+from arena.games.players import RemotePlayer
+from arena.games.timing import Timing
+from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.messages import Answer, Choose, End, New
+from engine.strategy import Clock
+from engine.view import view
+from tests.positions import at, dealt
+
+DEAL = dealt("55667", "78822", "88", removed="CCC")
+SEEN = view(at(DEAL, "57T8"), 0)
+
+
+class Process:
+    """Stands for a bot's process that runs and has printed something."""
+
+    pid: int | None = 1
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def start(self) -> None:
+        self.calls.append("start")
+
+    def forget_output(self) -> None:
+        self.calls.append("forget_output")
+
+    def printed(self) -> str:
+        return "hello"
+
+
+class Seat:
+    """A player of game 3 at seat 0, and what a test may look at."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.process: Any = Process()
+        self.clock, self.timing = clock, Timing()
+        self.asked: list[bytes | None] = []
+        self.player = RemotePlayer(
+            self.process, 3, 0, 0xABC, self.clock, self.timing, self.asked.append
+        )
+
+    def choose(self, **answer: Any) -> tuple[Question, int]:
+        """Return the question with which the bot is asked, and what is made of its answer."""
+        asking = self.player.choose(SEEN)
+        question = next(asking)
+        with pytest.raises(StopIteration) as stop:
+            asking.send(Answer(1, **answer))
+        action: int = stop.value.value
+        return question, action
+
+    def fault(self, **answer: Any) -> Fault:
+        """Return the fault that an answer is."""
+        asking = self.player.choose(SEEN)
+        next(asking)
+        with pytest.raises(Forfeit) as caught:
+            asking.send(Answer(1, **answer))
+        return caught.value.fault
+
+
+def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
+    """The row, the piles and the history as text, and the seconds that it has."""
+    seat = Seat(Clock(decision=2.0, game=9.0))
+    question, action = seat.choose(action="5", seconds=0.5)
+    assert (question.process, question.seconds) == (seat.process, 2.0)
+    assert question.message == Choose(
+        game=3,
+        seat=0,
+        legal="567",
+        hand="5667",
+        row="8",
+        piles=("5788", ""),
+        taken=(True, False),
+        history="57T8",
+        opening="88",
+        round=1,
+        opponent_cards=3,
+        seconds_left=2.0,
+    )
+    assert action == 0
+    assert seat.asked == [b"\x00\x02\x0b\x03"]
+
+
+def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
+    """It is told the seed with 32 digits, and both limits; one that is ready gives no action."""
+    seat = Seat(Clock(decision=2.0, game=9.0))
+    asking = seat.player.begin()
+    question = next(asking)
+    assert seat.process.calls == ["start", "forget_output"]
+    assert seat.asked == [None]
+    assert question.message == New(
+        game=3,
+        seat=0,
+        seed="0" * 29 + "abc",
+        seconds_per_decision=2.0,
+        seconds_per_game=9.0,
+    )
+    with pytest.raises(StopIteration):
+        asking.send(Answer(1, ready=True, seconds=0.5))
+    assert (seat.clock.used, seat.timing.decisions, seat.timing.total) == (0.5, 1, 0.5)
+
+
+def test_a_bot_without_a_limit_is_waited_for_without_end() -> None:
+    """Its time is counted all the same."""
+    seat = Seat(Clock())
+    question, _ = seat.choose(action="5", seconds=1e6)
+    assert question.seconds == float("inf")
+    assert (seat.clock.used, seat.timing.longest) == (1e6, 1e6)
+
+
+def test_a_process_that_runs_is_told_of_the_end_and_a_dead_one_is_not() -> None:
+    """A dead one is not started for that."""
+    seat = Seat(Clock())
+    assert next(seat.player.end()).message == End(game=3)
+    seat.process.pid = None
+    assert list(seat.player.end()) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("8", "illegal action 3 (8); legal: 5 6 7"),
+        ("T", "illegal action 11 (T); legal: 5 6 7"),
+        ("?", "illegal action '?'; legal: 5 6 7"),
+        ("", "illegal action ''; legal: 5 6 7"),
+        ("56", "illegal action '56'; legal: 5 6 7"),
+    ],
+)
+def test_an_illegal_answer_is_told_with_what_was_legal(action: str, message: str) -> None:
+    """Also one that begins with a legal action, and one that is no action at all."""
+    fault = Seat(Clock()).fault(action=action, seconds=0.1)
+    assert fault == Fault("illegal", message, "", "hello")
+
+
+def test_an_answer_without_an_action_is_a_fault_of_the_protocol() -> None:
+    """The bot has answered, but not the question."""
+    fault = Seat(Clock()).fault(ready=True, seconds=0.1)
+    assert fault == Fault("protocol", "the answer has no action", "", "hello")
+
+
+def test_a_late_answer_is_counted_and_lost() -> None:
+    """The limit is told that was not kept: that of the decision, or that of the game."""
+    seat = Seat(Clock(decision=2.0))
+    assert seat.choose(action="5", seconds=2.0)[1] == 0
+    assert seat.fault(action="5", seconds=2.5) == Fault(
+        "timeout", "no answer within 2 s", "", "hello"
+    )
+    assert seat.timing.longest == 2.5
+    fault = Seat(Clock(decision=5.0, game=2.0)).fault(action="5", seconds=2.5)
+    assert fault.message == "the 2 s of the game are used up"
+
+
+def thrown(kind: str, pid: int | None) -> Fault:
+    """Return the fault that comes of a failure of the process with this fault."""
+    seat = Seat(Clock(decision=2.0))
+    seat.process.pid = pid
+    asking = seat.player.choose(SEEN)
+    next(asking)
+    with pytest.raises(Forfeit) as caught:
+        asking.throw(Forfeit(kind, "(half a line)", "trace", "printed"))
+    return caught.value.fault
+
+
+def test_a_process_that_was_killed_for_its_silence_was_late() -> None:
+    """The limit is told before what is known of the answer."""
+    assert thrown("timeout", None) == Fault(
+        "timeout", "no answer within 2 s (half a line)", "", "printed"
+    )
+
+
+def test_every_other_failure_of_the_process_stays_as_it_is() -> None:
+    """A timeout that the process has told of itself, and what was no timeout."""
+    for kind, pid in (("timeout", 1), ("crash", None), ("crash", 1)):
+        assert thrown(kind, pid) == Fault(kind, "(half a line)", "trace", "printed")

@@ -1,0 +1,37 @@
+"""The table on the terminal, character by character."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from arena.results.summary import format_standings
+
+COLUMNS = [
+    *("rank", "bot", "elo", "elo_low", "elo_high", "games", "score"),
+    *("city_wins", "points_wins", "tiebreak_wins", "forfeits"),
+]
+
+
+def test_the_standings_are_a_table_whose_columns_stand_under_their_names() -> None:
+    """Of 40 games 4 are won by City (10 %), 20 and 2 by points or a tie-break (55 %)."""
+    rows = [
+        (1, "greedy", 1595.4, 1580.6, 1610.2, 40, 0.65, 4, 20, 2, 0),
+        (12, "uniform", 1404.6, 1389.8, 1419.4, 40, 0.35, 0, 12, 2, 11),
+    ]
+    assert list(format_standings(pd.DataFrame(rows, columns=COLUMNS))) == [
+        "rank  bot                   elo          95 %  score   city points forfeit",
+        "   1  greedy               1595    1581..1610  65.0%  10.0%  55.0%       0",
+        "  12  uniform              1405    1390..1419  35.0%   0.0%  35.0%      11",
+    ]
+
+
+def test_a_label_of_18_characters_is_shown_whole_and_a_longer_one_is_cut() -> None:
+    """To 15 characters and three dots, so that every line is as wide as the first."""
+    rows = [
+        (1, "a" * 18, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0),
+        (2, "b" * 19, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0),
+    ]
+    head, first, second = format_standings(pd.DataFrame(rows, columns=COLUMNS))
+    assert first[6:24] == "a" * 18
+    assert second[6:25] == "b" * 15 + "... "
+    assert len({len(head), len(first), len(second)}) == 1

@@ -108,7 +108,7 @@ ARENA = [
         "arena/tournament/strikes.py",
         "self.out[label] = len(self.out)",
         "self.out[label] = -len(self.out)",
-        "tests/tournament/test_strikes.py::test_who_went_out_first_is_decided_by_the_schedule",
+        "tests/tournament/test_strikes.py::test_the_first_that_went_out_may_be_the_second_of_its_pairing",
     ),
     Fault(
         "a record's take of five cards from a row of three or four",

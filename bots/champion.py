@@ -1,8 +1,8 @@
 """Tree search with learned values: the strongest within 50 ms.
 
 The search is that of `ismcts`. What piles and row are worth after a round was learned from
-games by `python -m bench.values`, by logistic regression; under other rules than the
-published ones the promise of the piles takes its place.
+games by `python -m bench.values`, by logistic regression. Under other rules than the
+published ones the promise of the piles is used instead.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ LEARNED = {
     ),
 }
 # fmt: on
-"""What is worth how much after each round but the last, in logits of the chance of the seat
-that begins the next round. First a constant; then for that seat, and after it for the other:
-the first, second, third and fourth card of 5, 6, 7 and 8, a set, a point of deals, and for
-one city and for two, that they are held, with none of the other's, with the rest in the row.
-Then for 5, 6, 7, 8 the lead by what is left to come, and a lead that nothing can turn; then
-a card of each kind in the row."""
+"""Weights by the round that has ended, in logits of the chance to win of the seat that begins the
+next round. They are a constant; then, for that seat and after it for the other seat, the first,
+second, third and fourth card of 5, 6, 7 and 8, a set, a point of deals, and for one city and for
+two cities three numbers: they are held, the other seat has none, the missing ones are in the row.
+Then come for 5, 6, 7, 8 the lead divided by the cards left, and a lead that cannot be turned; then
+one card of each kind in the row."""
 
 _ROLE = 24
 _WIDTH = MOST_COPIES + 1
@@ -67,7 +67,7 @@ class Values:
             self.leads.append(_lead_table(kind, cards, share[kind], sure[kind]))
 
     def logit(self, first: Pack, second: Pack, row: bytes) -> float:
-        """Return the chance of the first pile's owner, who begins the next round, as logit."""
+        """Return the chance to win, as a logit, of the first pile's owner, the seat to begin."""
         fives, sixes, sevens, eights = self.leads
         logit = (
             self.constant
@@ -88,7 +88,7 @@ class Values:
         return logit
 
     def alone(self, role: int, pile: Pack) -> float:
-        """Return what sets, deals and cities of a pile are worth."""
+        """Return what a pile is worth by its own sets, deals and cities."""
         known = self.known[role].get(pile)
         if known is None:
             per_set, per_point = self.worth[role]
@@ -99,7 +99,7 @@ class Values:
         return known
 
     def threat(self, role: int, held: int, row: bytes) -> float:
-        """Return what it is worth besides that nobody else has a city."""
+        """Return what the held cities are worth in addition while the other seat has none."""
         _, alone, in_row = self.cities[role][3 * held - 3 : 3 * held]
         return alone + (in_row if row.count(CITY) == STANDARD.cities_needed - held else 0.0)
 
@@ -107,7 +107,7 @@ class Values:
 def _lead_table(
     kind: int, cards: list[tuple[float, ...]], share: float, sure: float
 ) -> list[float]:
-    """Return what a support is worth, by 32 times the first's count plus the second's."""
+    """Return what a support is worth, at index 32 times the first count plus the second."""
     table = [0.0] * _WIDTH * _WIDTH
     copies = STANDARD.copies[kind]
     for mine in range(copies + 1):
@@ -129,8 +129,8 @@ _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 class Champion(Ismcts):
     """Searches as `ismcts` does, with learned values at the end of a round.
 
-    `iterations` are made at the beginning of a round; later, when each is shorter, as many
-    more as take the same time, up to three times as many. `positions` bounds the exact
+    At the beginning of a round it makes `iterations`. Later they are shorter, and it makes
+    as many as take the same time, at most three times as many. `positions` bounds the exact
     search of the last round; `seconds` and `exploration` are those of `ismcts`.
     """
 

@@ -1,6 +1,6 @@
 """Goes for the three cities, and denies them to the opponent.
 
-Source: R11, the city win; all else is `majority`.
+Source: R11, the city win; the rest is `majority`.
 """
 
 from bots.majority import Majority, Promise
@@ -8,22 +8,22 @@ from engine import CITY, Pack, Rules, Setup, count
 
 
 class Hunt(Promise):
-    """The promise of piles to somebody for whom cities are worth `city` points more each."""
+    """The promise of piles when each city counts for `city` points more."""
 
     def __init__(self, rules: Rules, city: float) -> None:
         super().__init__(rules)
         self.city = city
 
     def alone(self, pile: Pack) -> float:
-        """Return what a pile is worth whatever the other one holds."""
+        """Return what a pile is worth, whatever the other pile holds."""
         return super().alone(pile) + self.city * count(pile, CITY)
 
 
 class CityHunter(Majority):
     """Plays as `majority` does, with more weight on cities: its own and the opponent's.
 
-    `city` is the worth of each in points, beside what the win promises; `patience` is how
-    much more a take must bring for every card still in the hand.
+    `city` is the points each is worth beyond what the win promises; `patience` is how much
+    more a take must bring for every card still in the hand.
     """
 
     def __init__(self, setup: Setup, city: float = 9.0, patience: float = 4.0) -> None:

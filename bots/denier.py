@@ -1,19 +1,18 @@
-"""Spoils the opponent's take, and takes what the opponent wants.
+"""Keeps from the opponent the cards that the opponent wants.
 
 Source: what players of drafting games call hate drafting.
 """
 
 from bots.majority import Promise
-from engine import TAKE, Action, Setup, View
-from engine.cards import size
+from engine import TAKE, Action, Setup, View, size
 
 
 class Denier:
     """Judges an action by the take that it leaves to the opponent.
 
-    A take is worth to somebody what it adds to the promise of the piles. `greed` is how
-    much the own gain counts beside the opponent's loss, `patience` how much more a take
-    must bring for every card still in the hand.
+    A take is worth what it adds to the promise of its owner's pile. `greed` is how much the
+    bot's own gain counts beside the opponent's loss, `patience` how much more a take must
+    bring for every card still in the hand.
     """
 
     def __init__(self, setup: Setup, greed: float = 0.1, patience: float = 4.0) -> None:
@@ -23,7 +22,7 @@ class Denier:
         self.patience = patience
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that spoils most, the first among equals."""
+        """Return the action that leaves least to the opponent, the first among equals."""
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:

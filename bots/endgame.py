@@ -1,7 +1,7 @@
-"""Plays the last round exactly; before it, another bot plays.
+"""Plays the last round exactly; another bot plays before it.
 
-For every hand the opponent may hold, each action is worth what best play of both brings
-with all cards open; the action with the best average over the hands is played. Source:
+For every hand the opponent may hold, an action is worth the result of best play by both
+seats with all cards open. The bot plays the action with the best average over these hands. Source:
 Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001, here
 with all worlds; alpha-beta with bounds as in Knuth, Moore, "An Analysis of Alpha-Beta
 Pruning", 1975.
@@ -40,7 +40,7 @@ class TooLong(Exception):
 
 
 class Position(NamedTuple):
-    """A last round with all cards open; the first of each pair is of the player to act."""
+    """A last round with all cards open; the first of each pair belongs to the player to act."""
 
     hands: tuple[Pack, Pack]
     row: bytes
@@ -75,7 +75,7 @@ class Solver:
         self.ends: dict[Piles, int] = {}
 
     def value(self, position: Position, low: int = LOSS, high: int = WIN) -> int:
-        """Return the value, or where it lies outside of `low` to `high` a bound on it."""
+        """Return the value, or a bound on it where it is outside of `low` to `high`."""
         least, most = self.bounds.get(position, (LOSS, WIN))
         if least >= high or least == most:
             return least
@@ -120,10 +120,9 @@ class Solver:
 
 
 class Exact:
-    """Which actions are best in a last round with few unseen cards.
+    """Finds the best actions of a last round with at most `unseen` unseen cards.
 
-    It is in reach where the unseen cards are `unseen` at most; `positions` bounds the work
-    of a decision, so that rules with long rounds do not take for ever.
+    `positions` bounds the work of a decision, so that it ends under rules with long rounds too.
     """
 
     def __init__(self, rules: Rules, unseen: int = 8, positions: int = 20_000) -> None:
@@ -132,7 +131,7 @@ class Exact:
         self.positions = positions
 
     def best(self, view: View) -> Legal:
-        """Return the actions that are best on average; all of them where out of reach."""
+        """Return the actions that are best on average; all legal ones where it cannot solve."""
         if len(view.legal) == 1 or view.taken == (True, True):
             return view.legal
         if view.round < self.rules.rounds or size(view.unseen) > self.unseen:
@@ -163,11 +162,10 @@ class Exact:
 
 
 class Endgame:
-    """Wraps another bot of this folder: `inside` plays until the last round is in reach.
+    """Wraps another bot of this folder: `inside` plays until the last round can be solved.
 
-    `unseen` is how many unseen cards are in reach, `positions` how many a decision may look
-    at: if that is not enough, the bot inside decides. Between actions that are equally good it
-    takes what the bot inside would play, if that is one of them, or the first.
+    It can with at most `unseen` unseen cards, if a decision takes at most `positions`. Of equally
+    good actions it plays the one that the bot inside would play, or else the first.
     """
 
     def __init__(
@@ -177,7 +175,7 @@ class Endgame:
         self.inside: Strategy = import_module(f"bots.{inside}").bot(setup)
 
     def choose(self, view: View, /) -> Action:
-        """Return the best action, the inner bot's among equals."""
+        """Return the best action; of equally good ones, that of the bot inside."""
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]

@@ -1,20 +1,18 @@
-"""Flat Monte Carlo: plays every action on at random, in many worlds.
+"""Flat Monte Carlo: plays out every action at random, in many worlds.
 
 Source: Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001,
 for sampling worlds; with random play instead of a solver.
 """
 
 from bots.endgame import Exact
-from engine import Action, Setup, View, outcome
-from engine.play import playout
-from engine.worlds import sample
+from engine import Action, Setup, View, outcome, playout, sample
 
 
 class FlatMc:
     """Averages the results of random games, the same worlds for every action.
 
-    `worlds` are drawn for each decision, and each of them is played on once for each
-    action. `positions` bounds the exact search of the last round; 0 does without.
+    `worlds` are drawn for each decision, and each is played on once after each
+    action. `positions` bounds the exact search of the last round; 0 switches it off.
     """
 
     def __init__(self, setup: Setup, worlds: int = 100, positions: int = 10_000) -> None:

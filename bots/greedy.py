@@ -1,10 +1,9 @@
-"""Weighs what a take brings now; gives the opponent the least.
+"""Weighs what a take brings now, and leaves little to the opponent.
 
 Source: the score itself (R12 to R15), one action ahead.
 """
 
-from engine import TAKE, Action, Pack, Seat, Setup, View, points
-from engine.cards import pack_of, size
+from engine import TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
 
 CITY_WIN = 100
 
@@ -25,7 +24,7 @@ class Greedy:
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:
-        """Return the points an action brings, less those it lets the opponent have."""
+        """Return the points that an action brings, less those it leaves to the opponent."""
         if action == TAKE:
             return self.gain(view, view.seat, view.row) - self.patience * size(view.hand)
         row = view.row + bytes((action,))

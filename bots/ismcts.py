@@ -1,7 +1,7 @@
 """Information-set Monte Carlo tree search with a single observer.
 
 One tree for all worlds that fit the view: an iteration draws a world, walks down actions
-that are legal in it, adds one node, plays on, and credits the result along its way. Source:
+that are legal in it, adds one node, plays on, and credits the result along the way. Source:
 Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search", 2012.
 """
 
@@ -16,12 +16,25 @@ from typing import Literal, TypeAlias
 
 from bots.endgame import Exact
 from bots.majority import Promise
-from engine import KINDS, TAKE, Action, Kind, Pack, Seat, Setup, State, View, outcome
-from engine.cards import UNIT, cards_of, pack_of
-from engine.play import playout
+from engine import (
+    KINDS,
+    TAKE,
+    Action,
+    Kind,
+    Pack,
+    Seat,
+    Setup,
+    State,
+    View,
+    cards_of,
+    outcome,
+    pack_of,
+    playout,
+    sample,
+)
+from engine.cards import UNIT
 from engine.scoring import Piles
 from engine.state import Legal
-from engine.worlds import sample
 
 Playout: TypeAlias = Literal["game", "uniform", "greedy"]
 
@@ -29,14 +42,14 @@ SPREAD = 8.0
 """The lead in promised points that makes a win 2.7 times as likely as a loss."""
 
 DENIAL = 0.5
-"""What taking a card from the opponent is worth, beside having it."""
+"""What keeping a card from the opponent is worth, beside owning it."""
 
 _BYTE = tuple(bytes((kind,)) for kind in KINDS)
 _ORDERS = [[itemgetter(*order) for order in permutations(range(n))] for n in range(2, 6)]
 
 
 class Node:
-    """An action after a history, and what came of it.
+    """An action after a history, and the results that followed it.
 
     `total` adds up the results for the seat that acts here; `chances` counts the iterations
     in which the action was legal.
@@ -54,12 +67,12 @@ class Node:
 class Ismcts:
     """Plays the action that the search visited most.
 
-    Each decision has `iterations`, or fewer where `seconds` run out: then two runs are no
-    longer the same. `exploration` weighs the unknown against the good. `playout` is how an
+    Each decision makes `iterations`, or fewer if `seconds` run out; then two runs may differ.
+    `exploration` weighs rarely visited actions against good ones. `playout` is how an
     iteration plays on: `game`, at random to the game's end; `uniform`, at random to the
     round's end, where the piles are worth what they promise; `greedy`, the same, but it
-    takes what is above par. `positions` bounds the exact search of the last round; 0 does
-    without.
+    takes rows that are above average. `positions` bounds the exact search of the last round;
+    0 switches it off.
     """
 
     def __init__(
@@ -84,7 +97,7 @@ class Ismcts:
         self.par = (0.0, 0.0)
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that was visited most; the only good one without a search."""
+        """Return the action that was visited most; a single best one needs no search."""
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]
@@ -107,7 +120,7 @@ class Ismcts:
         return root
 
     def worlds(self, view: View) -> Iterator[State]:
-        """Yield worlds that fit the view; without a deck if the round's end is enough."""
+        """Yield worlds that fit the view; without a deck if playouts stop with the round."""
         if self.playout == "game":
             while True:
                 yield sample(view, self.rng)
@@ -116,7 +129,7 @@ class Ismcts:
         world.deck = b""
         unseen, held = cards_of(view.unseen), view.opponent_cards
         shuffled, at = [*unseen], len(unseen)
-        while True:  # one shuffle deals several hands: 0.8 us each, where one alone takes 2
+        while True:  # one shuffle deals several hands: 0.8 us each, where one shuffle each takes 2
             if at + held > len(unseen):
                 shuffled.sort(key=lambda _: random())
                 at = 0
@@ -174,7 +187,7 @@ class Ismcts:
         return known
 
     def promised(self, world: State) -> float:
-        """Return that chance by the outcome, or by what the piles promise."""
+        """Return that chance by the outcome, or by the promise of the piles."""
         last = self.playout == "game" or world.round == self.rules.rounds
         if last or max(world.piles) >= self.rules.city_pack:
             winner = outcome(world.piles, self.rules).winner
@@ -182,7 +195,7 @@ class Ismcts:
         return 1.0 / (1.0 + exp(-self.promise.lead(world.piles) / SPREAD))
 
     def finish(self, world: State) -> None:
-        """Play row and piles of the world to the round's end, in place."""
+        """Play the row and the piles of the world to the round's end, in place."""
         seat, row, piles = world.to_act, world.row, [*world.piles]
         hands = [self.mixed(world.hands[0]), self.mixed(world.hands[1])]
         may_take = [not world.taken[0], not world.taken[1]]
@@ -213,15 +226,15 @@ class Ismcts:
         return sorted(cards, key=lambda _: self.rng.random())
 
     def takes(self, seat: Seat, row: bytes, held: int) -> bool:
-        """Return whether a playout takes: as likely as any card, or what is above par."""
+        """Return whether a playout takes: as likely as any card, or if the row is above average."""
         if self.playout == "uniform":
             return self.rng.random() * (held + 1) < 1.0
         return sum(row[-self.rules.take_size :].translate(self.marginal[seat])) >= self.par[seat]
 
     def look(self, view: View) -> None:
-        """Work out what one card more of each kind promises, and what an average take does.
+        """Work out what one more card of each kind promises, and what an average take promises.
 
-        In bytes, to be added up after a translation: 0.3 us for a row, where floats take 0.6.
+        They are bytes, which `bytes.translate` looks up: 0.3 us for a row, floats take 0.6.
         """
         first, second = view.piles
         lead = self.promise.lead(view.piles)
@@ -237,7 +250,7 @@ class Ismcts:
 
 
 def _in_bytes(own: list[float], other: list[float]) -> bytes:
-    """Return points by kind, tenths of them and above 128, with the opponent's loss in it."""
+    """Return points by kind, the opponent's loss included, as tenths of a point above 128."""
     points = [mine + DENIAL * theirs for mine, theirs in zip(own, other, strict=True)]
     return bytes([max(0, min(255, round(128 + 10 * each))) for each in points]).ljust(256)
 

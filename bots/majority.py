@@ -1,21 +1,33 @@
 """Counts supports: plays for majorities and sets.
 
-Source: R12 to R15, each by what may still change it.
+Source: R12 to R15, each weighed by the cards that may still change it.
 """
 
-from engine import CITY, SUPPORTS, TAKE, Action, Pack, Rules, Seat, Setup, View, count
-from engine.cards import pack_of, size
+from engine import (
+    CITY,
+    SUPPORTS,
+    TAKE,
+    Action,
+    Pack,
+    Rules,
+    Seat,
+    Setup,
+    View,
+    count,
+    pack_of,
+    size,
+)
 from engine.scoring import Piles, deals
 
 CITY_WORTH = (0.0, 2.0, 7.0, 100.0)
-"""What cities are worth by how near they are to the win: the last of these is the win."""
+"""What cities are worth by how near they are to the win; the last number is the win."""
 
 
 class Promise:
     """What two piles are likely to be worth at the end, in points.
 
     A lead counts for more the fewer cards of its value are left to turn it, and a set
-    counts in part before it is whole.
+    counts in part before it is complete.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -23,7 +35,7 @@ class Promise:
         self._alone: dict[Pack, float] = {}
 
     def lead(self, piles: Piles) -> float:
-        """Return the points that the first pile promises more than the second."""
+        """Return by how many points the first pile promises more than the second."""
         first, second = piles
         lead = self.alone(first) - self.alone(second)
         for kind in SUPPORTS:
@@ -40,7 +52,7 @@ class Promise:
         return self.lead((more, theirs)) - self.lead((mine, theirs))
 
     def alone(self, pile: Pack) -> float:
-        """Return what a pile is worth whatever the other one holds: sets, deals, cities."""
+        """Return what a pile is worth, whatever the other pile holds: sets, deals, cities."""
         worth = self._alone.get(pile)
         if worth is None:
             worth = self._alone[pile] = self._counted(pile)
@@ -70,7 +82,7 @@ class Majority:
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:
-        """Return the points an action brings, less those it lets the opponent have."""
+        """Return the points that an action brings, less those it leaves to the opponent."""
         if action == TAKE:
             return self.promise.gain(view, view.seat, view.row) - self.patience * size(view.hand)
         row = view.row + bytes((action,))

@@ -1,7 +1,7 @@
 """Perfect-information Monte Carlo: alpha-beta in sampled worlds.
 
-Every action is judged in each of some worlds by a search that sees all hands, and the best
-average is played; in the last round all worlds are searched to the end. Source: Levy, "The
+Every action is judged in each of some worlds by a search that sees all hands, and the one with
+the best average is played. In the last round all worlds are searched to the end. Source: Levy, "The
 Million Pound Bridge Program", 1989; Long, Sturtevant, Buro, Furtak, "Understanding the
 Success of Perfect Information Monte Carlo Sampling in Game Tree Search", 2010.
 """
@@ -12,17 +12,16 @@ from math import inf
 
 from bots.endgame import Exact
 from bots.majority import Promise
-from engine import Action, Seat, Setup, State, View
-from engine.cards import UNIT, cards_of, pack_of
-from engine.worlds import sample
+from engine import Action, Seat, Setup, State, View, cards_of, pack_of, sample
+from engine.cards import UNIT
 
 
 class Pimc:
     """Searches `plies` actions deep in each of `worlds` worlds.
 
-    Where the search stops, piles are worth what they promise, and who has not taken will
-    take the end of the row, or cards of the average if that is better. `positions` bounds
-    the exact search of the last round; 0 does without.
+    Where the search stops, piles are worth what they promise, and a seat that has not taken
+    is credited with the end of the row, or with average cards if those are better.
+    `positions` bounds the exact search of the last round; 0 switches it off.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class Pimc:
         worth = dict.fromkeys(best, 0.0)
         for _ in range(self.worlds):
             world = sample(view, self.rng)
-            world.deck = b""  # what is dealt after this round is nobody's to see
+            world.deck = b""  # the search ends with this round
             for action in best:
                 worth[action] -= self.after(world, action, self.plies - 1, -inf, inf)
         return max(worth, key=worth.__getitem__)

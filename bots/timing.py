@@ -5,16 +5,15 @@ weights come from a search (docs/search.md).
 """
 
 from bots.majority import Promise
-from engine import TAKE, Action, Setup, View
-from engine.cards import counts, size
+from engine import TAKE, Action, Setup, View, counts, size
 
 
 class Timing:
-    """Weighs what a take brings against what both could still do.
+    """Weighs what a take brings against what both seats could still do.
 
     While both may take, it counts what the opponent could take next, and takes only when
     that beats `patience` points for each card in either hand. When only it may take, it
-    weighs this row against the next one, after a card of each.
+    weighs this row against the next one, after a card of each seat.
     """
 
     def __init__(self, setup: Setup, patience: float = 2.0) -> None:
@@ -27,18 +26,18 @@ class Timing:
         if len(view.legal) == 1:
             return view.legal[0]
         if view.taken[view.seat]:
-            return max(view.legal, key=lambda kind: self.spoilt(view, kind))
+            return max(view.legal, key=lambda kind: self.denial(view, kind))
         worth = self.last if view.taken[view.opponent] else self.first
         return max(view.legal, key=lambda action: worth(view, action))
 
-    def spoilt(self, view: View, kind: Action) -> float:
-        """Return what a card takes from the opponent's next take."""
+    def denial(self, view: View, kind: Action) -> float:
+        """Return by how much a card lowers the opponent's next take."""
         return -self.promise.gain(view, view.opponent, view.row + bytes((kind,)))
 
     def first(self, view: View, action: Action) -> float:
         """Return the worth of an action while both may take."""
         if action != TAKE:
-            return self.spoilt(view, action)
+            return self.denial(view, action)
         mine = self.promise.gain(view, view.seat, view.row)
         left = self.promise.gain(view, view.opponent, view.row[: -self.size])
         hurry = self.patience * (size(view.hand) + view.opponent_cards)
@@ -54,7 +53,7 @@ class Timing:
         return 0.31 * now + 0.14 * self.next(view, row)
 
     def next(self, view: View, row: bytes) -> float:
-        """Return what a take brings on average after one unseen card more."""
+        """Return what a take brings on average after one more unseen card."""
         each = [
             n * self.promise.gain(view, view.seat, row + bytes((kind,)))
             for kind, n in enumerate(counts(view.unseen))

@@ -1,12 +1,12 @@
 """The exceptions of the engine, each with the evidence that explains it.
 
 EngineError
-├── RulesError        numbers that make no playable game
+├── RulesError        rules that cannot be played
 ├── NotationError     a text that is not in the notation
 ├── DealError         cards that are not a deal of these rules
 ├── IllegalAction     an action that the rules forbid in this position
 │   └── AfterEnd      an action after the game was over
-└── RecordError       a game record that is not one
+└── RecordError       a text that is not a game record
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class EngineError(Exception):
 
 
 class RulesError(EngineError, ValueError):
-    """Rules whose numbers make no playable game; the message shows the arithmetic."""
+    """Rules that cannot be played; the message shows the arithmetic."""
 
 
 class NotationError(EngineError, ValueError):
@@ -29,7 +29,7 @@ class NotationError(EngineError, ValueError):
 
 
 class DealError(EngineError, ValueError):
-    """Cards that are not exactly the cards of the rules, or not as many."""
+    """A deal that does not hold exactly the cards of the rules."""
 
 
 class IllegalAction(EngineError, ValueError):

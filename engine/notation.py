@@ -13,23 +13,23 @@ _CARDS = {char: kind for char, kind in _ACTIONS.items() if kind != TAKE}
 def parse_cards(text: str) -> bytes:
     """Return the cards of a text, one kind a byte.
 
-    Raises NotationError for a character that is no card.
+    Raises NotationError for a character that is not a card.
 
     >>> list(parse_cards("5C"))
     [0, 10]
     """
-    return _parse(text, _CARDS, "card")
+    return _parse(text, _CARDS, "a card")
 
 
 def parse_actions(text: str) -> bytes:
     """Return the actions of a text, one a byte.
 
-    Raises NotationError, with its ply, for a character that is no action.
+    Raises NotationError, with the ply, for a character that is not an action.
 
     >>> list(parse_actions("5CT"))
     [0, 10, 11]
     """
-    return _parse(text, _ACTIONS, "action")
+    return _parse(text, _ACTIONS, "an action")
 
 
 def _parse(text: str, meanings: dict[str, int], noun: str) -> bytes:
@@ -39,8 +39,8 @@ def _parse(text: str, meanings: dict[str, int], noun: str) -> bytes:
         (char,) = error.args
         index = text.index(char)
         raise NotationError(
-            f"{char!a} at index {index} is no {noun}: one of {' '.join(meanings)}",
-            index if noun == "action" else None,
+            f"{char!a} at index {index} is not {noun}: use {' '.join(meanings)}",
+            index if meanings is _ACTIONS else None,
         ) from None
 
 

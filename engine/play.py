@@ -31,7 +31,7 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     """Play the state to its end, in place.
 
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
-    `state.to_act` is then the seat that did it.
+    `state.to_act` is then the seat whose strategy did it.
     """
     while not state.over:
         seat = state.to_act
@@ -43,7 +43,7 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
 
 
 def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> Game:
-    """Play one game between two bots, the whole protocol through.
+    """Play one whole game between two bots.
 
     The same bots and seed give the same game. Raises what `play` raises.
 

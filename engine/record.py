@@ -30,7 +30,7 @@ class Record(NamedTuple):
         return state
 
     def to_json(self, **more: Any) -> str:
-        """Return the record as one JSON line, `more` behind it."""
+        """Return the record as one JSON line, with the keys `more` at its end."""
         rules = self.rules.changes()
         data = {"deal": self.deal, "actions": self.actions}
         return json.dumps(data | ({"rules": rules} if rules else {}) | more)
@@ -39,7 +39,7 @@ class Record(NamedTuple):
     def from_json(cls, text: str | bytes) -> Record:
         """Return the record of a JSON line; keys that are not the engine's are ignored.
 
-        Raises RecordError for a text that is no record, RulesError for impossible rules.
+        Raises RecordError for a text that is not a record, RulesError for unplayable rules.
 
         >>> Record.from_json('{"deal": "56", "actions": ""}')
         Record(deal='56', actions='', rules=Rules())
@@ -52,7 +52,7 @@ class Record(NamedTuple):
             raise RecordError("a record is a JSON object")
         for key in ("deal", "actions"):
             if not isinstance(data.get(key), str):
-                raise RecordError(f"a record has a text {key!r}")
+                raise RecordError(f"a record needs a string {key!r}")
         return cls(data["deal"], data["actions"], Rules.from_changes(data.get("rules", {})))
 
     @classmethod

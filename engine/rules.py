@@ -19,10 +19,10 @@ class Rules:
     """The numbers of one game; the default is District Noir as published.
 
     `copies` has 11 counts in kind order, `majority_values` four values for 5, 6, 7, 8.
-    With fewer cities in the pack than `cities_needed` nobody can win by City. What follows
-    from the numbers: `deck`, every card in kind order, and `pack`, the same as a pack;
-    `city_pack`, the cities it takes to win; `round_plies`, the actions of both in a round.
-    Raises RulesError, with the arithmetic, for numbers that make no playable game.
+    With fewer cities in the pack than `cities_needed` nobody can win by City. Derived from
+    the numbers: `deck`, every card in kind order, and `pack`, the same as a pack; `city_pack`,
+    the cities it takes to win; `round_plies`, the actions of both seats in a round.
+    Raises RulesError, with the arithmetic, for rules that cannot be played.
 
     >>> Rules(removed=2)
     Traceback (most recent call last):
@@ -86,7 +86,7 @@ cards, but the copies add up to 45
     def from_changes(cls, changes: object) -> Rules:
         """Return the published rules with some numbers changed; the inverse of `changes`.
 
-        Raises RulesError for a name that is not a rule, or a value that is not one.
+        Raises RulesError for an unknown name or an invalid value.
 
         >>> Rules.from_changes({"set_bonus": 4}).set_bonus
         4
@@ -113,11 +113,11 @@ RULE_NAMES = tuple(entry.name for entry in fields(Rules) if entry.init)
 
 
 def _show(value: object) -> str:
-    """Return the value for a message: in short, whatever it is."""
+    """Return the value as text for a message, shortened if it is long."""
     try:
         text = ascii(value)
     except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
-        return "one too long to print"
+        return "a value too long to print"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
@@ -132,7 +132,7 @@ def _is_int(value: object) -> bool:
 
 
 def _check_numbers(rules: Rules) -> None:
-    """Refuse what is not a number in its range."""
+    """Refuse a value that is not a number in its range."""
     lowest = {"removed": 0, "opening_row": 0}
     for name in ("removed", "hand_size", "opening_row", "take_size", "rounds", "cities_needed"):
         value, least = getattr(rules, name), lowest.get(name, 1)
@@ -160,7 +160,7 @@ def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) ->
 
 
 def _check_deal(rules: Rules) -> None:
-    """Refuse numbers that do not use up exactly the cards there are."""
+    """Refuse numbers that deal more or fewer cards than the deck has."""
     dealt = rules.opening_row + rules.rounds * 2 * rules.hand_size + rules.removed
     if dealt != len(rules.deck):
         raise RulesError(
@@ -171,7 +171,7 @@ def _check_deal(rules: Rules) -> None:
 
 
 def _check_forced_take(rules: Rules) -> None:
-    """Refuse numbers under which an empty hand may face an empty row (R8).
+    """Refuse numbers that may leave a forced take without a card in the row (R8).
 
     The worst case: the first player has played the whole hand, and the opponent, one card
     short of it, has just taken.

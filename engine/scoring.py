@@ -102,7 +102,7 @@ def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdo
 
 
 def points(piles: Piles, rules: Rules = STANDARD) -> tuple[int, int]:
-    """Return the points of both seats (R12-R15): the sums of `breakdown`, sooner."""
+    """Return the points of both seats (R12-R15): the sums of `breakdown`, faster."""
     first, second = piles
     return (
         sum(majorities(first, second, rules), sets(first, rules)) + sum(deals(first)),

@@ -18,7 +18,7 @@ Step: TypeAlias = str | int
 def address(master: int, *path: Step) -> bytes:
     """Return the master seed and a path as bytes; two paths never have the same bytes.
 
-    Whatever is appended to an address makes another one, which is no path's.
+    An address with anything appended to it is not the address of any path.
 
     >>> address(7, "deal", 0)
     b"(7, 'deal', 0)"
@@ -32,9 +32,9 @@ def digest(address: bytes) -> int:
 
 
 def noise(address: bytes, size: int) -> bytes:
-    """Return so many random bytes that live at an address.
+    """Return `size` random bytes, which depend only on the address.
 
-    Enough for a deal, and sooner there than a generator: 2 us for 360 bytes, 4 to seed one.
+    A deal takes 360 of them, in 2 us; seeding a generator takes 4 us.
 
     >>> noise(address(7, "deal"), 2) == noise(address(7, "deal"), 2)
     True
@@ -54,9 +54,9 @@ def stream(master: int, *path: Step) -> Random:
 
 
 def generator(seed: int) -> Random:
-    """Return `random.Random(seed)`, of an int: the same numbers, sooner.
+    """Return a generator with the numbers of `random.Random(seed)`, for an int, faster.
 
-    It is seeded in C, and only once: 3.8 us where Random takes 4.9.
+    It is seeded once, in C: 3.8 us, where Random takes 4.9.
 
     >>> generator(7).random() == Random(7).random()
     True

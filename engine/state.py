@@ -38,7 +38,7 @@ def random_deal(rng: Random, rules: Rules = STANDARD) -> bytes:
 class State:
     """A game between two actions; the only mutable class of the engine.
 
-    `deal` is a deal in the order of the notation; it is not checked (see `parse_deal`).
+    `deal` is in the order of the notation, and is not checked (see `parse_deal`).
     Packs are ints (engine.cards), `row`, `deck`, `removed`, `opening` and `history` are
     bytes, one kind or action each: immutable, so that copies and views share them.
     """
@@ -88,7 +88,7 @@ class State:
         self.history = b""
 
     def legal(self) -> Legal:
-        """Return the legal actions in ascending order; none when the game is over (R4-R8)."""
+        """Return the legal actions in ascending order; empty when the game is over (R4-R8)."""
         if self.over:
             return ()
         seat = self.to_act
@@ -220,7 +220,7 @@ def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
 def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:
     """Return the action as an int; raise IllegalAction unless it is one of the legal ones.
 
-    An IntEnum or a numpy integer stands for its number; a bool, a float or a text for none.
+    An IntEnum or a numpy integer is accepted as its number; a bool, a float or a str is not.
     """
     number = _plain(action)
     if number not in legal:

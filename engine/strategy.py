@@ -67,7 +67,7 @@ UNLIMITED = Clock()
 
 
 class Setup(NamedTuple):
-    """What a strategy is given before the game; fields may be added, none will go."""
+    """What a strategy gets before the game; fields may be added, none will be removed."""
 
     rng: Random
     seat: Seat

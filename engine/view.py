@@ -1,4 +1,4 @@
-"""View: what one seat knows of a game, with no way back to the State."""
+"""View: what one seat knows of a game; no attribute leads back to the State."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class View(NamedTuple):
     def to_text(self) -> str:
         """Return the view as one line: seat, hand, opening row and the actions so far.
 
-        `-` stands for no card. The rest of the view follows from these four.
+        `-` stands for an empty hand or row. The rest of the view follows from these four.
         """
         hand = to_text(cards_of(self.hand))
         words = (str(self.seat), hand or "-", to_text(self.opening) or "-", to_text(self.history))
@@ -84,7 +84,7 @@ class View(NamedTuple):
             raise NotationError(f"a view is '0|1 hand row actions', not {text!a}")
         hand, opening = (b"" if word == "-" else parse_cards(word) for word in words[1:3])
         history = parse_actions(words[3] if len(words) == 4 else "")
-        return _rebuilt(int(words[0]), hand, opening, history, rules)
+        return _rebuild(int(words[0]), hand, opening, history, rules)
 
     def __repr__(self) -> str:
         rules = "" if self.rules == STANDARD else f", {self.rules!r}"
@@ -92,7 +92,7 @@ class View(NamedTuple):
 
 
 def view(state: State, seat: Seat) -> View:
-    """Return what the seat knows of the state; `state.legal()` is written out, 45 ns sooner."""
+    """Return what the seat knows of the state; `state.legal()` written out saves 45 ns."""
     hand, row, taken = state.hands[seat], state.row, state.taken
     if seat != state.to_act or state.over:
         legal: Legal = ()
@@ -109,10 +109,12 @@ def view(state: State, seat: Seat) -> View:
     )
 
 
-def _rebuilt(seat: Seat, hand: bytes, opening: bytes, history: bytes, rules: Rules) -> View:
-    """Return the view by playing it out in any world that fits: the rest is the same in all."""
+def _rebuild(seat: Seat, hand: bytes, opening: bytes, history: bytes, rules: Rules) -> View:
+    """Return the view by playing the actions in one world that fits; all such worlds agree."""
     now = min(len(history) // rules.round_plies, rules.rounds - 1)
-    hands = [played(history, number, who, rules) for number in range(now + 1) for who in (0, 1)]
+    hands = [
+        played(history, number, player, rules) for number in range(now + 1) for player in (0, 1)
+    ]
     hands[2 * now + seat] += hand
     unseen = list(rules.deck)
     for card in b"".join(hands) + opening:

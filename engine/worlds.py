@@ -1,4 +1,4 @@
-"""Worlds: States that a view cannot tell from the truth, drawn without looking at it."""
+"""Worlds: States that fit a view, drawn without looking at the true State."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from engine.view import View
 
 
 def sample(view: View, rng: Random) -> State:
-    """Return a world drawn uniformly from all that the view allows.
+    """Return a world drawn uniformly from all that fit the view.
 
-    Every order of the unseen cards is equally likely: what the opponent's actions may say
-    about the hand is not weighed. Equal views and equal generators give equal worlds.
+    Every order of the unseen cards is equally likely: what the opponent's actions suggest
+    about the hand is ignored. Equal views and equal generators give equal worlds.
     """
     rules = view.rules
     cards = cards_of(view.unseen)
@@ -40,7 +40,7 @@ def sample(view: View, rng: Random) -> State:
 
 
 def sample_hand(view: View, rng: Random) -> Pack:
-    """Return an opponent's hand drawn uniformly: in less than half the time of a world."""
+    """Return an opponent's hand drawn uniformly, in less than half the time of a world."""
     random = rng.random
     unseen = [*cards_of(view.unseen)]
     hand = 0
@@ -50,7 +50,7 @@ def sample_hand(view: View, rng: Random) -> Pack:
 
 
 def hands(view: View) -> Iterator[tuple[Pack, int]]:
-    """Yield every hand the opponent may hold, with the number of its deals.
+    """Yield every hand the opponent may hold, each with the number of deals that lead to it.
 
     The numbers add up to the ways of choosing that many of the unseen cards.
     """
@@ -59,7 +59,7 @@ def hands(view: View) -> Iterator[tuple[Pack, int]]:
 
 
 def _choices(cards: list[tuple[Pack, int]], size: int) -> Iterator[tuple[Pack, int]]:
-    """Yield every pack of so many of these cards, with the number of ways to choose it."""
+    """Yield every pack of `size` of these cards, each with the number of ways to choose it."""
     if not cards:
         if not size:
             yield 0, 1

@@ -25,7 +25,7 @@ def test_every_character_is_its_kind() -> None:
 def test_the_take_is_an_action_and_no_card() -> None:
     """`T` is action 11; among cards it is an error."""
     assert list(parse_actions("5T")) == [0, 11]
-    with pytest.raises(NotationError, match="'T' at index 1 is no card"):
+    with pytest.raises(NotationError, match="'T' at index 1 is not a card"):
         parse_cards("5T")
 
 

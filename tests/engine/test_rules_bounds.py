@@ -84,9 +84,9 @@ def test_a_value_that_cannot_be_printed_is_refused_all_the_same() -> None:
     for _ in range(100_000):
         nested = [nested]
     assert refusal(removed=10**5000) == (
-        "removed must be a whole number from 0 to 1000: one too long to print"
+        "removed must be a whole number from 0 to 1000: a value too long to print"
     )
-    assert refusal(set_bonus=nested).endswith(": one too long to print")
+    assert refusal(set_bonus=nested).endswith(": a value too long to print")
 
 
 def test_a_row_that_shrinks_from_round_to_round_may_be_too_short_in_the_last() -> None:

@@ -140,7 +140,7 @@ def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "words", "reason"),
     [
-        ("{}", [], "games.jsonl: line 1: a record has a text 'deal'"),
+        ("{}", [], "games.jsonl: line 1: a record needs a string 'deal'"),
         ('{"deal": "5", "actions": ""}', [], "games.jsonl: line 1: the deal has 1 cards, not 45"),
         (
             json.dumps({"deal": DEAL, "actions": "8T8"}),

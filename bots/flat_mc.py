@@ -1,4 +1,4 @@
-"""Flat Monte Carlo: plays out every action at random, in many worlds.
+"""Flat Monte Carlo: every action played out in many worlds.
 
 Source: Ginsberg, "GIB: Imperfect Information in a Computationally Challenging Game", 2001,
 for sampling worlds; with random play instead of a solver.

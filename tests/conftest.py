@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,14 +23,12 @@ Arena = Callable[..., Done]
 def arena(tmp_path: Path) -> Arena:
     """Return a function that runs `arena` with these words in the test's folder.
 
-    It is run in this process, which saves a second of imports; with variables for its
-    environment, in a process of its own.
+    It runs in this process, which saves a second of imports; variables for its environment
+    are set for as long as it runs.
     """
 
     def run(*words: str, **environment: str) -> Done:
-        if environment:
-            return run_command(tmp_path, *words, **environment)
-        return run_here(tmp_path, *words)
+        return run_here(tmp_path, *words, **environment)
 
     return run
 
@@ -47,9 +46,14 @@ def run_command(folder: Path, *words: str, **environment: str) -> Done:
     )
 
 
-def run_here(folder: Path, *words: str) -> Done:
+def run_here(folder: Path, *words: str, **environment: str) -> Done:
     """Run what the command runs, in this process, and return what it prints and its status."""
-    with _streams() as (out, errors), contextlib.chdir(folder), _arguments(words):
+    with (
+        _environment(environment),
+        _streams() as (out, errors),
+        contextlib.chdir(folder),
+        _arguments(words),
+    ):
         try:
             main()
         except SystemExit as end:
@@ -64,6 +68,17 @@ def _streams() -> Iterator[tuple[io.StringIO, io.StringIO]]:
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         yield out, errors
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables of the environment, TMPDIR among them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        if variables:
+            patch.setattr(tempfile, "tempdir", None)  # where it was before, tempfile remembers
+        yield
 
 
 @contextlib.contextmanager

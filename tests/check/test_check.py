@@ -201,10 +201,20 @@ def test_a_rogue_is_refused_for_the_right_reason(
     assert list(scratch.iterdir()) == []
 
 
+LIGHT = {
+    "champion": "iterations=20, positions=50",
+    "endgame": "positions=50",
+    "flat_mc": "worlds=2, positions=50",
+    "ismcts": "iterations=20, positions=50",
+    "pimc": "worlds=1, plies=2, positions=50",
+}
+"""Parameters with which a bot that searches needs little time."""
+
+
 @pytest.mark.parametrize("name", [name for name, _ in installed()])
 def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
     """Each of those in bots/: nothing fails, and everything is tried."""
-    found = report(arena, name, "--games", "4", "--seconds", "6")
+    found = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4", "--seconds", "600")
     assert found["ok"], with_status(found, "fail")
     assert set(with_status(found, "none")) <= ({"lane jail"} if NO_JAIL else set())
 

@@ -10,7 +10,7 @@ import pytest
 from arena.records.naming import NAMINGS
 from arena.records.show import card_names, format_game
 from engine import KINDS, STANDARD, Record
-from tests.conftest import Arena
+from tests.conftest import Arena, run_command
 from tests.positions import dealt
 
 DEAL = dealt("5678C", "824xz", "CC", removed="y23")
@@ -131,8 +131,10 @@ def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> Non
     assert "K♠" in done.stdout
     for naming in NAMINGS:
         assert arena("show", "games.jsonl", "--names", naming).returncode == 0
-    assert arena("show", "games.jsonl", PYTHONIOENCODING="ascii", PYTHONUTF8="0").returncode == 0
-    latin = arena("show", "games.jsonl", "--names", "deck", PYTHONIOENCODING="latin-1")
+    words = ("show", "games.jsonl", "--names", "deck")
+    ascii_only = run_command(tmp_path, *words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert ascii_only.returncode == 0
+    latin = run_command(tmp_path, *words, PYTHONIOENCODING="latin-1")
     assert latin.returncode == 0
     assert "K?" in latin.stdout
 

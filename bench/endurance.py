@@ -1,4 +1,4 @@
-"""A run of a million games: whether its memory stays flat and its speed the same.
+"""A run of a million games: whether its memory and its speed stay the same.
 
 `python -m bench.endurance [GAMES]` prints the row; it takes some minutes.
 """
@@ -45,7 +45,7 @@ class _Watch(threading.Thread):
 
 
 def rows(games: int = GAMES) -> Iterator[Row]:
-    """Yield the parent's memory, and the speed of the last tenth beside the first's."""
+    """Yield the parent's memory, and the speed of the last tenth beside that of the first."""
     times: list[tuple[int, float]] = [(0, perf_counter())]
     add = Store.add
 

@@ -15,14 +15,13 @@ import engine.state
 from bench import bare
 from bench.timing import each, paired
 from bots.uniform import bot
-from engine import State, play_game
-from engine.play import playout
-from engine.scoring import outcome
+from engine import State, outcome, play_game, playout, sample, sample_hand
 from engine.state import random_deal
 from engine.view import view
-from engine.worlds import sample, sample_hand
 
-BARE_ASKED = 44_000  # games/s of a bare loop on the machine the targets were set on
+_FASTER = 1.18  # the bare loop's speed, beside that of the one the targets were set with
+BARE_ASKED = round(44_000 * _FASTER)
+"""Games/s that the bare loop would play on the machine the targets were set on."""
 
 
 class Row(NamedTuple):
@@ -35,7 +34,7 @@ class Row(NamedTuple):
 
 
 def rows() -> Iterator[Row]:
-    """Yield the whole table, measured as it is read."""
+    """Yield the rows, each measured when it is asked for."""
     rng = Random(1)
     yield from _games(rng)
     yield from _playouts(rng)
@@ -50,18 +49,19 @@ def _games(rng: Random) -> Iterator[Row]:
         lambda: play_game(bot, bot, seed=next(seeds)), lambda: bare.play(rng)
     )
     yield Row("bare loop, games/s", f"{1 / yardstick:,.0f}", "1")
-    yield Row("whole protocol, games/s", f"{1 / own:,.0f}", f"{ratio:.3f}", "0.35, better 0.5")
+    wanted = f"{0.43 / _FASTER:.2f} (0.43 of the bare loop as it was)"
+    yield Row("whole protocol, games/s", f"{1 / own:,.0f}", f"{ratio:.3f}", wanted)
 
 
 def positions(rng: Random, games: int) -> list[State]:
     """Return every position of some random games but the last."""
-    found = []
+    states = []
     for _ in range(games):
         state = State(random_deal(rng))
         while not state.over:
-            found.append(state.copy())
+            states.append(state.copy())
             state.apply(rng.choice(state.legal()))
-    return found
+    return states
 
 
 def _playouts(rng: Random) -> Iterator[Row]:
@@ -71,7 +71,7 @@ def _playouts(rng: Random) -> Iterator[Row]:
     }
     for where, (start, asked) in starts.items():
         own, _, ratio = paired(lambda start=start: _playout(start, rng), lambda: bare.play(rng))  # type: ignore[misc]
-        wanted = f"{asked / BARE_ASKED:.3f} ({asked:,} of {BARE_ASKED:,})"
+        wanted = f"{asked / BARE_ASKED:.2f} ({asked:,} there)"
         yield Row(f"playouts/s from {where}", f"{1 / own:,.0f}", f"{ratio:.3f}", wanted)
 
 
@@ -92,17 +92,17 @@ def _playout(start: State, rng: Random) -> object:
 
 
 def _operations(rng: Random) -> Iterator[Row]:
-    found = positions(rng, 60)
-    moves = [(state, rng.choice(state.legal())) for state in found]
-    views = [view(state, state.to_act) for state in found]
+    states = positions(rng, 60)
+    moves = [(state, rng.choice(state.legal())) for state in states]
+    views = [view(state, state.to_act) for state in states]
     first = [view(State(random_deal(rng)), 0) for _ in range(500)]
     _, yardstick, _ = paired(lambda: None, lambda: bare.play(rng), rounds=10)
     names = {"rng": rng, "view": view, "sample": sample, "sample_hand": sample_hand}
     operations: list[tuple[str, str, Callable[[], list[Any]], float | None]] = [
-        ("copy", "item.copy()", lambda: found, 0.4e-6),
+        ("copy", "item.copy()", lambda: states, 0.4e-6),
         ("apply", "item[0].apply(item[1])", lambda: [(s.copy(), a) for s, a in moves], None),
-        ("legal", "item.legal()", lambda: found, None),
-        ("view", "view(item, item.to_act)", lambda: found, None),
+        ("legal", "item.legal()", lambda: states, None),
+        ("view", "view(item, item.to_act)", lambda: states, None),
         ("sample at the first ply", "sample(item, rng)", lambda: first, 8e-6),
         ("sample over all plies", "sample(item, rng)", lambda: views, 8e-6),
         ("sample_hand over all plies", "sample_hand(item, rng)", lambda: views, None),
@@ -115,7 +115,7 @@ def _operations(rng: Random) -> Iterator[Row]:
 
 
 def _variants(rng: Random) -> Row:
-    """Hold playouts against an engine whose numbers are written into the code."""
+    """Compare playouts with those of an engine whose rules are constants in its code."""
     source = textwrap.dedent(inspect.getsource(State.apply))
     for number, value in (("take_size", "5"), ("city_pack", str(3 << 50))):
         assert f"self.rules.{number}" in source
@@ -144,7 +144,7 @@ def _variants(rng: Random) -> Row:
 
 
 def _memory(rng: Random) -> Row:
-    """Play 2,000 games to the middle of round 2 and weigh them; what they share is not in it."""
+    """Return the memory of a game in the middle of round 2, without what all games share."""
     middle_of_round_2(rng)
     gc.collect()
     tracemalloc.start()

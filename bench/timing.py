@@ -30,8 +30,8 @@ def times_for(work: Work, wanted: float) -> int:
 def paired(work: Work, yardstick: Work, rounds: int = 40) -> tuple[float, float, float]:
     """Return the best seconds of both, and the median over rounds of their rates' ratio.
 
-    The two take turns of about 30 ms, so that a change of the machine's speed meets both,
-    after a second of each in which what is worked out once is worked out.
+    The two take turns of about 30 ms, so that a change of the machine's speed affects both.
+    A second of each comes first, in which their caches fill.
     """
     for one in (work, yardstick):
         seconds(one, times_for(one, 1.0))
@@ -42,7 +42,7 @@ def paired(work: Work, yardstick: Work, rounds: int = 40) -> tuple[float, float,
 
 
 def each(statement: str, make: Callable[[], list[Any]], **names: Any) -> float:
-    """Return the best seconds of a statement about `item`; the loop around it is taken off.
+    """Return the best seconds of a statement about `item`, without those of the loop around it.
 
     The items are made anew for every repetition, so that the statement may change them.
     """
@@ -60,10 +60,20 @@ def each(statement: str, make: Callable[[], list[Any]], **names: Any) -> float:
 
 def machine() -> str:
     """Return the processor, the number of cores and the Python, as a line."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{processor()}, {os.cpu_count()} cores, {python}"
+
+
+def load() -> float:
+    """Return how many processes wanted a core, on average over the last minute."""
+    return os.getloadavg()[0]
+
+
+def processor() -> str:
+    """Return the model of the processor, or its architecture where the model is unknown."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         model = names[0].partition(": ")[2] if names else model
-    cores = os.cpu_count()
-    return f"{model}, {cores} cores, {platform.python_implementation()} {platform.python_version()}"
+    return model

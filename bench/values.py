@@ -1,7 +1,7 @@
 """Learns what piles are worth between two rounds: the table of `bots/champion.py`.
 
-`python -m bench.values` plays games of STAGES on all cores, with the rounds before a random
-one played loosely, so that the positions between rounds are of many kinds. A logistic
+`python -m bench.values` plays games of STAGES on all cores. The rounds before a random one are
+played with some random actions, so that the positions between rounds are of many kinds. A logistic
 regression of the result on `features` gives the table, which is printed as Python. Takes
 about half an hour on two cores.
 """
@@ -28,7 +28,7 @@ from engine.strategy import Setup
 from engine.view import view
 
 STAGES = (("majority", 100_000, 0.15), ("champion(iterations=150)", 10_000, 1.0))
-"""Who plays, how many games, and what one of their positions counts."""
+"""The bot, its number of games, and the weight of each of their positions."""
 
 LOOSE = (0.0, 0.1, 0.3, 0.6)
 CHUNK = 50
@@ -39,9 +39,9 @@ Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """A position between rounds: piles and row as counts, whose result is known.
+    """A position between rounds with its game's result: piles and row as counts.
 
-    The first of the piles is that of the seat which begins the next round.
+    The first pile is that of the seat that begins the next round.
     """
 
     after: int

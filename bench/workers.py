@@ -1,4 +1,4 @@
-"""How much of the engine's speed reaches the CSV files, and what a second worker brings."""
+"""How much of the engine's speed reaches the CSV files, and what a second worker adds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
         engine, one, two = (median(column) for column in zip(*found, strict=True))
         share = median(rates[2] / rates[0] / 2 for rates in found)
         ratio = median(rates[2] / rates[1] for rates in found)
-        yield Row(f"{name}: engine alone, games/s", f"{engine:,.0f}")
+        yield Row(f"{name}: only the engine, games/s", f"{engine:,.0f}")
         yield Row(f"{name}: run on one worker, games/s", f"{one:,.0f}", f"{one / engine:.2f} of it")
         yield Row(
             f"{name}: run on two workers, games/s",

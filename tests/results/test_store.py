@@ -10,7 +10,7 @@ import pytest
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.results.store import Store
+from arena.results.store import Store, is_foreign
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits
@@ -67,6 +67,30 @@ def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
         assert fault == Fault("max_faults", "not played: too many faults before it")
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
     assert store.pair_totals() == [(0, 4, 2.0, 4.0)]
+
+
+@pytest.mark.parametrize("loser", [0, 1])
+def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
+    """The other bot wins, without points and plies."""
+    store = Store(None)
+    store.forfeit(Forfeits(0, 0, 1, loser))
+    ((_, game),) = store.results()
+    fault = Fault("max_faults", "not played: too many faults before it")
+    assert game == GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+
+
+@pytest.mark.parametrize(("seconds", "pairs"), [(0.0, 3), (1000.0, 0)])
+def test_games_are_committed_when_the_time_has_come(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, pairs: int
+) -> None:
+    """Another process sees what is committed."""
+    monkeypatch.setattr("arena.results.store._COMMIT_SECONDS", seconds)
+    store = Store(tmp_path / "run.sqlite")
+    store.commit()  # its tables
+    store.add(played(0, 0, 3))
+    with sqlite3.connect(tmp_path / "run.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (2 * pairs,)
+    store.close()
 
 
 def test_a_full_disk_is_told_and_what_was_committed_stays(tmp_path: Path) -> None:
@@ -128,11 +152,22 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> 
     assert path.read_bytes() == before
 
 
-def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("application", [0, 1, 2**31 - 1])
+def test_a_database_of_another_program_is_refused(tmp_path: Path, application: int) -> None:
     """Though its version is ours."""
     path = tmp_path / "run.sqlite"
     with sqlite3.connect(path) as database:
+        database.execute(f"PRAGMA application_id = {application}")
         database.execute("PRAGMA user_version = 2")
         database.execute("CREATE TABLE games (pairing, pair, seat)")
     with pytest.raises(InputError, match=r"run\.sqlite: a database, but not one of a run"):
         Store(path)
+    assert is_foreign(path)
+
+
+def test_a_store_of_ours_is_not_foreign(tmp_path: Path) -> None:
+    """With its tables in it."""
+    store = Store(tmp_path / "run.sqlite")
+    store.add(played(0, 0, 3))
+    store.close()
+    assert not is_foreign(tmp_path / "run.sqlite")

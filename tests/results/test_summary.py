@@ -13,15 +13,15 @@ COLUMNS = [
 
 
 def test_the_standings_are_a_table_whose_columns_stand_under_their_names() -> None:
-    """Of 40 games 4 are won by City (10 %), 20 and 2 by points or a tie-break (55 %)."""
+    """Of 40 games 4 are won by City (10 %), 20 by points and 4 by a tie-break (60 %)."""
     rows = [
-        (1, "greedy", 1595.4, 1580.6, 1610.2, 40, 0.65, 4, 20, 2, 0),
-        (12, "uniform", 1404.6, 1389.8, 1419.4, 40, 0.35, 0, 12, 2, 11),
+        (1, "greedy", 1595.4, 1580.6, 1610.2, 40, 0.7, 4, 20, 4, 0),
+        (12, "uniform", 1404.6, 1389.8, 1419.4, 40, 0.4, 0, 12, 4, 11),
     ]
     assert list(format_standings(pd.DataFrame(rows, columns=COLUMNS))) == [
         "rank  bot                   elo          95 %  score   city points forfeit",
-        "   1  greedy               1595    1581..1610  65.0%  10.0%  55.0%       0",
-        "  12  uniform              1405    1390..1419  35.0%   0.0%  35.0%      11",
+        "   1  greedy               1595    1581..1610  70.0%  10.0%  60.0%       0",
+        "  12  uniform              1405    1390..1419  40.0%   0.0%  40.0%      11",
     ]
 
 

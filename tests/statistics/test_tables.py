@@ -106,6 +106,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     assert (ba["wins"], ba["draws"], ba["losses"]) == (1, 1, 2)
     assert ab["score"] == 0.625
     assert ba["score"] == 0.375
+    assert row(table, bot="c", opponent="a")["score"] == 0.0  # a has won both games of one pair
     assert ab["score_low"] == pytest.approx(1 - float(str(ba["score_high"])), abs=1e-4)
 
 
@@ -137,6 +138,8 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         assert list(standings["bot"]) == ["c", "a", "b"], labels
         assert list(standings["rank"]) == [1, 2, 3]
         assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
+        assert sum(standings["elo"]) == pytest.approx(4500, abs=0.2)
+        assert any(elo % 1 for elo in standings["elo"])  # with its decimal
 
 
 def game(pair: int, seat: int, pairing: Pairing) -> GameResult:

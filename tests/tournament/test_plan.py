@@ -42,3 +42,18 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
     """At 1/16 s a pair, a chunk of 0.3 s holds four whole pairs, and so do all that follow."""
     assert [chunk.pairs for chunk in chunks(1 / 16)[:4]] == [1, 4, 4, 4]
+
+
+def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
+    """Whatever the order in which they are taken back."""
+    plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
+    first, second, third = plan.next(), plan.next(), plan.next()
+    assert first
+    assert second
+    assert third
+    plan.take_back([third, first])
+    plan.take_back([second])
+    assert [plan.next() for _ in range(3)] == [first, second, third]
+    fourth = plan.next()
+    assert fourth
+    assert fourth.first == third.first + third.pairs

@@ -2,18 +2,18 @@
 //
 //     arena play 'cmd:node docs/examples/greedy.js' uniform
 //
-// It keeps nothing between two answers: all that counts is in the message. So it can be asked
-// about many games at once, and says so with "games".
+// It stores nothing about a game between two answers: each message has all that it needs. So it
+// can play many games at once, and says so with "games".
 "use strict";
 
 const VALUES = { 2: 2, 3: 3, 4: 4, x: -1, y: -2, z: -3 };
 const CITY_WIN = 100;
 let rules = {}; // from `hello`: a run may change the numbers of the rules
-let patience = 3; // a take must bring so many points more for every card still in the hand
+let patience = 3; // points more that a take must bring for every card still in the hand
 
 const count = (cards, card) => cards.split(card).length - 1;
 
-// The points of one pile less those of the other: majorities, sets, alliances and betrayals.
+// The points of one pile minus those of the other: majorities, sets, alliances and betrayals.
 function lead(mine, theirs) {
   let points = alone(mine) - alone(theirs);
   for (const [i, support] of [..."5678"].entries()) {
@@ -36,7 +36,7 @@ function gain(mine, theirs, row) {
   return lead(more, theirs) - lead(mine, theirs);
 }
 
-// The points an action brings, less those it lets the opponent have.
+// The points that an action brings, minus those that it gives the opponent.
 function worth({ seat, hand, row, piles, taken }, action) {
   const [mine, theirs] = [piles[seat], piles[1 - seat]];
   if (action === "T") return gain(mine, theirs, row) - patience * hand.length;
@@ -44,13 +44,13 @@ function worth({ seat, hand, row, piles, taken }, action) {
   return taken[seat] ? 0 : gain(mine, theirs, row + action);
 }
 
-// The action of the highest worth, the first among equals: no luck, so no use for the seed.
+// The action of the highest worth, the first among equals: no random numbers, so no seed.
 function choose(view) {
   const worths = [...view.legal].map((action) => worth(view, action));
   return view.legal[worths.indexOf(Math.max(...worths))];
 }
 
-// What to answer besides the id. `new`, `end` and what later versions may send: nothing.
+// The answer without its id: empty for `new`, `end` and messages of later versions.
 function reply(message) {
   if (message.type === "choose") return { action: choose(message) };
   if (message.type !== "hello") return {};
@@ -59,7 +59,7 @@ function reply(message) {
   return { ready: true, games: 16 };
 }
 
-// One line in, one line out, whatever happens: an error costs one game, silence a timeout.
+// One line in, one line out, always: an error costs one game, no answer is a timeout.
 function answer(line) {
   let id = null;
   try {
@@ -71,7 +71,7 @@ function answer(line) {
   }
 }
 
-// A chunk of input may end in the middle of a line: the rest of it comes with the next one.
+// A chunk of input may end in the middle of a line: the next chunk has the rest.
 let rest = "";
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (chunk) => {

@@ -1,10 +1,10 @@
-"""A plain bot in Python: takes what is worth it, and plays its cards at random.
+"""A plain bot in Python: takes when the row is good, and plays its cards at random.
 
     arena play 'cmd:python3 docs/examples/plain.py' uniform
 
-It needs nothing but the standard library, and shows how luck is kept apart: every game has a
-generator of its own, made from the game's seed. So the same game is played the same way again,
-whatever was played before it or is played beside it.
+It needs only the standard library, and shows how to keep the luck of games apart: every game
+has a generator of its own, made from the game's seed. So the same game is always played the
+same way, whatever games are played before it or beside it.
 """
 
 import json
@@ -20,7 +20,7 @@ games: dict[int, random.Random] = {}
 
 
 def choose(view: dict, rng: random.Random) -> str:
-    """Return the take if it is good or the last thing to do, else any card of the hand."""
+    """Return the take if it is good or the only action, else a random card of the hand."""
     legal = view["legal"]
     if "T" in legal:
         brings = sum(WORTH[card] for card in view["row"][-5:])
@@ -30,7 +30,7 @@ def choose(view: dict, rng: random.Random) -> str:
 
 
 def reply(message: dict) -> dict:
-    """Return what the answer to a message holds besides its id."""
+    """Return the answer to a message without its id."""
     match message["type"]:
         case "hello":
             return {"ready": True, "games": 16}
@@ -44,7 +44,7 @@ def reply(message: dict) -> dict:
 
 
 def answer(line: bytes) -> dict:
-    """Return the one answer to one line; an error costs this game, but not the next."""
+    """Return the answer to one line; an error costs only this game."""
     number = None
     try:
         message = json.loads(line)
@@ -54,5 +54,5 @@ def answer(line: bytes) -> dict:
         return {"id": number, "error": repr(error), "traceback": traceback.format_exc()}
 
 
-for line in sys.stdin.buffer:  # bytes: UTF-8 whatever the locale, and lines end at \n alone
+for line in sys.stdin.buffer:  # bytes: UTF-8 whatever the locale, and lines end only at \n
     print(json.dumps(answer(line)), flush=True)

@@ -1,19 +1,18 @@
 """Takes when the end of the row is worth enough, and gives away as little as it can.
 
-A file like this is a bot: it binds `bot`, at its end, to something that makes a strategy
-for one game. `arena check` says whether a bot keeps the rules of the arena.
+A file like this is a bot: its last line binds `bot` to a callable that makes a strategy for
+one game. `arena check` says whether a bot keeps the rules of the arena.
 """
 
-from engine import CITY, SUPPORTS, TAKE, Action, Kind, Setup, View
-from engine.cards import VALUES
+from engine import CITY, SUPPORTS, TAKE, VALUES, Action, Kind, Setup, View
 
 
 class MyBot:
-    """Plays one game from one seat; a new one is made for every game.
+    """Plays one game from one seat; every game gets a new one.
 
-    `setup` has `rng`, the luck of this game (use no other, and the same game can be played
-    again), `seat`, `rules` and `clock`. Whatever follows it is a parameter of the bot, with
-    a type and a default: `my_bot.py(enough=6.5)` sets it.
+    `setup` has `rng`, the random numbers of this game (use no others, so that the game can be
+    replayed), `seat`, `rules` and `clock`. The arguments after it are parameters of the bot,
+    each with a type and a default: `my_bot.py(enough=6.5)` sets one.
     """
 
     def __init__(self, setup: Setup, enough: float = 8.0) -> None:
@@ -24,22 +23,23 @@ class MyBot:
     def choose(self, view: View, /) -> Action:
         """Return one of `view.legal`: the kind of card to play, or TAKE.
 
-        `view` is all that this seat may know: its `hand`, the `row` (oldest first), both
-        `piles`, who has `taken` in this round, the `history`, the `unseen` cards and more.
+        `view` has all that this seat may know: its `hand`, the `row` (oldest first), both
+        `piles`, which seats have `taken` in this round, the `history`, the `unseen` cards and
+        more.
         """
         plays = [action for action in view.legal if action != TAKE]
         if not plays:
-            return TAKE  # with an empty hand there is nothing else
+            return TAKE  # with an empty hand this is the only legal action
         if TAKE in view.legal and self.row_worth(view.row) >= self.enough:
             return TAKE
         return self.least(plays, view)
 
     def row_worth(self, row: bytes) -> float:
-        """Return what a take would bring: it gets the last `take_size` cards of the row."""
+        """Return the worth of a take: it brings the last `take_size` cards of the row."""
         return sum(self.worth(kind) for kind in row[-self.rules.take_size :])
 
     def worth(self, kind: Kind) -> float:
-        """Return what one card is worth to its owner, more or less: a place to improve."""
+        """Return roughly what one card is worth to its owner: a place to improve."""
         if kind == CITY:
             return 5.0
         if kind in SUPPORTS:
@@ -47,7 +47,7 @@ class MyBot:
         return VALUES[kind]
 
     def least(self, plays: list[Action], view: View) -> Action:
-        """Return the card that helps least who takes next: the opponent, or this seat."""
+        """Return the card worth least, or worth most once the opponent has taken."""
         sign = -1 if view.taken[view.opponent] else 1
         gifts = {kind: sign * self.worth(kind) for kind in plays}
         lowest = min(gifts.values())

@@ -8,24 +8,24 @@ from my_bot import bot
 
 
 def test_it_plays_by_the_rules() -> None:
-    """Games in both seats come to their end: an action that is not legal would raise."""
+    """Games from both seats reach their end: an illegal action would raise."""
     for seed in range(20):
         for seats in ((bot, uniform), (uniform, bot)):
             assert play_game(*seats, seed=seed).record.replay().over
 
 
 def test_it_plays_a_shorter_game() -> None:
-    """It reads the numbers from the rules that it is given."""
+    """It takes its numbers from the rules of the game."""
     play_game(bot, bot, seed=0, rules=Rules(rounds=2, removed=23, take_size=4))
 
 
 def test_the_same_seed_is_the_same_game() -> None:
-    """So that every game can be played again: its only luck is `setup.rng`."""
+    """Its only luck is `setup.rng`, so that every game can be replayed."""
     assert play_game(bot, bot, seed=3) == play_game(bot, bot, seed=3)
 
 
 def test_it_beats_a_bot_that_plays_at_random() -> None:
-    """It wins two of three games at least, each deal being played from both seats."""
+    """It wins at least two of three games, with each deal played from both seats."""
     wins = 0
     for seed in range(50):
         wins += play_game(bot, uniform, seed=seed).winner == 0

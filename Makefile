@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
-.PHONY: tournament test bench drill mutants clean
+.PHONY: tournament test study bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -12,7 +12,11 @@ test: .venv/test  ## everything that must pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3 --dist worksteal
+
+study: .venv/test  ## the tests that take long, and the drill
+	$(BIN)/pytest -n 2 -m study
+	$(BIN)/python -m tests.drill
 
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
 	$(BIN)/python -m bench $(BENCH)

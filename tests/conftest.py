@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,9 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # and so in what the tests start
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]

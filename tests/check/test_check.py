@@ -211,7 +211,17 @@ LIGHT = {
 """Parameters with which a bot that searches needs little time."""
 
 
-@pytest.mark.parametrize("name", [name for name, _ in installed()])
+IN_EVERY_TEST = {"champion", "endgame", "greedy", "uniform"}
+"""A search, a wrapper, a bot that counts, one that draws; tests/bots/ plays all of them."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in IN_EVERY_TEST else pytest.mark.study)
+        for name, _ in installed()
+    ],
+)
 def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
     """Each of those in bots/: nothing fails, and everything is tried."""
     found = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4", "--seconds", "600")

@@ -33,7 +33,8 @@ from tests import rogues
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
-SHORT = Limits(decision=0.5, start=1.5, memory=256)
+SHORT = Limits(decision=0.5, start=10.0, memory=256)
+SILENT = Limits(decision=0.5, start=1.5, memory=256)  # a worker is silent as long as a start lasts
 NO_START = Limits(decision=0.5, start=0.5, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
@@ -271,7 +272,7 @@ def bots_for_a_cup(mark: str) -> list[object]:
 
 def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
     """Start a tournament of these bots by the real command, its files in a folder."""
-    limits = {"decision": 1.5, "start": 120.0, "memory": 256}
+    limits = {"decision": 1.5, "start": 20.0, "memory": 256}
     config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
     (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
     words = ["run", f"../{out}.yaml", "--quiet", "--out", f"../{out}", "--workers", str(workers)]
@@ -383,7 +384,7 @@ def test_a_rogue_pays_and_leaves_nothing(
     if name == "connects":
         params["port"] = listener.getsockname()[1]
     if kind == "timeout" or name == "kills_parent":  # in the worker, it hangs after that
-        limits = SHORT
+        limits = SILENT if lane == "inproc" else SHORT
     else:
         limits = NO_START if name in NEVER_THERE else LONG
     bots = [resolve("uniform"), rogues.rogue(name, lane, **params)]

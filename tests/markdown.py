@@ -36,8 +36,9 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a reader does, with this Python and its arena.
 
     A plain `arena` command runs in this process, which saves its imports; all else in a shell.
+    So does `arena new`, which refuses the names of modules that other tests have imported.
     """
-    plain = re.fullmatch(r"(?:\.venv/bin/)?arena ([^|<>&;$`*]*)", command)
+    plain = re.fullmatch(r"(?:\.venv/bin/)?arena (?!new )([^|<>&;$`*]*)", command)
     if plain:
         return run_here(folder, *shlex.split(plain[1]))
     words = re.sub(r"(?:\.venv/bin/)?\barena (?=[a-z])", f"{sys.executable} -m arena ", command)

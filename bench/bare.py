@@ -44,7 +44,7 @@ def play(rng: Random) -> Outcome:
 
 
 def score(first: list[int], second: list[int]) -> Outcome:
-    """Return who wins with these piles, on points or after a tie."""
+    """Return the outcome of these piles, on points or after a tie."""
     one, two = [first.count(kind) for kind in KINDS], [second.count(kind) for kind in KINDS]
     mine, theirs = _without_majorities(one), _without_majorities(two)
     for kind in range(4):

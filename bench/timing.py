@@ -44,7 +44,7 @@ def paired(work: Work, yardstick: Work, rounds: int = 40) -> tuple[float, float,
 def each(statement: str, make: Callable[[], list[Any]], **names: Any) -> float:
     """Return the best seconds of a statement about `item`, without those of the loop around it.
 
-    The items are made anew for every repetition, so that the statement may change them.
+    The items are made again for every repetition, because the statement may change them.
     """
 
     def best(body: str) -> float:

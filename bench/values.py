@@ -91,8 +91,8 @@ def side(piles: NDArray[np.int64], rivals: NDArray[np.int64], row: NDArray[np.in
     columns += [piles[:, :4].min(axis=1), piles @ np.array(VALUES)]
     for cities in (1, 2):
         held = piles[:, CITY] == cities
-        alone = held & (rivals[:, CITY] == 0)
-        columns += [held, alone, alone & (row[:, CITY] == 3 - cities)]
+        unrivalled = held & (rivals[:, CITY] == 0)
+        columns += [held, unrivalled, unrivalled & (row[:, CITY] == 3 - cities)]
     return np.stack(columns, axis=1).astype(float)
 
 

@@ -71,8 +71,8 @@ class Values:
         fives, sixes, sevens, eights = self.leads
         logit = (
             self.constant
-            + self.alone(0, first)
-            - self.alone(1, second)
+            + self.pile_worth(0, first)
+            - self.pile_worth(1, second)
             + fives[(first & 31) << 5 | second & 31]
             + sixes[first & 31 << 5 | second >> 5 & 31]
             + sevens[first >> 5 & 31 << 5 | second >> 10 & 31]
@@ -87,7 +87,7 @@ class Values:
             logit -= self.threat(1, theirs, row)
         return logit
 
-    def alone(self, role: int, pile: Pack) -> float:
+    def pile_worth(self, role: int, pile: Pack) -> float:
         """Return what a pile is worth by its own sets, deals and cities."""
         known = self.known[role].get(pile)
         if known is None:
@@ -100,8 +100,8 @@ class Values:
 
     def threat(self, role: int, held: int, row: bytes) -> float:
         """Return what the held cities are worth in addition while the other seat has none."""
-        _, alone, in_row = self.cities[role][3 * held - 3 : 3 * held]
-        return alone + (in_row if row.count(CITY) == STANDARD.cities_needed - held else 0.0)
+        _, unrivalled, in_row = self.cities[role][3 * held - 3 : 3 * held]
+        return unrivalled + (in_row if row.count(CITY) == STANDARD.cities_needed - held else 0.0)
 
 
 def _lead_table(

@@ -14,9 +14,9 @@ class Hunt(Promise):
         super().__init__(rules)
         self.city = city
 
-    def alone(self, pile: Pack) -> float:
+    def pile_worth(self, pile: Pack) -> float:
         """Return what a pile is worth, whatever the other pile holds."""
-        return super().alone(pile) + self.city * count(pile, CITY)
+        return super().pile_worth(pile) + self.city * count(pile, CITY)
 
 
 class CityHunter(Majority):

@@ -32,12 +32,12 @@ class Promise:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._alone: dict[Pack, float] = {}
+        self._worth_of: dict[Pack, float] = {}
 
     def lead(self, piles: Piles) -> float:
         """Return by how many points the first pile promises more than the second."""
         first, second = piles
-        lead = self.alone(first) - self.alone(second)
+        lead = self.pile_worth(first) - self.pile_worth(second)
         for kind in SUPPORTS:
             mine, theirs = count(first, kind), count(second, kind)
             left = max(0, self.rules.copies[kind] - mine - theirs)
@@ -51,11 +51,11 @@ class Promise:
         more = mine + pack_of(row[-self.rules.take_size :])
         return self.lead((more, theirs)) - self.lead((mine, theirs))
 
-    def alone(self, pile: Pack) -> float:
+    def pile_worth(self, pile: Pack) -> float:
         """Return what a pile is worth, whatever the other pile holds: sets, deals, cities."""
-        worth = self._alone.get(pile)
+        worth = self._worth_of.get(pile)
         if worth is None:
-            worth = self._alone[pile] = self._counted(pile)
+            worth = self._worth_of[pile] = self._counted(pile)
         return worth
 
     def _counted(self, pile: Pack) -> float:

@@ -119,7 +119,7 @@ def city_winner(piles: Piles, rules: Rules = STANDARD) -> int | None:
 
 
 def outcome(piles: Piles, rules: Rules = STANDARD) -> Outcome:
-    """Return who wins with these piles, and how (R11, R16-R18)."""
+    """Return the winner with these piles, and the win type (R11, R16-R18)."""
     score = points(piles, rules)
     seat = city_winner(piles, rules)
     if seat is not None:

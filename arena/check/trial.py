@@ -99,8 +99,8 @@ class Trial(Host):
         seat = message["seat"]
         clock = Clock(message["seconds_per_decision"], message["seconds_per_game"])
         setups = [
-            Setup(Random(int(luck, 16)), who, self.rules, clock)
-            for who, luck in enumerate(message["seeds"])
+            Setup(Random(int(luck, 16)), side, self.rules, clock)
+            for side, luck in enumerate(message["seeds"])
         ]
         clock.start()
         mine = self.bot(setups[seat], **deepcopy(self.params))

@@ -128,7 +128,7 @@ def verify(run: Path, sample: int, workers: int | None) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
     Replays every record with the engine, lets the bots play a sample of the games again,
-    and makes every file anew. Names the first thing that differs, with exit status 1.
+    and makes every file again. Names the first thing that differs, with exit status 1.
 
     \b
     Example:

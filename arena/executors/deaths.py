@@ -60,14 +60,14 @@ class Progress:
 
 
 class Asking(NamedTuple):
-    """A question to a bot in a game that is played apart, told to the parent beforehand.
+    """A question to a bot in a game that is played apart; the parent gets it before the bot.
 
-    `who` is the bot's seat; `history` is None while the bot is started.
+    `asked` is the bot's seat; `history` is None while the bot is started.
     """
 
     pair: int
     seat: Seat
-    who: Seat
+    asked: Seat
     history: bytes | None
 
 
@@ -112,11 +112,11 @@ class Deaths:
 def _judge(asking: Asking, ending: str) -> Verdict:
     kind = "import" if asking.history is None else "crash"
     fault = Fault(kind, f"each time it was asked, its worker {ending}")
-    return Verdict(asking.who, asking.history or b"", fault)
+    return Verdict(asking.asked, asking.history or b"", fault)
 
 
 def _split(chunk: Chunk, pairs: range) -> list[Chunk]:
-    """Return a chunk in pieces: each of these pairs alone and apart, the others as before."""
+    """Return a chunk in pieces: each of these pairs by itself and apart, the others as before."""
     end = chunk.first + chunk.pairs
     suspects = [pair for pair in pairs if chunk.first <= pair < end] or [chunk.first]
     pieces = [

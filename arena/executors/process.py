@@ -98,8 +98,8 @@ class _Reporter(Reporter):
         if not intact or _peak_memory() > self.most:
             os._exit(1)
 
-    def asking(self, pair: int, seat: Seat, who: Seat, history: bytes | None) -> None:
-        self.connection.send(Asking(pair, seat, who, history))
+    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
+        self.connection.send(Asking(pair, seat, asked, history))
 
 
 def _peak_memory() -> int:

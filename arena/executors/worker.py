@@ -49,8 +49,8 @@ class Reporter:
     def played(self) -> None:
         """The pairs have been played."""
 
-    def asking(self, pair: int, seat: Seat, who: Seat, history: bytes | None) -> None:
-        """The bot in seat `who` is asked, in a game that is played apart."""
+    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
+        """The bot in seat `asked` is asked, in a game that is played apart."""
 
 
 class Worker:

@@ -148,7 +148,7 @@ def play_together(games: Sequence[Asking[Finished]]) -> list[Finished | None]:
     """Play games to their ends side by side, asking each process about many at once.
 
     None stands for a game that was under way when a process failed while it held other
-    games too: which of them caused it is unknown, so each has to be played alone.
+    games too: which of them caused it is unknown, so each has to be played by itself.
     """
     finished: list[Finished | None] = [None] * len(games)
     waiting: dict[int, Question] = {}

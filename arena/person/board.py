@@ -74,18 +74,18 @@ class Board:
         self.hand = self.name(sorted(kinds))
 
     def _carry_out(self, mine: bool, action: Action) -> str:
-        who, plays, takes = ("you", "play", "take") if mine else (self.opponent, "plays", "takes")
+        name, plays, takes = ("you", "play", "take") if mine else (self.opponent, "plays", "takes")
         if action == TAKE:
             start = self._take_start()
             taken, self.row = self.row[start:], self.row[:start]
-            return f"{who} {takes} {len(taken)}: {', '.join(card.name for card in taken)}"
+            return f"{name} {takes} {len(taken)}: {', '.join(card.name for card in taken)}"
         if mine:
             card = next(card for card in self.hand if card.kind == action)
             self.hand.remove(card)
         else:
             (card,) = self.name([action])
         self.row.append(card)
-        return f"{who} {plays} {card.name}"
+        return f"{name} {plays} {card.name}"
 
     def _take_start(self) -> int:
         return max(0, len(self.row) - self.view.rules.take_size)
@@ -155,17 +155,17 @@ class Board:
         """Return both piles and what they score, one below the other."""
         view = self.view
         support, alliance, betrayal, city = WORDS.get(self.naming, WORDS["english"])
-        who = (("you", view.seat), (self.opponent, view.opponent))
+        players = (("you", view.seat), (self.opponent, view.opponent))
         heads = [_support_sign(self.naming, kind) for kind in SUPPORTS]
         texts = [_cells("pile", heads, f"{alliance:<14} {betrayal:<15} {city}", support)]
-        for name, seat in who:
+        for name, seat in players:
             pile = view.piles[seat]
             counts = [str(count(pile, kind) or "-") for kind in SUPPORTS]
             deals = f"{_deals(pile, 1):<14} {_deals(pile, -1):<15}"
             texts.append(_cells(name, counts, f"{deals} {self._cities(pile)}"))
         parts = breakdown(view.piles, view.rules)
         texts.append(f"{'score':<{_COLUMN}}{'majorities':<18}  sets  alliances  betrayals   total")
-        for name, seat in who:
+        for name, seat in players:
             part = parts[seat]
             majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
             texts.append(

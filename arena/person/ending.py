@@ -27,7 +27,7 @@ _KINDS_OF_FAULT = {
 def format_ending(
     finished: Finished, seat: Seat, naming: str, opponent: str, since: int
 ) -> list[Line]:
-    """Return the last actions from a ply on, who won and how, and what was hidden."""
+    """Return the actions from a ply on, the winner and the win type, and what was hidden."""
     state, fault, _ = finished
     board = Board(view(state, seat), naming, opponent)
     lines = board.events(since)
@@ -47,12 +47,12 @@ def _result(state: State, seat: Seat, opponent: str) -> str:
     winner, win_type, score = outcome(state.piles, state.rules)
     if winner is None:
         return f"A draw at {score[0]} points each."
-    who = "You win" if winner == seat else f"{opponent} wins"
+    subject = "You win" if winner == seat else f"{opponent} wins"
     if win_type == "city":
-        return f"{who} at once, with {count(state.piles[winner], CITY)} cities."
+        return f"{subject} at once, with {count(state.piles[winner], CITY)} cities."
     if win_type == "tiebreak":
-        return f"{who} the tie-break at {score[0]} points each."
-    return f"{who} on points, {score[winner]} to {score[1 - winner]}."
+        return f"{subject} the tie-break at {score[0]} points each."
+    return f"{subject} on points, {score[winner]} to {score[1 - winner]}."
 
 
 def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Player: a person at one seat, who is shown what a View holds and asked for an action."""
+"""Player: a person at one seat, shown what a View holds and asked for an action."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class _Sitting:
         return self.fixture.seat
 
     def play(self, process: BotProcess, records: Records) -> None:
-        """Play the game and record it, whatever ends it; an exception is passed on."""
+        """Play the game and record it, also if an exception ends it, which is passed on."""
         opponent = shorten(self.session.entry.label)
         begins = "you begin" if self.seat == 0 else f"{opponent} begins"
         self.terminal.say(["", f"You against {opponent}; {begins}."])
@@ -173,7 +173,7 @@ class _Sitting:
         )
 
     def _to_json(self, finished: Finished | None) -> str:
-        """Return the record as one JSON line, with who sat where, the result, and the bot."""
+        """Return the record as one JSON line, with the seats, the result, and the bot."""
         session, fixture = self.session, self.fixture
         winner = win_type = None
         more: dict[str, Any] = {}

@@ -19,7 +19,7 @@ from engine.state import Seat
 
 
 class Rerun(NamedTuple):
-    """A game that was played again: its record, who sat where, who won, and the fault.
+    """A game that was played again: its record, the seats, the winner, and the fault.
 
     `winner` is a label, None for a draw.
     """
@@ -60,7 +60,7 @@ def play_again(tournament: Tournament, pair: int, seat: Seat, executor: Executor
 
 
 def to_json(game: Rerun) -> str:
-    """Return the game's record as one JSON line, with who sat where and the result."""
+    """Return the game's record as one JSON line, with the seats and the result."""
     fault = game.fault and {"bot": game.guilty, "kind": game.fault.kind, "ply": game.plies}
     return game.record.to_json(
         bots=game.seats,

@@ -12,7 +12,7 @@ from engine.state import Seat
 
 
 class Verdict(NamedTuple):
-    """The end of a game that its workers did not survive: who is guilty, after which actions."""
+    """The end of a game that its workers did not survive: the guilty seat, after which actions."""
 
     guilty: Seat
     history: bytes

@@ -1,6 +1,6 @@
 """Strikes: which bots have had too many faults, and which games are forfeits by rule.
 
-It is decided in the order of the schedule, whatever order the games are played in: a bot's
+It is decided in the order of the schedule and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
 played. So the number of workers changes nothing.
 """

@@ -12,7 +12,6 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -173,6 +172,8 @@ def _locate(spec: str, target: str) -> _Location:
 
 def _entry_points() -> dict[str, str]:
     """Return the modules of the bots that installed packages offer, by name."""
+    from importlib import metadata  # 15 ms, needed for few bots
+
     points = metadata.entry_points(group=_GROUP)
     return {point.name: point.value.partition(":")[0] for point in points}
 

@@ -61,7 +61,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.mutants", description=__doc__)
-    parser.add_argument("--sample", type=int, default=600, help="how many at least; 0 for all")
+    parser.add_argument("--sample", type=int, default=400, help="how many at least; 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--workers", type=int, default=2, help="processes, each with a copy")
     parser.add_argument("--only", default="", help="modules whose paths begin like this")

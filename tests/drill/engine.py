@@ -117,7 +117,7 @@ ENGINE = [
         "engine/play.py",
         "int.from_bytes(drawn[_LUCK : 2 * _LUCK])",
         "int.from_bytes(drawn[:_LUCK])",
-        "tests/engine/test_play.py::test_the_seats_of_a_game_and_its_deal_have_luck_of_their_own",
+        "tests/engine/test_play.py::test_both_seats_and_the_deal_have_luck_of_their_own",
     ),
     Fault(
         "a late answer accepted",

@@ -129,7 +129,7 @@ ARENA = [
         "arena/person/board.py",
         "*self.events(since)[-_MOST_EVENTS:]",
         "*self.events(since)[:_MOST_EVENTS]",
-        "tests/person/test_board.py::test_of_many_events_the_latest_are_shown",
+        "tests/person/test_board.py::test_only_the_latest_of_many_events_are_shown",
     ),
     Fault(
         "bots of equal Elo in the order of a fit's last bits",
@@ -220,7 +220,7 @@ ARENA = [
         "arena/entries/resolve.py",
         "spec.params | (params or {})",
         "(params or {}) | spec.params",
-        "tests/entries/test_entry.py::test_a_parameter_of_the_config_wins_over_the_texts",
+        "tests/entries/test_entry.py::test_a_parameter_of_the_config_wins_over_the_specs",
     ),
     Fault(
         "a verify that believes the records more than the bots",

@@ -131,7 +131,7 @@ ENGINE = [
         "engine/state.py",
         "if isinstance(action, bool):",
         "if isinstance(action, str):",
-        "tests/games/test_match.py::test_an_illegal_action_is_told_with_what_was_legal",
+        "tests/games/test_match.py::test_an_illegal_action_is_named_with_the_legal_ones",
     ),
     Fault(
         "hands that all count as one deal",

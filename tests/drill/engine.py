@@ -17,7 +17,7 @@ ENGINE = [
         "engine/view.py",
         "hand, row, taken = state.hands[seat],",
         "hand, row, taken = state.hands[state.to_act],",
-        "tests/rulebook/test_rules.py::test_r2_a_removed_card_cannot_be_told_from_one_in_the_other_hand",
+        "tests/rulebook/test_rules.py::test_r2_a_view_does_not_show_which_cards_the_opponent_holds",
     ),
     Fault(
         "a world whose hidden hand is not random",
@@ -75,7 +75,7 @@ ENGINE = [
         "engine/scoring.py",
         "mine & _SEVENS > theirs & _SEVENS",
         "mine & _SEVENS >= theirs & _SEVENS",
-        "tests/rulebook/test_rules_end.py::test_r12_equal_counts_score_nobody",
+        "tests/rulebook/test_rules_end.py::test_r12_equal_counts_score_nothing",
     ),
     Fault(
         "a city win seen at the round's end only",
@@ -89,7 +89,7 @@ ENGINE = [
         "engine/state.py",
         "plays if self.taken[seat] or not self.row else plays_or_take",
         "plays if not self.row else plays_or_take",
-        "tests/rulebook/test_rules.py::test_r7_who_has_taken_plays_to_the_end_of_the_round",
+        "tests/rulebook/test_rules.py::test_r7_after_its_take_a_player_plays_to_the_end_of_the_round",
     ),
     Fault(
         "the same player first in every round",

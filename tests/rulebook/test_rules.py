@@ -202,7 +202,7 @@ def test_r10_the_row_stays_for_the_next_round() -> None:
     [(1, ("55667", "78833")), (2, ("56677", "78xxx")), (3, ("8224y", "yyyzz"))],
 )
 def test_r10_five_new_cards_each_in_every_round(rounds: int, expected: tuple[str, str]) -> None:
-    """Seat 0 gets the first five cards of a round's ten, whoever begins it."""
+    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it."""
     assert hands(at(DEAL, quiet_game(DEAL, rounds))) == expected
 
 

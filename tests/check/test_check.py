@@ -156,7 +156,7 @@ def with_status(document: Report, status: str) -> dict[str, Report]:
 
 
 def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
-    """Return the options for a short check: the least of each item is done in any case."""
+    """Return the options for a short check; each item still does its minimum."""
     limits = json.dumps({"decision": decision, "start": start, "memory": 256})
     return ["--games", "4", "--seconds", "1", "--limits", limits]
 

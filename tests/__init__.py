@@ -1,4 +1,4 @@
-"""The tests, in folders as the rooms of the house; what several of them use lies here."""
+"""The tests: a folder for each room; modules that several folders use are here."""
 
 from pathlib import Path
 

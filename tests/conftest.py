@@ -1,4 +1,4 @@
-"""What every test may use: the command `arena` in a folder of its own."""
+"""A fixture for every test: the command `arena` in a folder of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from arena.cli import main
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # and so in what the tests start
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # child processes would inherit it
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]
@@ -27,8 +27,8 @@ Arena = Callable[..., Done]
 def arena(tmp_path: Path) -> Arena:
     """Return a function that runs `arena` with these words in the test's folder.
 
-    It runs in this process, which saves a second of imports; variables for its environment
-    are set for as long as it runs.
+    It runs in this process, which saves a second of imports. Environment variables are set
+    only while it runs.
     """
 
     def run(*words: str, **environment: str) -> Done:
@@ -51,7 +51,7 @@ def run_command(folder: Path, *words: str, **environment: str) -> Done:
 
 
 def run_here(folder: Path, *words: str, **environment: str) -> Done:
-    """Run what the command runs, in this process, and return what it prints and its status."""
+    """Run the command in this process, and return its output and status."""
     with (
         _environment(environment),
         _streams() as (out, errors),
@@ -76,12 +76,12 @@ def _streams() -> Iterator[tuple[io.StringIO, io.StringIO]]:
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables of the environment, TMPDIR among them."""
+    """Set environment variables, also TMPDIR."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
         if variables:
-            patch.setattr(tempfile, "tempdir", None)  # where it was before, tempfile remembers
+            patch.setattr(tempfile, "tempdir", None)  # tempfile remembers the folder
         yield
 
 

@@ -1,4 +1,4 @@
-"""What the documents print, found in their text: blocks of code, the files they are, figures."""
+"""Blocks of code in the documents: found by language, named by file, and run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tests.waiting import PATIENCE
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """Return the code blocks of a language, in their order."""
+    """Return the code blocks of a language in order."""
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def named(text: str, language: str) -> list[tuple[str, str]]:
     """Return the blocks of a language, each with the last `file.name` in the text before it."""
-    found = []
+    files = []
     for match in re.finditer(rf"```{language}\n(.*?)```", text, re.DOTALL):
         names = re.findall(r"`(\w+\.(?:py|yaml))`", text[: match.start()])
-        found.append((names[-1], match[1]))
-    return found
+        files.append((names[-1], match[1]))
+    return files
 
 
 def commands(text: str) -> list[str]:
@@ -35,8 +35,8 @@ def commands(text: str) -> list[str]:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a reader does, with this Python and its arena.
 
-    A plain `arena` command runs in this process, which saves its imports; all else in a shell.
-    So does `arena new`, which refuses the names of modules that other tests have imported.
+    A plain `arena` command runs in this process, which saves its imports. Others run in a shell,
+    and so does `arena new`, because it refuses the names of modules that tests have imported.
     """
     plain = re.fullmatch(r"(?:\.venv/bin/)?arena (?!new )([^|<>&;$`*]*)", command)
     if plain:
@@ -50,7 +50,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def failures(name: str, sessions: list[str]) -> int:
-    """Return how many examples of the `pycon` blocks, run as one session, print otherwise."""
+    """Return how many examples of the `pycon` blocks fail, run as one session."""
     parser = doctest.DocTestParser()
     test = parser.get_doctest("\n".join(sessions), {}, name, None, None)
     return doctest.DocTestRunner().run(test).failed

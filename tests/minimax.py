@@ -1,6 +1,6 @@
-"""Minimax: what actions are worth by plain search, with nothing pruned and nothing kept.
+"""Minimax: what actions are worth by plain search, without pruning and without a table.
 
-Shares the State with `bots.endgame`, and no other line.
+It shares only the engine with `bots.endgame`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from engine.worlds import sample
 def worth(view: View) -> dict[Action, int]:
     """Return the sum of each action's values over all deals of the opponent's hand.
 
-    A value is 1, 0 or -1 for a won, drawn or lost game with open cards; a game that is not
-    over with the round is drawn, so that before the last round cities alone count.
+    A value is 1, 0 or -1 for a won, drawn or lost game with open cards. A game that goes on
+    after the round counts as drawn, so before the last round only city wins count.
     """
     total = dict.fromkeys(view.legal, 0)
     known: dict[Pack, dict[Action, int]] = {}
@@ -32,7 +32,7 @@ def worth(view: View) -> dict[Action, int]:
 
 
 def _world(view: View, theirs: Pack) -> State:
-    """Return the world in which the opponent holds this hand, and nothing is dealt after it."""
+    """Return the world in which the opponent holds this hand and no round follows."""
     world = sample(view, stream(0, "minimax"))
     world.hands[view.opponent] = theirs
     world.deck = b""

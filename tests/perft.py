@@ -1,7 +1,7 @@
-"""Perft: how many action sequences and distinct positions there are n plies on.
+"""Perft: the numbers of action sequences and distinct positions after n plies.
 
-Counts like these pin the rules: hardly a change to them leaves every number as it was.
-`python -m tests.perft` counts tests/perft.json again, each entry to the depth it has.
+These counts pin the rules: almost any change to the rules changes a number.
+`python -m tests.perft` counts tests/perft.json again, each entry to its recorded depth.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any
 from engine import Record, State
 from tests.referee import Table
 
-REFEREES_MOST = 4000  # sequences, which the second referee plays one by one
+REFEREES_MOST = 4000  # sequences; the second referee plays them one by one
 FILE = Path(__file__).parent / "perft.json"
 
 
 def entries() -> list[dict[str, Any]]:
     """Return the entries of the file: a record and its counts for depths 1, 2, 3 ..."""
-    found: list[dict[str, Any]] = json.loads(FILE.read_text())["counts"]
-    return found
+    counts: list[dict[str, Any]] = json.loads(FILE.read_text())["counts"]
+    return counts
 
 
 def engine_counts(record: Record, depth: int) -> list[tuple[int, int]]:
     """Return (sequences, positions) for depths 1 to `depth`, with the engine's State.
 
-    Positions that differ only in how they were reached are one; a finished game leads on
-    to none. Sequences are added up over positions, level by level.
+    Positions that differ only in how they were reached are one; a finished game has no
+    further ones. Sequences are added up over positions, level by level.
     """
     level: dict[Hashable, tuple[State, int]] = {"root": (record.replay(), 1)}
     counts = []
@@ -48,7 +48,7 @@ def engine_counts(record: Record, depth: int) -> list[tuple[int, int]]:
 
 
 def referee_counts(record: Record, depth: int) -> list[tuple[int, int]]:
-    """Return the same, every sequence played from the deal by the plain second referee."""
+    """Return the same from the second referee, which plays every sequence from the deal."""
     changes = record.rules.changes()
     sequences = [record.actions]
     counts = []

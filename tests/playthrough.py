@@ -1,8 +1,8 @@
 """Golden games: text that shows a game's state and both views at every ply.
 
-A reviewer sees in the diff of tests/playthroughs/ what a change did to the rules, or what a
-view has begun to show. `python -m tests.playthrough` writes the files again, each from the
-title and the record in its first two lines.
+The diff of tests/playthroughs/ shows a reviewer what a change did to the rules or the views.
+`python -m tests.playthrough` writes the files again, each from the title and the record in
+its first two lines.
 """
 
 from __future__ import annotations

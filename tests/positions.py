@@ -1,4 +1,4 @@
-"""Games for the tests: deals made by hand or at random, and positions in them, as text."""
+"""Games for the tests: deals by hand or at random, and their positions, as text."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ RULE_SETS = {
 def dealt(*parts: str, removed: str = "") -> str:
     """Return the deal that begins with these cards and ends with these removed cards.
 
-    The parts are seat 0's hand, seat 1's hand, the row, then later hands. What is left of
-    the deck comes between, in kind order: without `removed`, cities not named are out.
+    The parts are seat 0's hand, seat 1's hand, the row, then later hands. The rest of the
+    deck follows in kind order, so without `removed` the cities not named are removed.
     """
     rest = list(DECK)
     for card in "".join(parts) + removed:
@@ -97,7 +97,7 @@ def packs(first: str, second: str) -> tuple[Pack, Pack]:
 def random_game(rng: Random, rules: Rules = STANDARD) -> tuple[str, str]:
     """Return the deal and the actions of a game whose players take early, late or never.
 
-    A player that never takes is forced to, with an empty hand (R8).
+    A player that never takes must take with an empty hand (R8).
     """
     deal = random_deal(rng, rules)
     state = State(deal, rules)

@@ -1,7 +1,7 @@
-"""A second referee, as plain as can be: lists of characters, and no code of the engine.
+"""A second referee, as plain as possible: lists of characters, and no code of the engine.
 
-It is written from the numbered rules alone, so that a mistake in the engine would have to
-be made twice, in two ways, to go unseen.
+It is written only from the numbered rules, so a mistake in the engine is unnoticed only if
+the same mistake is made here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BETRAYALS = {"x": 1, "y": 2, "z": 3}
 
 
 class Table:
-    """The table with everything on it; the keywords are the rules' numbers by name."""
+    """The state of a game; the keywords are the rules that differ, by name."""
 
     def __init__(self, deal: str, **changes: Any) -> None:
         self.removed_count = changes.get("removed", 3)
@@ -53,7 +53,7 @@ class Table:
         self.hands[1] = self.draw(self.hand_size)
 
     def legal(self) -> list[str]:
-        """List what the player whose turn it is may do, in the order of the notation."""
+        """Return what the player to act may do, in the order of the notation."""
         if self.over:
             return []
         actions = [card for card in ORDER if card in self.hands[self.turn]]  # R4, R5
@@ -62,7 +62,7 @@ class Table:
         return actions
 
     def act(self, action: str) -> None:
-        """Do what the player whose turn it is has chosen."""
+        """Carry out the action of the player to act."""
         if action not in self.legal():
             raise ValueError(f"{action} is not legal")
         player = self.turn
@@ -88,7 +88,7 @@ class Table:
             self.over = True
 
     def next_round(self) -> None:
-        """End the round, and the game where the deck is empty (R10, R3)."""
+        """End the round, and the game if the deck is empty (R10, R3)."""
         if self.deck == []:
             self.over = True
             return
@@ -100,7 +100,7 @@ class Table:
         self.taken = [False, False]
 
     def breakdown(self, player: int) -> dict[str, Any]:
-        """Count what the player's pile is worth, and from what."""
+        """Return the parts of the score of the player's pile."""
         mine = self.piles[player]
         theirs = self.piles[1 - player]
         majorities = []
@@ -108,7 +108,7 @@ class Table:
             majorities.append(value if mine.count(card) > theirs.count(card) else 0)
         complete = 0
         supports = [card for card in mine if card in "5678"]
-        while {"5", "6", "7", "8"} <= set(supports):  # R13: lay the sets out one by one
+        while {"5", "6", "7", "8"} <= set(supports):  # R13: remove the sets one by one
             for card in "5678":
                 supports.remove(card)
             complete += 1
@@ -120,14 +120,14 @@ class Table:
         }
 
     def points(self, player: int) -> int:
-        """Add it up; cities are worth nothing (R15)."""
+        """Return the sum of the parts; cities are worth nothing (R15)."""
         parts = self.breakdown(player)
         deals = parts["alliances"] + parts["betrayals"]
         total: int = sum(parts["majorities"]) + parts["sets"] + deals
         return total
 
     def result(self) -> tuple[int | None, str]:
-        """Say who won, and how (R11, R16, R17, R18)."""
+        """Return the winner and the win type (R11, R16, R17, R18)."""
         if self.city_winner is not None:
             return self.city_winner, "city"
         if self.points(0) > self.points(1):

@@ -1,4 +1,4 @@
-"""The yardstick of the benchmarks plays the game it is compared with."""
+"""The bare loop of the benchmarks plays the same game as the engine."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from engine.state import random_deal
 
 
 def test_the_bare_loop_scores_as_the_engine_does() -> None:
-    """Winner, win type and points of 3,000 pairs of piles."""
+    """Winner, win type and points of 3,000 pairs of piles are equal."""
     rng = Random(2)
     for _ in range(3000):
         state = State(random_deal(rng))
         playout(state, rng)
-        found = outcome(state.piles)
-        if found.win_type != "city":
+        expected = outcome(state.piles)
+        if expected.win_type != "city":
             piles = [list(cards_of(pile)) for pile in state.piles]
-            assert bare.score(*piles) == found
+            assert bare.score(*piles) == expected
 
 
 def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:
-    """As many city wins, and as even between the seats, within four standard errors."""
+    """Win types and winners are as frequent, within four standard errors."""
     games, rng = 6000, Random(3)
     ours, theirs = Counter[object](), Counter[object]()
     for _ in range(games):
         state = State(random_deal(rng))
         playout(state, rng)
-        for tally, found in ((ours, outcome(state.piles)), (theirs, bare.play(rng))):
-            tally[found.win_type] += 1
-            tally[found.winner] += 1
+        for tally, result in ((ours, outcome(state.piles)), (theirs, bare.play(rng))):
+            tally[result.win_type] += 1
+            tally[result.winner] += 1
     for what in ("city", "points", 0, 1):
         error = (2 * ours[what] * (games - ours[what]) / games) ** 0.5
         assert theirs[what] == pytest.approx(ours[what], abs=4 * error)

@@ -1,4 +1,4 @@
-"""The doctor finds out what a machine lacks, whatever state it is in."""
+"""The doctor reports what a machine lacks, whatever its state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from arena.lanes.launch import TRIAL
 from tests.waiting import until
 
 SHORT = 0.5  # seconds
-LONG = "600"  # seconds that something which hangs would take
+LONG = "600"  # seconds that a hanging program takes
 COMPLAINT = "bwrap: No permissions to create new namespace"
 
 Program = Callable[..., Path]
@@ -32,7 +32,7 @@ Program = Callable[..., Path]
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Return a function that puts a shell script on a PATH that has nothing else."""
+    """Return a function that puts a shell script on an otherwise empty PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -48,7 +48,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
 
 @pytest.fixture
 def _nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave nothing on PATH but an empty folder."""
+    """Set PATH to an empty folder."""
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -59,7 +59,7 @@ def named(what: str, patience: float = doctor.PATIENCE) -> Finding:
 
 
 def alive(pid: int) -> bool:
-    """Say whether a process is there and not merely unburied."""
+    """Return whether a process exists and is not a zombie."""
     done = subprocess.run(
         ["/bin/ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
@@ -68,16 +68,16 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.usefixtures("_nothing")
 def test_without_bubblewrap_there_is_advice_and_no_jail() -> None:
-    """The package is named, and the other lanes are still there."""
-    found = examine_bubblewrap()
-    assert found.ok is False
-    assert "not found" in found.detail
-    assert "apt-get install bubblewrap" in found.advice
+    """The package is named, and the other lanes are still available."""
+    finding = examine_bubblewrap()
+    assert finding.ok is False
+    assert "not found" in finding.detail
+    assert "apt-get install bubblewrap" in finding.advice
     assert named("lanes").detail == "inproc, process; no jail"
 
 
 def test_a_bubblewrap_that_works(program: Program) -> None:
-    """Its version is told, nothing is advised, and there is a jail."""
+    """The finding has its version and no advice, and there is a jail."""
     words = " ".join(TRIAL)
     program(
         "bwrap",
@@ -89,7 +89,7 @@ def test_a_bubblewrap_that_works(program: Program) -> None:
 
 
 def test_a_bubblewrap_that_fails_says_why(program: Program, tmp_path: Path) -> None:
-    """The last line it complained with is told, and what is probably behind it."""
+    """The finding has its last line of errors and the probable cause."""
     program(
         "bwrap",
         'test "$1" = --version && echo bubblewrap 0.8.0 && exit',
@@ -97,10 +97,10 @@ def test_a_bubblewrap_that_fails_says_why(program: Program, tmp_path: Path) -> N
         f"echo '{COMPLAINT}' >&2",
         "exit 1",
     )
-    found = examine_bubblewrap(system=tmp_path)
-    assert found.ok is False
-    assert found.detail == f"bubblewrap 0.8.0, does not start: exit status 1: {COMPLAINT}"
-    assert "user namespaces" in found.advice
+    finding = examine_bubblewrap(system=tmp_path)
+    assert finding.ok is False
+    assert finding.detail == f"bubblewrap 0.8.0, does not start: exit status 1: {COMPLAINT}"
+    assert "user namespaces" in finding.advice
     assert named("lanes").detail == "inproc, process; no jail"
 
 
@@ -115,7 +115,7 @@ def test_a_bubblewrap_that_fails_says_why(program: Program, tmp_path: Path) -> N
 def test_the_switch_that_forbids_user_namespaces_is_named(
     program: Program, tmp_path: Path, setting: str, forbidden: str, allowed: str
 ) -> None:
-    """Only a switch that stands the wrong way is blamed."""
+    """Only a switch with the wrong value is named."""
     program("bwrap", "exit 1")
     path = tmp_path / "sys" / setting
     path.parent.mkdir(parents=True)
@@ -128,39 +128,39 @@ def test_the_switch_that_forbids_user_namespaces_is_named(
     assert "sysctl" not in examine_bubblewrap(system=tmp_path / "sys").advice
 
 
-def test_a_bubblewrap_that_hangs_is_told_from_one_that_fails(program: Program) -> None:
-    """It costs the patience and no more, and namespaces are not blamed."""
+def test_a_bubblewrap_that_hangs_has_a_finding_of_its_own(program: Program) -> None:
+    """It is reported after the time limit, and namespaces are not blamed."""
     program("bwrap", f"sleep {LONG}")
-    found = examine_bubblewrap(SHORT)
-    assert found.ok is False
-    assert found.detail.endswith(f"no answer within {SHORT} s")
-    assert "does not start" not in found.detail
-    assert "namespaces" not in found.advice
-    assert " ".join(TRIAL) in found.advice
+    finding = examine_bubblewrap(SHORT)
+    assert finding.ok is False
+    assert finding.detail.endswith(f"no answer within {SHORT} s")
+    assert "does not start" not in finding.detail
+    assert "namespaces" not in finding.advice
+    assert " ".join(TRIAL) in finding.advice
 
 
 def test_a_bubblewrap_that_is_no_program(program: Program) -> None:
-    """A file that cannot be executed is a finding like others."""
+    """A file that cannot be executed is a finding like any other."""
     program("bwrap").write_bytes(b"\x7fELF and then nothing")
-    found = examine_bubblewrap()
-    assert found.ok is False
-    assert "cannot be run" in found.detail
-    assert found.advice == "reinstall bubblewrap"
+    finding = examine_bubblewrap()
+    assert finding.ok is False
+    assert "cannot be run" in finding.detail
+    assert finding.advice == "reinstall bubblewrap"
 
 
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="this machine has no bubblewrap")
 def test_the_real_bubblewrap_is_judged_as_the_shell_judges_it() -> None:
-    """What the doctor says is what the same command does outside of it."""
+    """The doctor's finding agrees with the same command run directly."""
     done = subprocess.run(["bwrap", *TRIAL], check=False, capture_output=True, timeout=60)
     assert examine_bubblewrap().ok is (done.returncode == 0)
 
 
 @pytest.mark.skipif(not Path("/bin/ps").exists(), reason="needs ps")
 @pytest.mark.parametrize("ending", ["wait", "exit 0"])
-def test_what_hangs_is_killed_with_its_children(
+def test_a_program_that_hangs_is_killed_with_its_children(
     program: Program, tmp_path: Path, ending: str
 ) -> None:
-    """A child that holds on to the output neither delays the doctor nor outlives it."""
+    """A child that keeps the output open neither delays the doctor nor survives."""
     note = tmp_path / "pid"
     path = program("parent", f"sleep {LONG} &", f"echo $! >{note}", ending)
     assert ask([str(path)], 2 * SHORT).fault == "hung"
@@ -170,34 +170,34 @@ def test_what_hangs_is_killed_with_its_children(
 
 @pytest.mark.usefixtures("_nothing")
 def test_an_empty_path_raises_nothing() -> None:
-    """Every interpreter is "not found", which is information and no fault."""
-    found = {finding.what: finding for finding in examine()}
-    assert found.keys() >= {"python", "start methods", "cores", "memory", "sqlite", "user"}
+    """Every interpreter is "not found", which is information, not a fault."""
+    findings = {finding.what: finding for finding in examine()}
+    assert findings.keys() >= {"python", "start methods", "cores", "memory", "sqlite", "user"}
     for command in doctor.INTERPRETERS:
-        assert found[command] == (command, None, "not found", "")
+        assert findings[command] == (command, None, "not found", "")
 
 
 @pytest.mark.parametrize("path", ["", ".", "/dev/null", "relative:/nowhere"])
 def test_an_odd_path_raises_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Without a PATH worth the name there are still findings."""
+    """Without a usable PATH there are still findings."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", path)
     assert [finding for finding in examine() if finding.what == "bubblewrap" and not finding.ok]
 
 
-def test_a_program_beside_the_user_is_found_by_a_relative_path(
+def test_a_program_in_the_current_folder_is_found_by_a_relative_path(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs run in another folder than the one where they were found."""
+    """The doctor runs programs in another folder than the current one."""
     monkeypatch.chdir(program("node", "echo v20.1.0").parent)
     monkeypatch.setenv("PATH", ".")
     assert examine_interpreter("node").detail == "v20.1.0"
 
 
 def test_an_interpreters_first_line_is_its_version(program: Program) -> None:
-    """Empty lines and further ones are left out; standard error serves if need be."""
+    """Empty and further lines are left out; standard error is read if there is no output."""
     program("cc", "echo", "echo cc 12.2.0", "echo Copyright", "echo a warning >&2")
     program("java", "echo openjdk 17 >&2")
     assert examine_interpreter("cc") == ("cc", None, "cc 12.2.0", "")
@@ -205,7 +205,7 @@ def test_an_interpreters_first_line_is_its_version(program: Program) -> None:
 
 
 def test_an_interpreter_that_fails_or_hangs_is_information(program: Program) -> None:
-    """Where it is and what went wrong is told, and nothing is advised."""
+    """The finding has its path and what went wrong, and no advice."""
     broken = program("rustc", "echo no toolchain >&2", "exit 3")
     hung = program("go", f"sleep {LONG}")
     assert examine_interpreter("rustc") == (
@@ -222,8 +222,8 @@ def test_an_interpreter_that_fails_or_hangs_is_information(program: Program) -> 
     )
 
 
-def test_output_that_is_no_text_raises_nothing(program: Program) -> None:
-    """Bytes that are not UTF-8 are replaced, and a terminal is not disturbed by the rest."""
+def test_output_that_is_not_text_raises_nothing(program: Program) -> None:
+    """Bytes that are not UTF-8 are replaced, and control characters are not printed."""
     program("node", r"printf '\377\033[31mred\n'")
     (line,) = format_findings([examine_interpreter("node")])
     assert "red" in line
@@ -231,15 +231,15 @@ def test_output_that_is_no_text_raises_nothing(program: Program) -> None:
 
 
 def test_a_probe_that_breaks_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody thought of does not end the doctor's round."""
+    """An unexpected error does not stop the doctor."""
 
     def broken() -> None:
         raise RuntimeError("no cores today")
 
     monkeypatch.setattr(os, "cpu_count", broken)
-    found = named("cores")
-    assert found.ok is False
-    assert "no cores today" in found.detail
+    finding = named("cores")
+    assert finding.ok is False
+    assert "no cores today" in finding.detail
 
 
 def test_python_is_new_enough_from_3_11_on() -> None:
@@ -247,18 +247,18 @@ def test_python_is_new_enough_from_3_11_on() -> None:
     assert doctor.examine_python((3, 11, 0)).ok
     assert doctor.examine_python((4, 0, 0)).ok
     for old in ((3, 10, 14), (3, 9, 1), (2, 7, 18)):
-        found = doctor.examine_python(old)
-        assert found.ok is False
-        assert "3.11" in found.advice
+        finding = doctor.examine_python(old)
+        assert finding.ok is False
+        assert "3.11" in finding.advice
     assert doctor.examine_python().ok is (sys.version_info >= (3, 11))
 
 
 def test_without_a_fork_server_there_are_no_workers() -> None:
-    """Then only the lane inside one's own process is left."""
+    """Then only the lane inproc is left."""
     assert doctor.examine_start_methods(["fork", "spawn", "forkserver"]).ok
-    found = doctor.examine_start_methods(["spawn"])
-    assert found.ok is False
-    assert "forkserver" in found.advice
+    finding = doctor.examine_start_methods(["spawn"])
+    assert finding.ok is False
+    assert "forkserver" in finding.advice
     assert (
         doctor.examine_lanes(has_workers=False, has_jail=True).detail
         == "inproc; no process and no jail"
@@ -266,7 +266,7 @@ def test_without_a_fork_server_there_are_no_workers() -> None:
 
 
 def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The affinity counts, and the machine's number where there is none."""
+    """The affinity counts, or the machine's number if there is no affinity."""
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5}, raising=False)
     assert doctor.examine_cores().detail == "2 of 8"
@@ -275,7 +275,7 @@ def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPat
 
 
 def test_memory_is_what_a_container_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit below the machine's memory counts, "max" and a greater one do not."""
+    """A limit below the machine's memory counts; "max" and a larger limit do not."""
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 2**20, "SC_PAGE_SIZE": 2**12}.get)
     limit = tmp_path / "memory.max"
     for text, detail in [
@@ -292,9 +292,9 @@ def test_memory_is_what_a_container_leaves(tmp_path: Path, monkeypatch: pytest.M
 def test_the_temporary_folder_is_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is left in it; one that is not there or full is a fault with advice."""
-    found = doctor.examine_temporary_folder(str(tmp_path))
-    assert str(tmp_path) in found.detail
+    """Nothing is left in it; a missing or full one is a fault with advice."""
+    finding = doctor.examine_temporary_folder(str(tmp_path))
+    assert str(tmp_path) in finding.detail
     assert list(tmp_path.iterdir()) == []
     missing = doctor.examine_temporary_folder(str(tmp_path / "missing"))
     assert missing.ok is False
@@ -306,18 +306,18 @@ def test_the_temporary_folder_is_written_to(
     assert "make room" in full.advice
 
 
-def test_sqlite_is_there_or_a_python_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python built without SQLite raises ImportError, as None in sys.modules does."""
+def test_without_sqlite_another_python_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python without SQLite raises ImportError, like None in sys.modules."""
     sqlite3 = pytest.importorskip("sqlite3")
     assert doctor.examine_sqlite() == ("sqlite", True, sqlite3.sqlite_version, "")
     monkeypatch.setitem(sys.modules, "sqlite3", None)
-    found = doctor.examine_sqlite()
-    assert found.ok is False
-    assert found.advice
+    finding = doctor.examine_sqlite()
+    assert finding.ok is False
+    assert finding.advice
 
 
-def test_root_is_told_to_prefer_the_jail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Information for both: bots outside the jail have the rights of who runs them."""
+def test_root_is_advised_to_prefer_the_jail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is information, not a fault: bots outside the jail have the user's rights."""
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert doctor.examine_user().ok is None
     assert "jail" in doctor.examine_user().advice
@@ -327,18 +327,18 @@ def test_root_is_told_to_prefer_the_jail(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_lines_fit_a_terminal_and_lose_no_word() -> None:
-    """Long texts are wrapped, a word longer than a line is broken."""
+    """Long texts are wrapped, and a word longer than a line is broken."""
     detail = " ".join(f"word-{number}" for number in range(40))
-    found = Finding("a rather long name for a thing", False, detail, "x" * 200)
-    shown = list(format_findings([found]))
+    finding = Finding("a rather long name for a thing", False, detail, "x" * 200)
+    shown = list(format_findings([finding]))
     assert max(map(len, shown)) <= 80
     text = " ".join(line.strip() for line in shown)
     assert detail in text
     assert text.count("x") == 200
 
 
-def test_a_bubblewrap_with_much_to_say_fits_a_terminal(program: Program) -> None:
-    """Its complaint is wrapped like everything else."""
+def test_a_long_error_of_bubblewrap_fits_a_terminal(program: Program) -> None:
+    """It is wrapped like every other text."""
     program("bwrap", f"echo {'complaint ' * 30} {'/long' * 40} >&2", "exit 1")
     shown = list(format_findings(examine()))
     assert max(map(len, shown)) <= 80
@@ -346,7 +346,7 @@ def test_a_bubblewrap_with_much_to_say_fits_a_terminal(program: Program) -> None
 
 
 def test_this_machines_lines_fit_a_terminal() -> None:
-    """Whatever is installed here, every line has a mark or continues one that has."""
+    """Every line has a mark or continues one that has, whatever is installed."""
     shown = list(format_findings(examine()))
     assert max(map(len, shown)) <= 80
     assert all(line.isprintable() and line.strip() for line in shown)
@@ -355,6 +355,6 @@ def test_this_machines_lines_fit_a_terminal() -> None:
 
 @pytest.mark.parametrize("length", range(40, 60))
 def test_a_line_does_not_end_inside_a_word(length: int) -> None:
-    """What is advised can be copied: `apt-get` is not broken at its hyphen."""
+    """Advice can be copied: `apt-get` is not broken at its hyphen."""
     shown = list(format_findings([Finding("what", None, f"{'x' * length} apt-get")]))
     assert any(line.endswith(" apt-get") for line in shown)

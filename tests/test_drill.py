@@ -1,4 +1,4 @@
-"""The drill can be run: every fault fits the source that it is planted in, and has its test."""
+"""The drill can be run: every fault fits its source file, and its test exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.drill import FAULTS, Fault, copy_repository
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
-    """Its piece of source is there once, and what replaces it is another."""
+    """Its piece of source occurs once, and the replacement differs from it."""
     assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.right) == 1
     assert fault.right != fault.wrong
     file, test = fault.test.split("::")
@@ -20,7 +20,7 @@ def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
 
 
 def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
-    """Also the room arena/results, whose name is that of the folder of finished runs."""
+    """Also the room arena/results, which has the same name as the folder of finished runs."""
     copy = copy_repository(tmp_path)
     for room in ("engine", "bots", "arena", "tests"):
         for path in (ROOT / room).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Imports point one way, and heavy libraries stay where they are used."""
+"""Imports point one way, and heavy libraries are imported only where they are used."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ ROOMS = [
     "entries",
     "errors",
 ]
-"""The rooms of the arena: each may import those below it, and itself."""
+"""The rooms of the arena: each may import itself and those below it."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair"}
 
 
 def imported(path: Path) -> set[str]:
-    """Return every module that a file imports, anywhere in it."""
+    """Return every module that a file imports, at any place in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -60,8 +60,8 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "engine").glob("*.py")), ids=lambda p: p.stem)
-def test_the_engine_imports_the_standard_library_and_what_comes_before(path: Path) -> None:
-    """`cards <- rules <- state <- view <- play`, and nothing of bots, arena or PyPI."""
+def test_the_engine_imports_the_standard_library_and_earlier_modules(path: Path) -> None:
+    """`cards <- rules <- state <- view <- play`, and nothing from bots, arena or PyPI."""
     if path.stem in ENGINE_ORDER:
         allowed = {f"engine.{name}" for name in ENGINE_ORDER[: ENGINE_ORDER.index(path.stem)]}
     else:
@@ -82,7 +82,7 @@ def built_on(name: str) -> set[str]:
 
 @pytest.mark.parametrize("path", BOTS.values(), ids=BOTS)
 def test_bots_import_the_engine_and_one_another(path: Path) -> None:
-    """A bot knows the game, numpy, and bots it is built on; the arena is none of its business."""
+    """A bot may import the engine, numpy and the bots that it is built on, but not the arena."""
     for name in imported(path):
         top = name.partition(".")[0]
         allowed = top in {"engine", "numpy"} or top in sys.stdlib_module_names
@@ -90,7 +90,7 @@ def test_bots_import_the_engine_and_one_another(path: Path) -> None:
 
 
 def test_no_bot_is_built_on_itself() -> None:
-    """The imports among bots have an order: no bot comes before what it imports."""
+    """The imports among bots have an order, in which no bot precedes one that it imports."""
     waiting = {name: built_on(name) for name in BOTS}
     while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
         for name in free:
@@ -103,13 +103,13 @@ ARENA = sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.na
 
 
 def room_of(path: Path) -> str:
-    """Return the room that a module of the arena lies in."""
+    """Return the room of a module of the arena."""
     return path.relative_to(ROOT / "arena").parts[0].removesuffix(".py")
 
 
 @pytest.mark.parametrize("path", ARENA, ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_run_one_way_through_the_rooms(path: Path) -> None:
-    """Down the list, also where an import is only for a type or only when it is needed."""
+    """Down the list, also for types and for imports inside functions."""
     room = room_of(path)
     if room == "__init__":
         return
@@ -120,8 +120,8 @@ def test_imports_run_one_way_through_the_rooms(path: Path) -> None:
             assert name.split(".")[1] in below, name
 
 
-def test_every_room_says_what_lives_there() -> None:
-    """A sentence in its `__init__`, and no module beside the rooms but those of the list."""
+def test_every_room_says_what_is_in_it() -> None:
+    """Its `__init__` has a sentence; beside the rooms there are only the modules listed here."""
     folders = {path.parent for path in ARENA}
     for folder in folders - {ROOT / "arena"}:
         text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
@@ -160,19 +160,19 @@ def test_a_worker_imports_no_heavy_library() -> None:
 
 
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
-    """The first board is there at once."""
+    """So the first board appears at once."""
     assert not loaded_by("import arena.person.session") & HEAVY
 
 
 def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:
-    """A bot's own process starts quickly, and holds nothing of a run."""
+    """So it starts quickly, and has nothing of a run."""
     extra = loaded_by("import arena.lanes.host, arena.check.trial") - loaded_by("pass")
     assert extra <= set(sys.stdlib_module_names) | {"arena", "engine"}
     assert "multiprocessing" not in extra
 
 
-def test_the_engine_alone_loads_only_the_standard_library() -> None:
-    """Using the engine as a library costs no dependency."""
+def test_the_engine_loads_only_the_standard_library() -> None:
+    """The engine is a library without dependencies."""
     before = loaded_by("pass")
     extra = loaded_by("import engine, engine.play") - before
     assert extra <= set(sys.stdlib_module_names) | {"engine"}

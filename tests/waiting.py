@@ -1,4 +1,4 @@
-"""Waiting for what happens, and not for so many seconds: a busy machine changes nothing."""
+"""Wait for events and not for a time, so that a busy machine changes no test."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE = 600.0  # seconds: the last resort where something never happens
+PATIENCE = 600.0  # seconds: the limit for an event that never happens
 
 T = TypeVar("T")
 
 
 def until(condition: Callable[[], T]) -> T:
-    """Return the first true value of a condition, asked again and again."""
+    """Return the first true value of a condition, which is called repeatedly."""
     deadline = time.monotonic() + PATIENCE
     while not (value := condition()):
         assert time.monotonic() < deadline, "it never happens"

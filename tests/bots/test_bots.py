@@ -1,4 +1,4 @@
-"""The contract that every bot in bots/ keeps: the list is the folder's."""
+"""The contract that every bot in bots/ keeps."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SHORT: dict[str, dict[str, Any]] = {
     "ismcts": {"iterations": 20, "positions": 200},
     "pimc": {"worlds": 2, "plies": 2, "positions": 200},
 }
-"""What slow bots are given here, so that they play whole games in a moment."""
+"""Parameters with which slow bots play whole games quickly."""
 
 SOURCES = ("champion", "endgame", "flat_mc", "ismcts", "pimc")
-"""Bots that carry out a published method, or build on one that does."""
+"""Bots that implement a published method, or build on a bot that does."""
 
 
 def entry(name: str) -> Entry:
@@ -57,12 +57,12 @@ def strategy(name: str, seed: int = 0, rules: Rules = STANDARD, seat: int = 0) -
 
 
 def game(first: str, second: str, seed: int, rules: Rules = STANDARD) -> Game:
-    """Return a game of two bots through the whole protocol."""
+    """Play a game of two bots with the engine's referee, and return it."""
     return play_game(entry(first).create, entry(second).create, seed=seed, rules=rules)
 
 
 def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
-    """Yield so many views of seats to act from random games."""
+    """Yield this many views of the seat to act from random games."""
     rng = random.Random(5)
     while True:
         state = State(random_deal(rng, rules), rules)
@@ -75,12 +75,12 @@ def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
 
 
 def views_for(name: str) -> list[View]:
-    """Return fewer views for a slow bot."""
+    """Return views from random games, fewer for a slow bot."""
     return list(some_views(150 if name in SHORT else 2000))
 
 
 def parameters(name: str) -> list[inspect.Parameter]:
-    """Return what a config can set."""
+    """Return the parameters that a config can set."""
     return list(inspect.signature(resolve(name).load()).parameters.values())[1:]
 
 
@@ -88,7 +88,7 @@ each = pytest.mark.parametrize("name", NAMES)
 
 
 def test_the_short_bots_are_in_the_folder() -> None:
-    """A bot that is renamed is renamed here."""
+    """A bot that is renamed must be renamed in SHORT and SOURCES."""
     assert SHORT.keys() | set(SOURCES) <= set(NAMES)
 
 
@@ -101,8 +101,8 @@ def test_it_says_in_one_line_what_it_does(name: str) -> None:
 
 
 @each
-def test_it_is_one_documented_file_of_a_dozen_to_three_hundred_lines(name: str) -> None:
-    """Bots stay small, and every class and function of theirs says what it does."""
+def test_it_is_one_documented_file_of_12_to_300_lines(name: str) -> None:
+    """Bots stay small, and every public class and function has a docstring."""
     text = (FOLDER / f"{name}.py").read_text()
     assert 12 <= len(text.splitlines()) <= 300
     for node in [node for top in ast.parse(text).body for node in (top, *getattr(top, "body", ()))]:
@@ -111,8 +111,8 @@ def test_it_is_one_documented_file_of_a_dozen_to_three_hundred_lines(name: str) 
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_search_says_where_it_comes_from(name: str) -> None:
-    """Authors, title and year of a paper; a bot that builds on another names that one."""
+def test_a_search_names_its_source(name: str) -> None:
+    """Authors, title and year of a paper, or the bot that it builds on."""
     text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
     paper = re.search(r'Source:\s+[A-Z].*"[^"]+",\s+(19|20)\d\d\b', text, re.DOTALL)
     assert paper or any(f"`{other}`" in text for other in SOURCES if other != name)
@@ -121,7 +121,7 @@ def test_a_search_says_where_it_comes_from(name: str) -> None:
 @each
 @pytest.mark.parametrize("other", ["greedy", "uniform"])
 def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
-    """A game against a cheap bot comes to an end without a fault."""
+    """A game against a cheap bot ends without a fault."""
     for seed in range(3 if name in SHORT else 10):
         for seats in ((name, other), (other, name)):
             played = game(*seats, seed=seed)
@@ -130,14 +130,14 @@ def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
 
 @each
 def test_it_plays_against_itself(name: str) -> None:
-    """Two strategies of one bot do not get into each other's way."""
+    """Two strategies of one bot do not disturb each other."""
     played = game(name, name, seed=1)
     assert played.win_type == "city" or len(played.record.actions) == 48
 
 
 @each
 def test_it_answers_every_view_with_a_legal_action(name: str) -> None:
-    """Whatever the position, the answer is one of view.legal, and an int."""
+    """In every position the answer is an int and one of view.legal."""
     player = strategy(name)
     for seen in views_for(name):
         action = player.choose(seen)
@@ -146,8 +146,8 @@ def test_it_answers_every_view_with_a_legal_action(name: str) -> None:
 
 
 @each
-def test_it_takes_the_only_action_there_is(name: str) -> None:
-    """Asked with no choice, in every round, it says what has to be done."""
+def test_it_chooses_the_only_legal_action(name: str) -> None:
+    """In every round, where the view has only one."""
     forced = [seen for seen in some_views(3000) if len(seen.legal) == 1]
     assert {seen.round for seen in forced} == {1, 2, 3, 4}
     player = strategy(name)
@@ -157,7 +157,7 @@ def test_it_takes_the_only_action_there_is(name: str) -> None:
 
 @each
 def test_equal_seeds_play_equal_games(name: str) -> None:
-    """Its only luck is the generator it was given, whatever was played in between."""
+    """Its only randomness is the setup's generator; games in between change nothing."""
     first = game(name, "greedy", seed=11)
     game(name, name, seed=12)
     game("greedy", name, seed=13, rules=VARIANTS["take_size 3"])
@@ -166,7 +166,7 @@ def test_equal_seeds_play_equal_games(name: str) -> None:
 
 @each
 def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
-    """After other views have been answered, a view is answered as in a fresh process."""
+    """Views answered before, also under other rules, change no answer."""
     seen = views_for(name)[:40]
     fresh = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
     other = strategy(name)
@@ -180,19 +180,19 @@ def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
 
 @each
 def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
-    """With equal luck, one that was there from the beginning answers as one new to the game."""
-    given = setup(1, 0)
-    veteran = entry(name).create(given)
+    """With equal random numbers, a strategy used from the start answers like a new one."""
+    own = setup(1, 0)
+    veteran = entry(name).create(own)
     for seen in views_for(name)[:120]:
-        given.rng.seed(7)
+        own.rng.seed(7)
         newcomer = setup(1, 0)
         newcomer.rng.seed(7)
         assert veteran.choose(seen) == entry(name).create(newcomer).choose(seen)
 
 
 @each
-def test_it_leaves_the_module_level_generator_alone(name: str) -> None:
-    """Nothing draws from `random` itself."""
+def test_it_does_not_use_the_global_generator(name: str) -> None:
+    """No bot draws from the module `random` itself."""
     before = random.getstate()
     game(name, name, seed=3)
     assert random.getstate() == before
@@ -220,15 +220,15 @@ def test_it_knows_only_its_view(name: str) -> None:
 @each
 @pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 def test_it_plays_variants(name: str, rules: Rules) -> None:
-    """It reads the numbers from the rules it is given, in either seat."""
+    """It reads the numbers from the rules of its game, in either seat."""
     for seed, seats in enumerate(((name, "uniform"), ("uniform", name))):
         played = game(*seats, seed=seed, rules=rules)
         assert played.win_type == "city" or len(played.record.actions) == rules.game_plies
 
 
 @each
-def test_its_parameters_have_types_and_defaults_and_a_word_of_explanation(name: str) -> None:
-    """A config can set every parameter, none has to be, and the class says what each does."""
+def test_its_parameters_have_types_and_defaults_and_an_explanation(name: str) -> None:
+    """Every parameter can be set, none must be, and the class's docstring explains each."""
     bot: Any = resolve(name).load()
     for parameter in parameters(name):
         assert parameter.default is not inspect.Parameter.empty, parameter.name
@@ -238,8 +238,8 @@ def test_its_parameters_have_types_and_defaults_and_a_word_of_explanation(name: 
 
 
 @each
-def test_its_parameters_come_from_a_spec(name: str) -> None:
-    """Every default can be written out, and changes nothing."""
+def test_its_parameters_can_be_written_in_a_spec(name: str) -> None:
+    """A spec with every default written out gives the same bot."""
     defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(name))
     written = resolve(f"{name}({defaults})", label="written")
     assert find_parameter_error(written.load(), written.params) is None
@@ -251,7 +251,7 @@ def test_its_parameters_come_from_a_spec(name: str) -> None:
 
 @each
 def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
-    """One that it does not have, and for each that it has, a value of another type."""
+    """An unknown parameter, and a value of the wrong type for each known one."""
     wrong = [("depth_of_thought", 3), *((one.name, ["no"]) for one in parameters(name))]
     for parameter, value in wrong:
         with pytest.raises(InputError, match=rf"{name}.*{parameter}"):
@@ -260,7 +260,7 @@ def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
 def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
-    """Those that are built on other bots find them there, in a jail too."""
+    """A bot that builds on another bot can import it there, in a jail too."""
     entries = [resolve(name, lane=lane) for name in NAMES]
     assert list(find_problems(entries, STANDARD, Limits())) == []
 
@@ -275,7 +275,7 @@ for name in NAMES:
 
 def test_the_order_of_hashes_changes_no_game() -> None:
     """Two processes with different PYTHONHASHSEED play the same game with every bot."""
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", GAMES_OF_ALL],
             env=os.environ | {"PYTHONHASHSEED": seed},
@@ -286,5 +286,5 @@ def test_the_order_of_hashes_changes_no_game() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1]
-    assert len(told[0].splitlines()) == len(NAMES)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) == len(NAMES)

@@ -1,4 +1,4 @@
-"""The champion: learned values that are those of the fit, and more search as rounds go on."""
+"""The champion: its values are those of the fit, and it searches more late in a round."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ from tests.positions import pack
 
 
 def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
-    """Return piles and rows: of random games after a round, and of cards dealt out at will."""
-    rng, found = Random(seed), list[tuple[Piles, bytes]]()
-    while len(found) < number:
+    """Return piles and rows, half after a round of random games, half of random cards."""
+    rng, positions = Random(seed), list[tuple[Piles, bytes]]()
+    while len(positions) < number:
         state = State(random_deal(rng))
-        while not state.over and state.round == 1 + len(found) % 3:
+        while not state.over and state.round == 1 + len(positions) % 3:
             state.apply(rng.choice(state.legal()))
         cards = random_deal(rng)
         first, second = sorted(rng.choices(range(30), k=2))
-        found.append((state.piles, state.row))
-        found.append(
+        positions.append((state.piles, state.row))
+        positions.append(
             (
                 (pack_of(cards[:first]), pack_of(cards[first:second])),
                 cards[second : second + rng.randrange(12)],
             )
         )
-    return [(piles, row) for piles, row in found if max(piles) < STANDARD.city_pack]
+    return [(piles, row) for piles, row in positions if max(piles) < STANDARD.city_pack]
 
 
 def row_of(after: int, piles: Piles, row: bytes) -> Row:
-    """Return the position as the fit sees it; the first pile is of the seat that begins."""
+    """Return the position as the fit sees it; the first pile is that of the seat to begin."""
     first, second = (counts(pile) for pile in piles)
     return Row(after, first, second, tuple(row.count(kind) for kind in KINDS), 0.5)
 
 
 @pytest.mark.parametrize("after", ROUNDS)
 def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
-    """The bot's tables and the features of `bench.values` say the same of every position."""
-    values, found = Values(LEARNED[after]), between_rounds(400)
-    table = features([row_of(after, piles, row) for piles, row in found])
+    """The bot's tables and the features of `bench.values` agree on every position."""
+    values, positions = Values(LEARNED[after]), between_rounds(400)
+    table = features([row_of(after, piles, row) for piles, row in positions])
     assert table.shape[1] == len(LEARNED[after])
     expected = table @ np.array(LEARNED[after])
-    logits = [values.logit(*piles, row) for piles, row in found]
+    logits = [values.logit(*piles, row) for piles, row in positions]
     assert logits == pytest.approx(list(expected))
-    threats = [piles for piles, _ in found if bool(piles[0] >> 50) != bool(piles[1] >> 50)]
+    threats = [piles for piles, _ in positions if bool(piles[0] >> 50) != bool(piles[1] >> 50)]
     assert len(threats) > 50
 
 
 @pytest.mark.parametrize("after", ROUNDS)
 def test_every_weight_counts(after: int) -> None:
-    """With random weights in place of the learned ones, some of which are 0."""
-    rng, found = Random(after), between_rounds(200, seed=1)
+    """Random weights stand in for the learned ones, some of which are 0."""
+    rng, positions = Random(after), between_rounds(200, seed=1)
     weights = tuple(rng.uniform(-1, 1) for _ in LEARNED[after])
-    table = features([row_of(after, piles, row) for piles, row in found])
-    logits = [Values(weights).logit(*piles, row) for piles, row in found]
+    table = features([row_of(after, piles, row) for piles, row in positions])
+    logits = [Values(weights).logit(*piles, row) for piles, row in positions]
     assert logits == pytest.approx(list(table @ np.array(weights)))
     assert (np.abs(table).sum(axis=0) > 0).all()
 
@@ -75,7 +75,7 @@ def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:
 
 
 def after_round(played: int, seed: int, rules: Rules = STANDARD) -> State:
-    """Return a random game's state as a search sees it after so many rounds."""
+    """Return a random game's state as a search sees it after this many rounds."""
     rng = Random(seed)
     state = State(random_deal(rng, rules), rules)
     state.deck = state.deck[: 2 * rules.hand_size * (played - 1)]
@@ -85,7 +85,7 @@ def after_round(played: int, seed: int, rules: Rules = STANDARD) -> State:
 
 @pytest.mark.parametrize("played", ROUNDS)
 def test_the_seat_that_begins_next_is_the_first_of_the_table(played: int) -> None:
-    """Seat 1 after rounds 1 and 3, seat 0 after round 2; the value is that of seat 0."""
+    """Seat 1 begins after rounds 1 and 3, seat 0 after round 2; the value is seat 0's."""
     compared = 0
     for seed in range(40):
         world = after_round(played, seed)
@@ -118,7 +118,7 @@ def test_an_end_is_worth_its_outcome() -> None:
 
 
 def test_a_better_pile_is_worth_more() -> None:
-    """Every further 8 raises the owner's chance, and two cities do, alone."""
+    """Every further 8 raises the owner's chance, and so do two cities."""
     world = after_round(2, 1)
     world.row = b""
     for seat in (0, 1):
@@ -131,8 +131,8 @@ def test_a_better_pile_is_worth_more() -> None:
         assert (champion().value(world) > 0.6) is (seat == 0)
 
 
-def test_under_other_rules_the_promise_of_the_piles_counts() -> None:
-    """What was learned of one game says nothing of another."""
+def test_under_other_rules_a_position_is_valued_as_by_ismcts() -> None:
+    """The learned values hold for the published rules only."""
     rules = Rules(set_bonus=4)
     for seed in range(30):
         world = after_round(2, seed, rules)
@@ -153,7 +153,7 @@ def first_views(rules: Rules = STANDARD) -> list[View]:
 
 
 def test_iterations_grow_within_a_round() -> None:
-    """As many as asked for at first, never fewer later, three times as many at most."""
+    """The first search makes `iterations`, later ones never fewer, at most 3 times as many."""
     bot, made = champion(iterations=20), []
     for seen in first_views():
         tree = bot.search(seen)
@@ -165,7 +165,7 @@ def test_iterations_grow_within_a_round() -> None:
 
 
 def test_a_new_round_begins_with_as_many_as_the_first() -> None:
-    """What was searched before does not count."""
+    """Earlier searches change nothing."""
     bot = champion(iterations=20)
     begin = View.from_text("0 55667 88")
     for seen in (*first_views(), begin):

@@ -1,4 +1,4 @@
-"""The endgame: the best actions of a last round, against a search that prunes nothing."""
+"""The endgame: its best actions of a last round are those of a search without pruning."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ SMALL = {
 
 
 def positions(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
-    """Yield every view with a choice of seats to act from random games."""
+    """Yield the view of the seat to act wherever it has a choice, in random games."""
     rng = Random(seed)
     for _ in range(games):
         state = State(random_deal(rng, rules), rules)
@@ -84,7 +84,7 @@ def positions(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
 
 
 def last_round(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
-    """Yield those of the last round with few cards in which somebody may still take."""
+    """Yield those of the last round with few cards in which a seat may still take."""
     for seen in positions(rules, games, seed):
         few = size(seen.hand) + seen.opponent_cards <= 6
         if few and seen.round == rules.rounds and seen.taken != (True, True):
@@ -108,7 +108,7 @@ def test_every_action_is_worth_what_plain_minimax_says(rules: Rules) -> None:
 
 
 def test_the_published_game_agrees_too() -> None:
-    """Where the hands are short enough for plain search."""
+    """Where the hands are small enough for plain search."""
     exact, compared = Exact(STANDARD), 0
     for seen in last_round(STANDARD, 30, seed=1):
         if size(seen.hand) + seen.opponent_cards <= 5:
@@ -118,33 +118,33 @@ def test_the_published_game_agrees_too() -> None:
 
 
 def test_a_hand_is_yielded_once_with_the_number_of_its_deals() -> None:
-    """As counting all choices of so many unseen cards finds them."""
+    """The numbers are those from counting all choices of that many unseen cards."""
     compared = 0
     for seen in positions(STANDARD, 12, seed=2):
-        found = list(hands(seen))
-        assert len(dict(found)) == len(found)
-        assert sum(ways for _, ways in found) == comb(size(seen.unseen), seen.opponent_cards)
-        if sum(ways for _, ways in found) <= 5000:
+        possible = list(hands(seen))
+        assert len(dict(possible)) == len(possible)
+        assert sum(ways for _, ways in possible) == comb(size(seen.unseen), seen.opponent_cards)
+        if sum(ways for _, ways in possible) <= 5000:
             chosen = combinations(cards_of(seen.unseen), seen.opponent_cards)
-            assert dict(found) == Counter(map(pack_of, chosen))
+            assert dict(possible) == Counter(map(pack_of, chosen))
             compared += 1
     assert compared >= 100
 
 
 def test_an_empty_hand_is_one_hand() -> None:
-    """The opponent who has played out holds nothing, in one way."""
+    """An opponent without cards has one possible hand, with one deal."""
     seen = View.from_text("0 6y 38 3x57TC66868T7yT677525z7T56T8z5y48x2T27CTCx887")
     assert seen.opponent_cards == 0
     assert list(hands(seen)) == [(0, 1)]
 
 
 def test_an_earlier_round_is_out_of_reach() -> None:
-    """Every legal action is as good as another."""
+    """All legal actions count as equally good."""
     seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
     assert Exact(STANDARD, unseen=100).best(seen) == seen.legal
 
 
-def test_more_unseen_cards_than_asked_for_are_out_of_reach() -> None:
+def test_more_unseen_cards_than_the_limit_are_out_of_reach() -> None:
     """At the limit they are in reach, above it they are not."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     assert size(seen.unseen) == 5
@@ -152,15 +152,15 @@ def test_more_unseen_cards_than_asked_for_are_out_of_reach() -> None:
     assert Exact(STANDARD, unseen=4).best(seen) == seen.legal
 
 
-def test_after_used_up_positions_every_action_is_as_good() -> None:
-    """No answer from half a search; enough positions, and the answer is there."""
+def test_when_positions_run_out_all_actions_are_equally_good() -> None:
+    """An unfinished search has no answer; with enough positions it has one."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     assert Exact(STANDARD, positions=10).best(seen) == seen.legal
     assert len(Exact(STANDARD, positions=10_000).best(seen)) == 1
 
 
-def test_who_cannot_change_the_result_is_not_kept_from_an_action() -> None:
-    """Both have taken: what is played is nobody's."""
+def test_where_nothing_changes_the_result_all_actions_are_equally_good() -> None:
+    """Both seats have taken, so cards that are played now stay in the row."""
     for seen in positions(STANDARD, 20, seed=3):
         if seen.taken == (True, True) and seen.round == STANDARD.rounds:
             assert Exact(STANDARD).best(seen) == seen.legal
@@ -169,7 +169,7 @@ def test_who_cannot_change_the_result_is_not_kept_from_an_action() -> None:
 
 
 class Stub:
-    """Asks for one action, and remembers that it was asked."""
+    """Always chooses one action, and counts how often it is asked."""
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
@@ -183,21 +183,21 @@ class Stub:
 
 
 def wrapped(inside: Strategy) -> Endgame:
-    """Return the bot around this strategy."""
+    """Return the endgame with this strategy inside."""
     bot = Endgame(setup(0, 0))
     bot.inside = inside
     return bot
 
 
 def test_the_inner_bot_decides_out_of_reach() -> None:
-    """Whatever it wants, before the last round."""
+    """Before the last round its action is played, whichever it is."""
     seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
     for action in seen.legal:
         assert wrapped(Stub(action)).choose(seen) == action
 
 
 def test_the_inner_bot_decides_among_equals_only() -> None:
-    """Its wish is followed if it is one of the best, and otherwise the first best is played."""
+    """Its action is played if it is one of the best, otherwise the first of the best."""
     exact, followed, overruled = Exact(STANDARD), 0, 0
     for seen in last_round(STANDARD, 60, seed=4):
         best = exact.best(seen)
@@ -211,7 +211,7 @@ def test_the_inner_bot_decides_among_equals_only() -> None:
 
 
 def test_the_inner_bot_is_not_asked_where_one_action_is_best() -> None:
-    """It costs no time."""
+    """So it costs no time."""
     stub = Stub(TAKE)
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     assert wrapped(stub).choose(seen) != TAKE
@@ -219,7 +219,7 @@ def test_the_inner_bot_is_not_asked_where_one_action_is_best() -> None:
 
 
 def test_any_bot_of_the_folder_can_be_inside() -> None:
-    """Its answers before the last round are those of that bot."""
+    """Before the last round the answers are those of that bot."""
     names = ("greedy", "majority", "denier")
     different = set()
     for name in names:
@@ -233,7 +233,7 @@ def test_any_bot_of_the_folder_can_be_inside() -> None:
 
 
 def test_an_unknown_bot_inside_is_an_error_that_names_it() -> None:
-    """Not a surprise in the middle of a game."""
+    """It is raised at construction, not in the middle of a game."""
     with pytest.raises(ImportError, match="nobody"):
         Endgame(setup(0, 0), inside="nobody")
 

@@ -37,7 +37,7 @@ def states(games: int, rules: Rules = STANDARD, seed: int = 0) -> Iterator[State
 
 
 def views(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[View]:
-    """Return what the seats to act see in them, with a choice."""
+    """Return the view of the seat to act wherever it has a choice, in random games."""
     seen = [view(state, state.to_act) for state in states(games, rules, seed)]
     return [one for one in seen if len(one.legal) > 1]
 
@@ -50,7 +50,7 @@ def searcher(rules: Rules = STANDARD, playout: Playout = "greedy", iterations: i
 @pytest.mark.parametrize("playout", PLAYOUTS)
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
-    """view(world) == view, one world after the other, and none is touched by another."""
+    """view(world) == view for each world, and changing one world changes no other."""
     for seen in views(2, rules)[::3]:
         drawn = list(islice(searcher(rules, playout).worlds(seen), 12))
         for world in drawn:
@@ -61,7 +61,7 @@ def test_its_worlds_look_like_the_view(rules: Rules, playout: Playout) -> None:
 
 
 def test_only_a_playout_to_the_games_end_deals_later_rounds() -> None:
-    """To the others the world ends with its round."""
+    """For the other playouts a world ends with its round."""
     seen = views(1)[0]
     decks = {playout: next(searcher(playout=playout).worlds(seen)).deck for playout in PLAYOUTS}
     assert len(decks["game"]) == 30
@@ -69,27 +69,27 @@ def test_only_a_playout_to_the_games_end_deals_later_rounds() -> None:
 
 
 @pytest.mark.parametrize("playout", PLAYOUTS)
-def test_every_hand_of_the_opponent_is_as_likely_as_its_deals(playout: Playout) -> None:
-    """Chi-square over all hands of a last round; one shuffle deals several of them."""
+def test_the_opponents_hands_are_drawn_in_proportion_to_their_deals(playout: Playout) -> None:
+    """Chi-square over all hands in a last round; one shuffle gives several worlds."""
     seen = View.from_text("1 5z 78 8T526xT27C7x676y7x38T8CT2y6568T75T46zyy753")
     expected = dict(hands(seen))
     drawn = islice(searcher(playout=playout).worlds(seen), 8000)
-    found = Counter(world.hands[seen.opponent] for world in drawn)
-    assert set(found) == set(expected)
+    frequencies = Counter(world.hands[seen.opponent] for world in drawn)
+    assert set(frequencies) == set(expected)
     total = sum(expected.values())
     shares = [8000 * ways / total for ways in expected.values()]
-    assert chisquare([found[hand] for hand in expected], shares).pvalue > LEAST_P
+    assert chisquare([frequencies[hand] for hand in expected], shares).pvalue > LEAST_P
 
 
 def nodes(node: Node) -> Iterator[Node]:
-    """Yield a node and all below it."""
+    """Yield a node and all nodes below it."""
     yield node
     for child in node.children.values():
         yield from nodes(child)
 
 
 @pytest.mark.parametrize("playout", PLAYOUTS)
-def test_what_the_tree_counts_adds_up(playout: Playout) -> None:
+def test_the_counts_of_the_tree_add_up(playout: Playout) -> None:
     """Each iteration visits one action at the root, and at most one below each visit."""
     for seen in views(2, seed=2)[::4]:
         tree = searcher(playout=playout, iterations=60).search(seen)
@@ -114,8 +114,8 @@ def test_with_fewer_iterations_than_actions_each_action_is_tried_once() -> None:
 
 
 @pytest.mark.parametrize("playout", PLAYOUTS)
-def test_the_search_goes_where_the_win_is(playout: Playout) -> None:
-    """The third city wins every time it is taken, and is what nine in ten iterations take."""
+def test_the_search_prefers_the_winning_action(playout: Playout) -> None:
+    """Taking the third city always wins, and nine in ten iterations take it."""
     seen = View.from_text("1 8y 63 yz6T555782T6xT4878662CT3TCxT6787877yy255xC")
     tree = searcher(playout=playout, iterations=300).search(seen)
     won = tree.children[TAKE]
@@ -124,7 +124,7 @@ def test_the_search_goes_where_the_win_is(playout: Playout) -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_results_are_credited_to_the_seat_that_acts(seat: int) -> None:
-    """A decided last round, seen from either seat: every action is worth all, or nothing."""
+    """In a decided last round, seen from either seat, all actions win or all lose."""
     checked = Counter[int]()
     for seen in views(40, seed=3):
         few = size(seen.hand) + seen.opponent_cards <= 3
@@ -146,7 +146,7 @@ def test_results_are_credited_to_the_seat_that_acts(seat: int) -> None:
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 @pytest.mark.parametrize("playout", ["uniform", "greedy"])
 def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Playout) -> None:
-    """Every card is kept, both have taken unless a city win came first, and takes are whole."""
+    """No card is lost, no take is too long, and both have taken unless a city win came first."""
     bot = searcher(rules, playout)
     for state in states(6, rules, seed=4):
         seen = view(state, state.to_act)
@@ -165,7 +165,7 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
 
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_every_policy_plays_whole_games(playout: Playout) -> None:
-    """Legally, in either seat, by all rules here."""
+    """Without an illegal action, in either seat, under all rule sets of the tests."""
     bot = resolve(f"ismcts(playout={playout!r}, iterations=15, positions=100)")
     other = resolve("greedy").load()
     for number, rules in enumerate(RULE_SETS.values()):
@@ -175,7 +175,7 @@ def test_every_policy_plays_whole_games(playout: Playout) -> None:
 
 
 def test_the_policies_differ() -> None:
-    """A parameter that changed nothing would be none."""
+    """Each value of the parameter gives other answers."""
     seen = views(6, seed=5)
     answers = {
         playout: tuple(searcher(playout=playout).choose(one) for one in seen)
@@ -185,7 +185,7 @@ def test_the_policies_differ() -> None:
 
 
 def test_seconds_end_a_search_of_any_length() -> None:
-    """A twentieth of a second, though the iterations would take days."""
+    """It ends after 0.05 seconds, though its iterations would take days."""
     bot = Ismcts(setup(0, 0), iterations=10**9, seconds=0.05, positions=0)
     seen = views(1)[0]
     start = perf_counter()
@@ -202,7 +202,7 @@ def test_seconds_that_do_not_run_out_change_nothing() -> None:
 
 
 def score(spec: str, other: str, pairs: int) -> float:
-    """Return the share of wins in so many pairs, the seats swapped in each."""
+    """Return the score in this many pairs of games with swapped seats; a draw counts 1/2."""
     bots = resolve(spec), resolve(other)
     won = 0.0
     for number in range(pairs):
@@ -213,10 +213,10 @@ def score(spec: str, other: str, pairs: int) -> float:
 
 
 def test_few_iterations_beat_greedy() -> None:
-    """Clearly: three standard errors above one half, in games that are always the same."""
+    """The bound is well above one half; the games are always the same."""
     assert score("ismcts(iterations=50)", "greedy", pairs=20) > 0.7
 
 
 def test_more_iterations_beat_fewer() -> None:
-    """Sixty against one for each action."""
+    """Sixty iterations against one for each action."""
     assert score("ismcts(iterations=60)", "ismcts(iterations=1, positions=0)", pairs=15) > 0.7

@@ -1,7 +1,7 @@
 """Tactics: positions with one right answer, which the stronger bots must find.
 
-Each is a View in its notation. In the last round the right action is the best by minimax
-over all hands of the opponent; before it, the same with cities alone, as the rest is open.
+Each is a View in its notation. The right action is the best by minimax over all hands of the
+opponent. Before the last round only city wins count there, because the points are still open.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ POSITIONS = [
         "take the third city before it is taken away",
         "1 88 2y 5x5727TC65CTz75yC4",
         "T",
-        "With two cities in the pile and the third in the row, whoever plays lets the opponent "
-        "have it.",
+        "With two cities in the pile and the third in the row, playing a card lets the opponent "
+        "take it.",
     ),
     Position(
         "take the third city before it is buried",
@@ -45,7 +45,7 @@ POSITIONS = [
         "take the third city though far behind",
         "1 8y 63 yz6T555782T6xT4878662CT3TCxT6787877yy255xC",
         "T",
-        "At 5 to 33 no points help, and the city that the opponent has just played is the third.",
+        "At 5 to 33 points cannot help, and the opponent has just played the third city.",
     ),
     Position(
         "play the third city and take it",
@@ -57,15 +57,15 @@ POSITIONS = [
         "play the second city when the third lies in the row",
         "1 C 3C y55z7728TC8Tyxyx527T",
         "C",
-        "One city in the pile, one in the row third from the end: with the one played, and the "
-        "opponent's card, the last five hold both.",
+        "One city in the pile, one in the row third from the end: after this city and the "
+        "opponent's card, the last five cards hold both.",
     ),
     Position(
         "collect three cities in one take",
         "0 5CC C6 yyx55xT2868Ty5667T4877T25z7x8y3T32T6z767T",
         "C",
-        "Behind by 19, with all cities in row and hand: C, then C, then the take are five cards "
-        "with the opponent's two. Any other card first makes them six.",
+        "Behind by 19, with all cities in row and hand: after C and C the take reaches all three, "
+        "with the opponent's two cards. Any other card first makes it one card too many.",
     ),
     Position(
         "take two cities before they are buried",
@@ -84,21 +84,21 @@ POSITIONS = [
         "take the last card away, a city",
         "0 78 Cx 8885T78C546T5xT82668323Tzz255C",
         "T",
-        "It costs a betrayal of three, and after any card the opponent's take wins at once.",
+        "It costs a betrayal of three, but after any card the opponent's take wins at once.",
     ),
     Position(
         "play a city while the own take can follow",
         "0 CC 7C zyx66726TT322y55T482888Txy7668",
         "C",
-        "Two cities in hand and one with the opponent: who takes now must play both, and the "
-        "opponent, with its take kept, has all three.",
+        "Two cities in hand and one with the opponent: a take now means playing both later, and "
+        "the opponent, which can still take, gets all three.",
     ),
     Position(
         "play a city while the own take can follow, in round 2",
         "1 CC x7 x5727TC688T3z27238",
         "C",
-        "The same with more to come: the take first loses both cities in six actions, after the "
-        "city whoever takes it has two at most.",
+        "The same with two rounds to come: a take now loses both cities within six actions; after "
+        "the city, a take gives either seat two cities at most.",
     ),
     Position(
         "hold the third city back until the forced take",
@@ -110,7 +110,7 @@ POSITIONS = [
         "hold the third city back in the last round",
         "0 zC 5y xC556T6378T6yy2xC5T7478T28T6773z878T72268T5x8",
         "z",
-        "Ahead by 27, and only the city in the forced take can lose.",
+        "Ahead by 27, this seat can lose only by the city in the forced take.",
     ),
     Position(
         "take the deciding majorities",
@@ -211,38 +211,38 @@ def answer(spec: str, position: Position, seed: int = 0) -> str:
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
-def test_the_right_action_is_the_one_best_over_all_hands(position: Position) -> None:
-    """By minimax in every world; nothing else comes near it."""
+def test_the_right_action_is_the_best_over_all_hands(position: Position) -> None:
+    """By minimax in every world, and by a clear margin."""
     seen = View.from_text(position.view)
-    found = worth(seen)
+    values = worth(seen)
     deals = comb(size(seen.unseen), seen.opponent_cards)
-    best, second = sorted(found.values(), reverse=True)[:2]
-    assert found[CHARS.index(position.right)] == best
+    best, second = sorted(values.values(), reverse=True)[:2]
+    assert values[CHARS.index(position.right)] == best
     assert best - second >= deals
     assert best in (0, deals)
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda position: position.theme)
 @pytest.mark.parametrize("spec", SOLVERS)
-def test_a_search_finds_it(spec: str, position: Position) -> None:
-    """Whatever its luck: three seeds."""
+def test_a_search_finds_the_right_action(spec: str, position: Position) -> None:
+    """With each of three seeds."""
     assert {answer(spec, position, seed) for seed in range(3)} == {position.right}
 
 
 @pytest.mark.parametrize("spec", IN_THE_LAST_ROUND)
-def test_the_endgame_finds_all_of_the_last_round(spec: str) -> None:
-    """Without help of the bot inside, as there is but one best action."""
+def test_the_endgame_finds_all_right_actions_of_the_last_round(spec: str) -> None:
+    """The bot inside gives no help, because only one action is best."""
     last = [one for one in POSITIONS if View.from_text(one.view).round == STANDARD.rounds]
     assert len(last) >= 12
     assert [one.theme for one in last if answer(spec, one) != one.right] == []
 
 
 def test_timing_finds_most_without_a_search() -> None:
-    """It looks one take ahead; what needs two, or a tie-break, is beyond it."""
+    """It looks one take ahead, so it misses what needs two takes or a tie-break."""
     assert sum(answer("timing", one) == one.right for one in POSITIONS) >= 20
 
 
 @pytest.mark.parametrize("spec", CHEAP)
 def test_the_table_is_too_hard_for_cheap_bots(spec: str) -> None:
-    """Each of them misses several: else the table would tell nothing."""
+    """Each of them misses several; otherwise the table would show nothing."""
     assert sum(answer(spec, one) != one.right for one in POSITIONS) >= 4

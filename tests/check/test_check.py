@@ -51,7 +51,7 @@ LOADING = {
         "imports",
     ),
 }
-"""Who does not even load, and what shows it; the kind is `import`."""
+"""Rogues that do not load, and the item that fails; its kind is `import`."""
 
 PLAYING = {
     **dict.fromkeys(rogues.ILLEGAL, "illegal"),
@@ -93,9 +93,9 @@ PLAYING = {
     "says_exits": "crash",
     "says_closes_stdout": "crash",
 }
-"""Who forfeits its first games in a process of its own, and the kind of the fault."""
+"""Rogues that forfeit their first games in a process of their own, and the fault's kind."""
 
-FOUND = {
+OTHER_ITEMS = {
     "reads_frames": {"lane inproc": "exception"},
     "reads_gc": {"lane inproc": "exception"},
     "reads_opponent": {"lane inproc": "exception"},
@@ -119,13 +119,13 @@ FOUND = {
     "tampers": {"lane inproc": "protocol"},
     "tampers_with_the_end": {"lane inproc": "protocol"},
 }
-"""Who plays its games without a fault, and what shows it all the same, with the kinds."""
+"""Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
 HARMLESS = {"mutates"}
-"""Tries what cannot be done, and plays on like an honest bot."""
+"""Rogues whose attempts have no effect, and which play on like honest bots."""
 
 NEED_TIME = {"knows_one_game", "tampers", "tampers_with_the_end"}
-"""What shows them is not the first game, or the first variant."""
+"""Rogues that show only after the first game, or after the first variant."""
 
 PARAMS: dict[str, dict[str, Any]] = {
     "prints": {"megabytes": 2},
@@ -133,7 +133,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 EXPECTED = {
-    **FOUND,
+    **OTHER_ITEMS,
     **{name: {item: "import"} for name, item in LOADING.items()},
     **{name: {"lane process": kind} for name, kind in PLAYING.items()},
     **{name: {} for name in HARMLESS},
@@ -141,35 +141,35 @@ EXPECTED = {
 
 
 def report(arena: Arena, *words: str, **environment: str) -> Report:
-    """Return what `arena check --json` says; nothing else may be said."""
+    """Return the document of `arena check --json`; nothing else may be printed."""
     done = arena("check", *words, "--json", **environment)
     assert done.stderr == ""
-    found: Report = json.loads(done.stdout)
-    assert [item["name"] for item in found["items"]] == list(NAMES)
-    assert done.returncode == (0 if found["ok"] else 1)
-    return found
+    document: Report = json.loads(done.stdout)
+    assert [item["name"] for item in document["items"]] == list(NAMES)
+    assert done.returncode == (0 if document["ok"] else 1)
+    return document
 
 
-def with_status(found: Report, status: str) -> dict[str, Report]:
+def with_status(document: Report, status: str) -> dict[str, Report]:
     """Return the items that have this status, by name."""
-    return {item["name"]: item for item in found["items"] if item["status"] == status}
+    return {item["name"]: item for item in document["items"] if item["status"] == status}
 
 
 def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
-    """Return the options for a short check: the least of each item is done in any case."""
+    """Return the options for a short check; each item still does its minimum."""
     limits = json.dumps({"decision": decision, "start": start, "memory": 256})
     return ["--games", "4", "--seconds", "1", "--limits", limits]
 
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """Give the number of a port of this machine on which somebody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        yield found.getsockname()[1]
+    """Yield the number of a port of this machine that accepts connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
-def test_every_rogue_of_the_gallery_is_expected_to_be_refused() -> None:
-    """The tables above name the gallery's rogues, all of them."""
+def test_every_rogue_of_the_gallery_is_in_a_table() -> None:
+    """The tables above name all rogues of the gallery, and no other."""
     assert set(EXPECTED) == {*rogues.ROGUES, *rogues.UNTRUE, *rogues.COMMANDS}
 
 
@@ -177,14 +177,14 @@ def test_every_rogue_of_the_gallery_is_expected_to_be_refused() -> None:
 def test_a_rogue_is_refused_for_the_right_reason(
     arena: Arena, tmp_path: Path, listener: int, name: str
 ) -> None:
-    """What fails is what the tables say, with the kind; soon, and nothing is left."""
+    """The items that fail, and their kinds, are those of the tables; nothing is left behind."""
     params = PARAMS.get(name, {})
     if name.startswith("leaves_"):
         params = {"mark": str(tmp_path)}
     if name == "connects":
         params = {"port": listener}
-    given = rogues.rogue(name, **params)
-    words = ", ".join(f"{name}={value!r}" for name, value in given.params.items())
+    rogue = rogues.rogue(name, **params)
+    words = ", ".join(f"{name}={value!r}" for name, value in rogue.params.items())
     late = PLAYING.get(name) == "timeout"
     never = name in ("loops_in_import", "says_nothing_at_all")
     options = quick(0.5 if late else 10.0, 0.5 if never else 10.0)
@@ -192,11 +192,10 @@ def test_a_rogue_is_refused_for_the_right_reason(
         options += ["--seconds", "600"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    with (tmp_path / "run.log").open("w"):  # for who looks for a run's files
-        found = report(arena, f"rogue={given.target}({words})", *options, TMPDIR=str(scratch))
-    assert {n: item.get("kind", "") for n, item in with_status(found, "fail").items()} == EXPECTED[
-        name
-    ]
+    with (tmp_path / "run.log").open("w"):  # for rogues that look for a run's files
+        document = report(arena, f"rogue={rogue.target}({words})", *options, TMPDIR=str(scratch))
+    failed = with_status(document, "fail")
+    assert {item: one.get("kind", "") for item, one in failed.items()} == EXPECTED[name]
     assert_none_is_left(str(tmp_path))
     assert list(scratch.iterdir()) == []
 
@@ -212,7 +211,7 @@ LIGHT = {
 
 
 IN_EVERY_TEST = {"champion", "endgame", "greedy", "uniform"}
-"""A search, a wrapper, a bot that counts, one that draws; tests/bots/ plays all of them."""
+"""A search, a wrapper, a bot that counts and one that draws; tests/bots/ plays all bots."""
 
 
 @pytest.mark.parametrize(
@@ -223,35 +222,35 @@ IN_EVERY_TEST = {"champion", "endgame", "greedy", "uniform"}
     ],
 )
 def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
-    """Each of those in bots/: nothing fails, and everything is tried."""
-    found = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4", "--seconds", "600")
-    assert found["ok"], with_status(found, "fail")
-    assert set(with_status(found, "none")) <= ({"lane jail"} if NO_JAIL else set())
+    """Nothing fails, and every item is tried."""
+    document = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4", "--seconds", "600")
+    assert document["ok"], with_status(document, "fail")
+    assert set(with_status(document, "none")) <= ({"lane jail"} if NO_JAIL else set())
 
 
 def test_an_honest_program_is_accepted(arena: Arena) -> None:
-    """A command has no lane inproc, and what is seen there alone is not tried."""
+    """A command has no lane inproc, and items that need it are not tried."""
     command = shlex.join([sys.executable, str(ROOT / "docs" / "examples" / "plain.py")])
-    found = report(arena, f"cmd:{command}", "--games", "4", "--seconds", "6")
-    assert found["ok"], with_status(found, "fail")
+    document = report(arena, f"cmd:{command}", "--games", "4", "--seconds", "6")
+    assert document["ok"], with_status(document, "fail")
     untried = {"binds bot", "parameters", "lane inproc", "hidden cards", "global random", "size"}
-    assert set(with_status(found, "none")) - {"lane jail"} == untried
+    assert set(with_status(document, "none")) - {"lane jail"} == untried
 
 
-def test_a_lane_that_is_not_to_be_had_is_no_fault(arena: Arena, tmp_path: Path) -> None:
-    """Without bubblewrap on PATH there is no jail; a module of a package is checked as well."""
+def test_a_lane_that_is_not_available_is_no_fault(arena: Arena, tmp_path: Path) -> None:
+    """Without bubblewrap on PATH there is no jail; this bot is a module of a package."""
     package = tmp_path / "my_package_of_bots"
     package.mkdir()
     (package / "mine.py").write_text((ROOT / "bots" / "city_hunter.py").read_text())
-    found = report(arena, "my_package_of_bots.mine", *quick(), PATH=str(tmp_path))
-    assert found["ok"], with_status(found, "fail")
-    untried = with_status(found, "none")
+    document = report(arena, "my_package_of_bots.mine", *quick(), PATH=str(tmp_path))
+    assert document["ok"], with_status(document, "fail")
+    untried = with_status(document, "none")
     assert set(untried) == {"lane jail", "size"}
     assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
 
 
-def test_the_report_is_a_line_an_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
-    """With the evidence of a failure below it, and a command that plays that game again."""
+def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
+    """Below a failure are its evidence and a command that plays that game again."""
     rogues.write(
         tmp_path, "raises", "    def choose(self, view, /):\n        print('hm')\n        1 / 0"
     )
@@ -269,13 +268,13 @@ def test_the_report_is_a_line_an_item_in_80_columns(arena: Arena, tmp_path: Path
 
 
 def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
-    """What the lines say is in the JSON document as numbers, and the bot with its hash."""
+    """The JSON document has the figures of the lines as numbers, and the bot's hash."""
     path = rogues.write(
         tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
     )
-    found = report(arena, "first.py", *quick(), "--seconds", "600")
-    assert found["sha256"] == resolve(str(path)).sha256
-    figures = {item["name"]: item.get("figures", {}) for item in found["items"]}
+    document = report(arena, "first.py", *quick(), "--seconds", "600")
+    assert document["sha256"] == resolve(str(path)).sha256
+    figures = {item["name"]: item.get("figures", {}) for item in document["items"]}
     assert figures["lane process"]["games"] == figures["lane inproc"]["games"] == 4
     assert figures["rules variants"]["tried"] == len(VARIANTS)
     assert 0 < figures["time"]["median"] <= figures["time"]["p99"] <= figures["time"]["max"] < 1
@@ -297,40 +296,40 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(arena: Arena, words: str, reason: str) -> None:
-    """A bot that is not there is no bot's fault."""
+    """A missing bot is wrong usage, not a fault."""
     done = arena("check", *words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert reason in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_parameters_that_it_does_not_take_are_told(arena: Arena) -> None:
-    """By name, and what it takes; it binds a bot all the same."""
-    found = report(arena, "greedy(patient=1)", *quick())
-    (name, item), *more = with_status(found, "fail").items()
+def test_unknown_parameters_are_reported(arena: Arena) -> None:
+    """By name; the items before still pass."""
+    document = report(arena, "greedy(patient=1)", *quick())
+    (name, item), *more = with_status(document, "fail").items()
     assert (name, more) == ("parameters", [])
     assert "'patient'" in item["message"]
-    assert {"imports", "binds bot"} == set(with_status(found, "ok"))
+    assert {"imports", "binds bot"} == set(with_status(document, "ok"))
 
 
-def test_a_slow_bot_plays_fewer_games_and_it_is_said(arena: Arena, tmp_path: Path) -> None:
-    """The check does not take much longer than it was given."""
+def test_a_slow_bot_plays_fewer_games_and_the_report_says_so(arena: Arena, tmp_path: Path) -> None:
+    """The check stops each item when its time is up."""
     rogues.write(
         tmp_path,
         "slow",
         "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
         "        return view.legal[0]",
     )
-    found = report(arena, "slow.py", "--seconds", "4")
-    assert found["ok"], with_status(found, "fail")
-    (process,) = [item for item in found["items"] if item["name"] == "lane process"]
+    document = report(arena, "slow.py", "--seconds", "4")
+    assert document["ok"], with_status(document, "fail")
+    (process,) = [item for item in document["items"] if item["name"] == "lane process"]
     assert process["figures"]["games"] < 200
     assert "of 200, its time was up" in process["message"]
-    assert "its time was up" in with_status(found, "warn")["rules variants"]["message"]
+    assert "its time was up" in with_status(document, "warn")["rules variants"]["message"]
 
 
-def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
-    """Silence is not waited out: the item it stopped has failed, and the rest is not tried."""
+def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
+    """After some silence the item that it stopped has failed, and the rest is not tried."""
     body = "    def choose(self, view, /):\n        os.kill(os.getppid(), 19)\n        return 0"
     path = rogues.write(tmp_path, "stops", body)
     path.write_text(f"import os\n{path.read_text()}")
@@ -352,14 +351,14 @@ def test_a_bot_that_stops_who_checks_it_has_failed(tmp_path: Path) -> None:
 
 
 def test_the_variants_change_every_number_of_the_rules() -> None:
-    """A rule that is added needs a variant, too."""
+    """A new rule needs a variant, too."""
     changed = {name for rules in VARIANTS.values() for name in rules.changes()}
     assert changed == set(RULE_NAMES)
     assert {rules.rounds for rules in VARIANTS.values()} >= {1, 2, 4}
 
 
 def test_our_own_opponents_play_every_variant() -> None:
-    """What fails there is the checked bot's fault."""
+    """So a fault in a variant is the checked bot's."""
     uniform, greedy = (resolve(name).load() for name in ("uniform", "greedy"))
     for rules in VARIANTS.values():
         for seed in range(5):
@@ -367,13 +366,13 @@ def test_our_own_opponents_play_every_variant() -> None:
 
 
 def climb(tmp_path: Path, totals: float, pairs: int = 20) -> Climb:
-    """Return a ladder on which a bot has had this total in the pairs against each anchor."""
+    """Return a climb with this total score in the pairs against each anchor."""
     candidate = Candidate(resolve("./docs/examples/plain.py"), Limits(), 0, tmp_path, lambda: None)
-    found = Climb(candidate)
-    most = len(found.names)
+    result = Climb(candidate)
+    most = len(result.names)
     squares = totals**2 / pairs
-    found.scores = [PairScores(most, number, pairs, totals, squares) for number in range(most)]
-    return found
+    result.scores = [PairScores(most, number, pairs, totals, squares) for number in range(most)]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -381,28 +380,28 @@ def climb(tmp_path: Path, totals: float, pairs: int = 20) -> Climb:
     [(40.0, "above "), (0.0, "below "), (20.0, f"a first guess from {40 * len(ELO)} games")],
 )
 def test_a_guess_is_finite_and_says_what_it_is(tmp_path: Path, total: float, words: str) -> None:
-    """Who has won all games is above something, who has won none below."""
+    """A bot that has won all games is above a number, one that has won none below."""
     item = climb(tmp_path, total).to_item()
     assert words in item.message
     assert 0 < item.figures["low"] < item.figures["elo"] < item.figures["high"] < 4000
 
 
-def test_games_are_played_where_they_tell_most(tmp_path: Path) -> None:
-    """Against bots of about the same strength, and not where all is known."""
+def test_games_are_played_where_they_are_most_informative(tmp_path: Path) -> None:
+    """Against bots of about the same strength, not where the result is known."""
     strong = climb(tmp_path, 38.0)
     assert strong.names[strong.next()] == max(ELO, key=ELO.__getitem__)
 
 
-def test_known_bots_are_put_where_they_are(arena: Arena) -> None:
-    """The interval of a guess is about the figure in the ladder."""
-    found = report(arena, "uniform", "--games", "40")
-    figures = found["items"][-1]["figures"]
+def test_the_guess_of_a_known_bot_is_near_its_rating(arena: Arena) -> None:
+    """The interval of the guess, widened by 60, contains the figure in the ladder."""
+    document = report(arena, "uniform", "--games", "40")
+    figures = document["items"][-1]["figures"]
     assert figures["low"] - 60 < ELO["uniform"] < figures["high"] + 60
     assert sum(one["games"] for one in figures["against"].values()) == figures["games"]
 
 
-def test_the_ladder_is_of_bots_that_are_there() -> None:
-    """In ascending order; a bot that goes has to go from the ladder as well."""
+def test_the_ladder_names_installed_bots() -> None:
+    """In ascending order; a bot that is removed must be removed from the ladder as well."""
     assert set(ELO) <= {name for name, _ in installed()}
     assert list(ELO.values()) == sorted(ELO.values())
 
@@ -415,7 +414,7 @@ def test_a_long_message_is_broken_between_words() -> None:
 
 
 def test_games_part_where_one_ends() -> None:
-    """Two games that are the same as far as the shorter one goes."""
+    """The two games are the same up to the end of the shorter one."""
     assert find_parting("", "5") == 0
     assert find_parting("55", "55") == 2
 

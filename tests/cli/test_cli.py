@@ -62,17 +62,17 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
         for win_type in ("city", "points", "tiebreak", "forfeit"):
             assert int(row[f"{win_type}_wins"]) == wins.count(win_type)
     for table in ("standings.csv", "head_to_head.csv", "win_types.csv"):
-        found = rows(cup / table)
-        assert sum(int(row["games"]) for row in found) == 2 * len(games)
-        for row in found:
+        lines = rows(cup / table)
+        assert sum(int(row["games"]) for row in lines) == 2 * len(games)
+        for row in lines:
             types = ("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins")
             assert sum(int(row[column]) for column in types) == int(row["wins"])
             assert int(row["games"]) == sum(int(row[c]) for c in ("wins", "draws", "losses"))
     assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
 
 
-def test_the_log_is_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
-    """Start and end from the parent, a line from every worker; an earlier run's log stays."""
+def test_the_log_has_lines_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
+    """Start and end come from the parent, a line from every worker; an earlier log is kept."""
     for _ in range(2):
         arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh")
     log = (cup / "run.log").read_text().splitlines()
@@ -84,7 +84,7 @@ def test_the_log_is_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> No
 
 
 def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
-    """Others read these files by the names of their columns."""
+    """Other programs read these files by the names of their columns."""
     arena("run", "cup.yaml", "--pairs", "1")
     standings = (cup / "standings.csv").read_text().partition("\n")[0]
     assert standings == (
@@ -99,19 +99,19 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
 
 def test_bytes_depend_on_config_and_seed_only(arena: Arena, cup: Path) -> None:
     """One, two and seven workers and another PYTHONHASHSEED write the same bytes."""
-    found = []
+    runs = []
     for workers, hash_seed in (("1", "0"), ("2", "1"), ("7", "77")):
         words = ("run", "cup.yaml", "--workers", workers, "--fresh")
         assert run_command(cup.parents[1], *words, PYTHONHASHSEED=hash_seed).returncode == 0
-        found.append(digests(cup))
-    assert set(found[0]) == DETERMINISTIC
-    assert found[0] == found[1] == found[2]
+        runs.append(digests(cup))
+    assert set(runs[0]) == DETERMINISTIC
+    assert runs[0] == runs[1] == runs[2]
     arena("run", "cup.yaml", "--seed", "1", "--fresh")
-    assert digests(cup)["games.csv"] != found[0]["games.csv"]
+    assert digests(cup)["games.csv"] != runs[0]["games.csv"]
 
 
 def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -> None:
-    """The old games are all there, byte for byte, beside the new bot's."""
+    """All old games stay, byte for byte; the further ones are the new bot's."""
     arena("run", "cup.yaml", "--pairs", "10")
     before = set((cup / "games.csv").read_text().splitlines())
     arena("run", "cup.yaml", "--pairs", "10", "--bot", "city_hunter", "--fresh")
@@ -121,15 +121,15 @@ def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -
 
 
 def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
-    """The difference of the fit is 200 at least, beyond its interval."""
+    """The intervals of the two ratings are at least 200 Elo apart."""
     arena("play", "greedy", "uniform", "--pairs", "1500", "--out", "out")
     first, second = rows(tmp_path / "out" / "standings.csv")
     assert first["bot"] == "greedy"
     assert float(first["elo_low"]) - float(second["elo_high"]) >= 200
 
 
-def test_the_manifest_tells_what_was_played(arena: Arena, cup: Path) -> None:
-    """The resolved config, and every bot with its hash; options override the config."""
+def test_the_manifest_says_what_was_played(arena: Arena, cup: Path) -> None:
+    """It has the resolved config, and every bot with its hash; options override the config."""
     (cup.parent.parent / "mine.py").write_text((ROOT / "bots" / "greedy.py").read_text())
     done = arena("run", "cup.yaml", "--pairs", "2", "--seed", "9", "--bot", "mine.py(patience=1.5)")
     assert done.returncode == 0, done.stderr
@@ -144,7 +144,7 @@ def test_the_manifest_tells_what_was_played(arena: Arena, cup: Path) -> None:
 
 
 def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -> None:
-    """One city wins at once: most games end that way, and the manifest says why."""
+    """Where one city wins at once, most games end that way; the manifest has the rules."""
     path = cup.parent.parent / "cup.yaml"
     path.write_text(CUP + "rules: {cities_needed: 1, removed: 2, opening_row: 3}\n")
     done = arena("run", "cup.yaml", "--pairs", "20")
@@ -157,7 +157,7 @@ def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -
 
 @pytest.mark.usefixtures("cup")
 def test_the_summary_fits_80_columns(arena: Arena) -> None:
-    """Even where labels are long; the games are counted and the folder is named."""
+    """Even with a long label; it counts the games and names the folder."""
     done = arena("run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform")
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert "24 games in" in done.stdout
@@ -173,7 +173,7 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
 
 
 def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
-    """That of the parent and of its workers; a bot that does not import is told by default."""
+    """The log of parent and workers; a bot that does not import is reported by default."""
     (tmp_path / "broken.py").write_text("1 / 0")
     words = ("play", "uniform", "broken.py", "--pairs", "1")
     loud = arena(*words, "--verbose").stderr
@@ -189,7 +189,7 @@ def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -
 
 
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
-    """faults.csv tells who, what and where; the summary counts, and says who was out."""
+    """faults.csv has bot, kind and place; the summary counts, and names a bot that is out."""
     write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
     write(tmp_path, "plays_99", "    def choose(self, view, /):\n        return 99")
     done = arena("play", "uniform", "raises.py", "plays_99.py", "--pairs", "5", "--out", "out")
@@ -226,7 +226,7 @@ def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> Non
 
 
 def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
-    """The same fault, with its evidence, and the record up to there; labels and rules too."""
+    """The fault, its evidence, the record up to it, the labels and the rules are the same."""
     write(
         tmp_path, "raises", "    def choose(self, view, /):\n        print('hello')\n        1 / 0"
     )
@@ -264,18 +264,18 @@ def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
 
 
 def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_path: Path) -> None:
-    """Even in the worker's own process; it is said, and the games of others are as ever."""
+    """Also in the lane inproc; a message says so, and only the bot's games are lost."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
     done = arena("play", "uniform", "dies.py", "--pairs", "3", "--lane", "inproc", "--out", "out")
     assert done.returncode == 0
     assert "worker-1 ended with exit status 3 in uniform - dies, pair 0, and is replaced" in (
         done.stderr
     )
-    found = {
+    faults = {
         (row["bot"], row["kind"], row["message"], row["ply"])
         for row in rows(tmp_path / "out" / "faults.csv")
     }
-    assert found == {("dies", "crash", "ended with exit status 3", ply) for ply in "01"}
+    assert faults == {("dies", "crash", "ended with exit status 3", ply) for ply in "01"}
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_bad_input_is_one_line_and_status_2(
 
 
 def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> None:
-    """The results of the last good run stay, whole."""
+    """The results of the last good run stay unchanged."""
     arena("run", "cup.yaml", "--pairs", "2")
     before = digests(cup)
     (cup.parent.parent / "cup.yaml").write_text(CUP + "colour: red\n")
@@ -332,8 +332,8 @@ def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> N
     assert digests(cup) == before
 
 
-def test_a_bot_may_be_called_as_a_module_of_python(tmp_path: Path) -> None:
-    """random.py beside the user is not imported by the processes that start workers."""
+def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
+    """random.py in the current folder is not imported by the processes that start workers."""
     (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
     script = tmp_path / "scripts" / "arena"
     script.parent.mkdir()
@@ -353,7 +353,7 @@ def test_a_bot_may_be_called_as_a_module_of_python(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", ["out", "asked"])
 def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) -> None:
-    """When the run begins, and when a bot never answers: status 130, no traceback, no results."""
+    """At the start, and while a bot never answers: status 130, no traceback, no results."""
     asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
     body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
     write(tmp_path, "loops", body)
@@ -376,7 +376,7 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) 
 
 
 def is_gone(group: int) -> bool:
-    """Return whether a process group has no process any more that runs."""
+    """Return whether no process of a process group is running."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             zombie = process.status() == psutil.STATUS_ZOMBIE
@@ -386,14 +386,14 @@ def is_gone(group: int) -> bool:
 
 
 def test_replay_prints_a_line_for_every_record(arena: Arena, tmp_path: Path) -> None:
-    """JSON lines with --json, sentences without; status 1 because one is bad."""
+    """JSON with --json, sentences without; the status is 1 if a record is bad."""
     deal = "555556666667777777888888882222334xxxyyyyzzCCC"
     good = json.dumps({"deal": deal, "actions": "56T"})
     (tmp_path / "games.jsonl").write_text(f"{good}\nnot json\n{good}\n")
     done = arena("replay", "games.jsonl", "--json")
     assert done.returncode == 1
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line.get("plies", line.get("error")) for line in found] == [3, "bad-json", 3]
+    judgements = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line.get("plies", line.get("error")) for line in judgements] == [3, "bad-json", 3]
     assert arena("replay", "games.jsonl").stdout.count("unfinished after 3 plies") == 2
     (tmp_path / "games.jsonl").write_text(good)
     assert arena("replay", "games.jsonl").returncode == 0

@@ -1,4 +1,4 @@
-"""What the words of the commands that play ask for, without playing it."""
+"""What the words of the commands that play ask for; nothing is played."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Asked(NamedTuple):
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
-    """Return a list that fills with what commands ask for; no bot and no process is started."""
-    found: list[Asked] = []
+    """Return a list that collects what commands ask for; no bot and no process is started."""
+    calls: list[Asked] = []
 
     def play_again(tournament: Tournament, pair: int, seat: int, _: Executor) -> Rerun:
-        found.append(Asked(tournament, (pair, seat)))
+        calls.append(Asked(tournament, (pair, seat)))
         return Rerun(Record("", ""), ("", ""), None, "draw", (0, 0), 0, None)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.runs.run.run", lambda what, *_: found.append(Asked(what)))
+    monkeypatch.setattr("arena.runs.run.run", lambda what, *_: calls.append(Asked(what)))
     monkeypatch.setattr("arena.runs.rerun.play_again", play_again)
     monkeypatch.setattr("arena.runs.probe.find_problems", lambda *_: [])
     monkeypatch.setattr("arena.lanes.cleanup.adopt_orphans", lambda: None)
-    return found
+    return calls
 
 
 CUP = "seed: 5\npairs: 40\nbots: [uniform, greedy]\n"
@@ -53,21 +53,21 @@ def run(asked: list[Asked], *words: str, config: str = CUP) -> Tournament:
 
 
 def test_the_seed_of_the_command_line_wins_over_the_configs(asked: list[Asked]) -> None:
-    """0 is a seed as any other."""
+    """0 is a seed like any other."""
     assert run(asked).seed == 5
     assert run(asked, "--seed", "0").seed == 0
     assert run(asked, "--seed", "9").seed == 9
 
 
 def test_the_pairs_of_the_command_line_win_over_the_configs(asked: list[Asked]) -> None:
-    """Fewer or more."""
+    """Whether fewer or more."""
     assert run(asked).pairs == 40
     assert run(asked, "--pairs", "1").pairs == 1
     assert run(asked, "--pairs", "41").pairs == 41
 
 
 def test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config(asked: list[Asked]) -> None:
-    """It comes last; --lane wins, for all bots."""
+    """It comes last; --lane holds for all bots, over the config."""
     words = ("--bot", "more=uniform")
     config = f"{CUP}lane: process\n"
     tournament = run(asked, *words, config=config)
@@ -79,7 +79,7 @@ def test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config(asked: list[A
 
 
 def test_a_command_asks_for_the_game_that_it_was_written_for(asked: list[Asked]) -> None:
-    """Its words lead back to the same bots, lanes, seed, rules, limits, pair and seat."""
+    """Its words give the same bots, lanes, seed, rules, limits, pair and seat."""
     bots = [resolve("first=greedy(patience=1.5)", lane="process"), resolve("uniform", lane="jail")]
     rules, limits = Rules(set_bonus=7), Limits(decision=3.0, game=60.0, memory=64)
     tournament = Tournament("cup", 9, 10, bots, rules, limits)

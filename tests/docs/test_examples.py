@@ -18,8 +18,8 @@ from tests.waiting import PATIENCE
 EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
-NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node, and there is none")
-NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc: neither here")
+NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
+NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
 
 runnable = pytest.mark.parametrize(
     "name",
@@ -56,17 +56,17 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_each_is_one_file_of_fewer_than_100_lines() -> None:
-    """Someone who writes a bot reads one of them in a few minutes."""
-    found = {path.name: path.read_text().splitlines() for path in EXAMPLES.iterdir()}
-    assert set(found) == {"greedy.js", "careful.c", "plain.py"}
-    for name, lines in found.items():
+    """The author of a bot can read one in a few minutes."""
+    sources = {path.name: path.read_text().splitlines() for path in EXAMPLES.iterdir()}
+    assert set(sources) == {"greedy.js", "careful.c", "plain.py"}
+    for name, lines in sources.items():
         assert len(lines) < 100, name
         assert max(map(len, lines)) <= 100, name
 
 
 @runnable
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
-    """Twenty games, none of them a forfeit, and more of them won than lost."""
+    """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
     done = arena("play", example, "uniform", "--pairs", "10", "--out", "out")
     assert done.returncode == 0, done.stderr
@@ -85,13 +85,13 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
 def test_it_plays_the_same_games_in_one_worker_and_in_two(
     arena: Arena, tmp_path: Path, name: str
 ) -> None:
-    """How many programs share the games, and in which order, changes no byte of games.csv."""
+    """The number of programs that share the games changes no byte of games.csv."""
     example = spec(name, tmp_path)
-    found = []
+    tables = []
     for workers in ("1", "2"):
         words = ["--pairs", "10", "--workers", workers, "--out", f"out{workers}"]
         done = arena("play", example, "uniform", *words)
         assert done.returncode == 0, done.stderr
-        found.append((tmp_path / f"out{workers}" / "games.csv").read_bytes())
-    assert found[0] == found[1]
-    assert found[0].count(b"\n") == 21
+        tables.append((tmp_path / f"out{workers}" / "games.csv").read_bytes())
+    assert tables[0] == tables[1]
+    assert tables[0].count(b"\n") == 21

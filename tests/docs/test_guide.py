@@ -44,11 +44,11 @@ def with_method(source: str, name: str, method: str) -> str:
 
 
 def versions() -> list[str]:
-    """Return the source of `my_bot.py` as it is written, and after every step."""
-    found = [TEMPLATE]
+    """Return the source of `my_bot.py` from the template, and after every step."""
+    sources = [TEMPLATE]
     for step in STEPS:
-        found.append(with_step(found[-1], step))
-    return found
+        sources.append(with_step(sources[-1], step))
+    return sources
 
 
 def played(arena: Arena, folder: Path, version: int, pairs: int, seed: int) -> str:
@@ -86,7 +86,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_commands_run(folder: Path) -> None:
-    """Every line of the console blocks but the first, with two pairs where hundreds are named."""
+    """Every console line except the first runs, with two pairs instead of hundreds."""
     commands = markdown.commands(GUIDE)[1:]
     assert len(commands) > 10
     for command in commands:
@@ -97,7 +97,7 @@ def test_the_commands_run(folder: Path) -> None:
 
 
 def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
-    """The bot after each of the steps, against those after the others, without a fault."""
+    """The bots after all steps play each other without a fault."""
     names = [f"step{number}.py" for number in range(len(versions()))]
     for name, source in zip(names, versions(), strict=True):
         (tmp_path / name).write_text(source)
@@ -119,7 +119,7 @@ def test_the_sessions_are_what_python_prints() -> None:
 
 
 def test_the_table_of_the_view_is_complete_and_true() -> None:
-    """A row for every public name of a View, with its value in the view of the example."""
+    """It has a row for every public name of a View, with its value in the example's view."""
     import engine
     from engine.cards import pack_of
 
@@ -129,12 +129,12 @@ def test_the_table_of_the_view_is_complete_and_true() -> None:
     ours = {name for name in dir(View) if not name.startswith("_")} - set(dir(tuple))
     assert set(rows) == ours - {"from_text"}
     for name, value in rows.items():
-        found = getattr(seen, name)
+        member = getattr(seen, name)
         expected = eval(value, {"engine": engine, "pack_of": pack_of})
-        assert (found() if callable(found) else found) == expected, name
+        assert (member() if callable(member) else member) == expected, name
 
 
 def test_the_lines_are_short() -> None:
-    """But for tables and output."""
+    """Except the rows of tables."""
     lines = [line for line in GUIDE.splitlines() if not line.startswith("|")]
     assert max(map(len, lines)) <= 95

@@ -26,7 +26,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return a folder as a reader's clone, with the README's bot in it."""
+    """Return a folder like a reader's clone, with the README's bot in it."""
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "my_bot.py").write_text(blocks("python")[0])
@@ -34,12 +34,12 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_the_two_commands_come_first() -> None:
-    """make tournament and make test, before anything else."""
+    """The first console block is make tournament and make test."""
     assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
 
 
 def test_the_commands_run(clone: Path) -> None:
-    """Every line of the console blocks but make's, in a shell, with this Python's arena."""
+    """Every console line except make's, with this Python's arena."""
     commands = [line for line in markdown.commands(README) if not line.startswith("make ")]
     assert len(commands) >= 3
     for command in commands:
@@ -50,7 +50,7 @@ def test_the_commands_run(clone: Path) -> None:
 
 
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
-    """The README's bot never forfeits, with its parameter either."""
+    """The README's bot never forfeits, with and without its parameter."""
     specs = ["my_bot.py", "my_bot.py(patient=True)"]
     done = arena("play", *specs, "uniform", "--pairs", "50", "--out", "out")
     assert done.returncode == 0, done.stderr
@@ -58,7 +58,7 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
 
 
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
-    """From a view of a game under way to the points of both seats."""
+    """It turns a view of a game in progress into the points of both seats."""
     names: dict[str, Any] = {"engine": engine}
     exec(blocks("python")[1], names)
     state = State(random_deal(Random(0)))
@@ -69,12 +69,12 @@ def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
 
 
 def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its three bots load, and its rules are rules."""
+    """Its three bots load, and its rules are valid."""
     (clone / "friday.yaml").write_text(blocks("yaml")[0])
     monkeypatch.chdir(clone)
-    found = config.read(Path("friday.yaml"))
-    assert len(config.resolve_bots(found)) == 3
-    assert found.game_rules().tiebreak == "supports"
+    friday = config.read(Path("friday.yaml"))
+    assert len(config.resolve_bots(friday)) == 3
+    assert friday.game_rules().tiebreak == "supports"
 
 
 def test_the_session_is_what_python_prints() -> None:

@@ -38,7 +38,7 @@ ARENA = [
         "arena/tournament/strikes.py",
         "order.index(min(order))",
         "order.index(max(order))",
-        "tests/tournament/test_strikes.py::test_of_two_that_are_out_the_first_loses",
+        "tests/tournament/test_strikes.py::test_of_two_bots_that_are_out_the_first_loses",
     ),
     Fault(
         "one fault too many allowed",
@@ -59,14 +59,14 @@ ARENA = [
         "arena/results/store.py",
         "if pair > end:",
         "if pair > end + 1:",
-        "tests/results/test_store.py::test_what_is_missing_between_what_was_played_is_known",
+        "tests/results/test_store.py::test_the_finished_pairs_are_known_as_ranges",
     ),
     Fault(
         "a played game kept where it is a forfeit by rule",
         "arena/results/store.py",
         '_ADD_GAME = "INSERT OR REPLACE',
         '_ADD_GAME = "INSERT OR IGNORE',
-        "tests/results/test_store.py::test_a_forfeit_by_rule_takes_the_place_of_what_was_played",
+        "tests/results/test_store.py::test_a_forfeit_by_rule_replaces_a_played_game",
     ),
     Fault(
         "a view that loses the opening row on its way to a process",
@@ -108,7 +108,7 @@ ARENA = [
         "arena/tournament/strikes.py",
         "self.out[label] = len(self.out)",
         "self.out[label] = -len(self.out)",
-        "tests/tournament/test_strikes.py::test_the_first_that_went_out_may_be_the_second_of_its_pairing",
+        "tests/tournament/test_strikes.py::test_the_bot_that_went_out_first_may_be_the_second_of_its_pairing",
     ),
     Fault(
         "a record's take of five cards from a row of three or four",
@@ -129,7 +129,7 @@ ARENA = [
         "arena/person/board.py",
         "*self.events(since)[-_MOST_EVENTS:]",
         "*self.events(since)[:_MOST_EVENTS]",
-        "tests/person/test_board.py::test_of_many_events_the_latest_are_shown",
+        "tests/person/test_board.py::test_only_the_latest_of_many_events_are_shown",
     ),
     Fault(
         "bots of equal Elo in the order of a fit's last bits",
@@ -220,21 +220,21 @@ ARENA = [
         "arena/entries/resolve.py",
         "spec.params | (params or {})",
         "(params or {}) | spec.params",
-        "tests/entries/test_entry.py::test_a_parameter_of_the_config_wins_over_the_texts",
+        "tests/entries/test_entry.py::test_a_parameter_of_the_config_wins_over_the_specs",
     ),
     Fault(
         "a verify that believes the records more than the bots",
         "arena/runs/verify.py",
         "return stored != again and not kinds & {*_UNREPEATABLE}",
         "return False",
-        "tests/runs/test_verify.py::test_a_bot_that_plays_other_games_than_its_records_is_named",
+        "tests/runs/test_verify.py::test_a_bot_that_does_not_play_its_recorded_games_is_named",
     ),
     Fault(
         "half a pair fewer in a verified sample",
         "arena/runs/verify.py",
         "(games + 1) // 2",
         "games // 2",
-        "tests/runs/test_verify.py::test_a_sample_is_of_whole_pairs_and_never_more_than_there_are",
+        "tests/runs/test_verify.py::test_a_sample_has_whole_pairs_and_no_more_than_were_played",
     ),
     Fault(
         "a verify that does not look where a fault happened",

@@ -24,14 +24,14 @@ BOTS = [
         "bots/ismcts.py",
         "node.total += result if seat == 0 else 1.0 - result",
         "node.total += result if seat == 1 else 1.0 - result",
-        "tests/bots/test_ismcts.py::test_the_search_goes_where_the_win_is",
+        "tests/bots/test_ismcts.py::test_the_search_prefers_the_winning_action",
     ),
     Fault(
         "a tree search that deals only the first cards it does not see",
         "bots/ismcts.py",
         "shuffled.sort(key=lambda _: random())",
         "shuffled.sort()",
-        "tests/bots/test_ismcts.py::test_every_hand_of_the_opponent_is_as_likely_as_its_deals",
+        "tests/bots/test_ismcts.py::test_the_opponents_hands_are_drawn_in_proportion_to_their_deals",
     ),
     Fault(
         "learned values for the seat that does not begin",

@@ -17,7 +17,7 @@ ENGINE = [
         "engine/view.py",
         "hand, row, taken = state.hands[seat],",
         "hand, row, taken = state.hands[state.to_act],",
-        "tests/rulebook/test_rules.py::test_r2_a_removed_card_cannot_be_told_from_one_in_the_other_hand",
+        "tests/rulebook/test_rules.py::test_r2_a_view_does_not_show_which_cards_the_opponent_holds",
     ),
     Fault(
         "a world whose hidden hand is not random",
@@ -75,7 +75,7 @@ ENGINE = [
         "engine/scoring.py",
         "mine & _SEVENS > theirs & _SEVENS",
         "mine & _SEVENS >= theirs & _SEVENS",
-        "tests/rulebook/test_rules_end.py::test_r12_equal_counts_score_nobody",
+        "tests/rulebook/test_rules_end.py::test_r12_equal_counts_score_nothing",
     ),
     Fault(
         "a city win seen at the round's end only",
@@ -89,7 +89,7 @@ ENGINE = [
         "engine/state.py",
         "plays if self.taken[seat] or not self.row else plays_or_take",
         "plays if not self.row else plays_or_take",
-        "tests/rulebook/test_rules.py::test_r7_who_has_taken_plays_to_the_end_of_the_round",
+        "tests/rulebook/test_rules.py::test_r7_after_its_take_a_player_plays_to_the_end_of_the_round",
     ),
     Fault(
         "the same player first in every round",
@@ -117,7 +117,7 @@ ENGINE = [
         "engine/play.py",
         "int.from_bytes(drawn[_LUCK : 2 * _LUCK])",
         "int.from_bytes(drawn[:_LUCK])",
-        "tests/engine/test_play.py::test_the_seats_of_a_game_and_its_deal_have_luck_of_their_own",
+        "tests/engine/test_play.py::test_both_seats_and_the_deal_have_luck_of_their_own",
     ),
     Fault(
         "a late answer accepted",
@@ -131,7 +131,7 @@ ENGINE = [
         "engine/state.py",
         "if isinstance(action, bool):",
         "if isinstance(action, str):",
-        "tests/games/test_match.py::test_an_illegal_action_is_told_with_what_was_legal",
+        "tests/games/test_match.py::test_an_illegal_action_is_named_with_the_legal_ones",
     ),
     Fault(
         "hands that all count as one deal",

@@ -13,7 +13,7 @@ from tests import ROOT
 
 
 class Fault(NamedTuple):
-    """What is planted: in words, the file, the right source, the wrong one, and who catches it."""
+    """A description, the file, the right source, the wrong one, and the test that catches it."""
 
     what: str
     file: str
@@ -41,9 +41,9 @@ def copy_repository(folder: Path) -> Path:
 
 
 def run_tests(copy: Path, *tests: str) -> int:
-    """Return pytest's exit status: 0 where all pass, 1 where some fail, others where it cannot run.
+    """Return pytest's exit status: 0 if all pass, 1 if some fail, another if it cannot run.
 
-    Also the processes that the tests start import the copy.
+    The processes that the tests start import the copy, too.
     """
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests],
@@ -62,7 +62,7 @@ def is_caught(copy: Path, fault: Fault) -> bool:
     path = copy / fault.file
     source = path.read_text(encoding="utf-8")
     if source.count(fault.right) != 1:
-        raise RuntimeError(f"{fault.what}: {fault.file} has changed, mend the drill")
+        raise RuntimeError(f"{fault.what}: {fault.file} has changed, update the drill")
     path.write_text(source.replace(fault.right, fault.wrong), encoding="utf-8")
     try:
         status = run_tests(copy, fault.test)

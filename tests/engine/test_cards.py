@@ -57,7 +57,7 @@ def test_the_empty_pack_holds_nothing() -> None:
 
 
 def test_packs_add_and_subtract_like_the_cards_in_them() -> None:
-    """Putting two packs together adds every count, taking one away again subtracts it."""
+    """Adding two packs adds their counts, and subtracting one subtracts them again."""
     rng = Random("packs")
     for _ in range(200):
         one = [rng.randrange(11) for _ in range(rng.randrange(15))]
@@ -80,14 +80,14 @@ def test_the_most_copies_of_a_kind_do_not_spill_into_the_next(kind: int) -> None
 
 
 def test_a_pack_reads_in_kind_order_and_a_row_in_its_own() -> None:
-    """The order of taking is not kept in a pack; a row's text keeps it."""
+    """A pack does not keep the order of its cards; a row's text does."""
     cards = [CITY, EIGHT, FIVE, EIGHT]
     assert pack_text(pack_of(cards)) == "588C"
     assert to_text(bytes(cards)) == "C858"
 
 
 def test_every_action_has_one_character() -> None:
-    """All twelve in order, and the text of none is empty."""
+    """All twelve in order; the text of no actions is empty."""
     assert to_text(bytes(range(12))) == CHARS
     assert len(set(CHARS)) == 12
     assert to_text(b"") == ""

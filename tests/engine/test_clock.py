@@ -1,4 +1,4 @@
-"""The clock: what is left of a decision and of a game, by a time that the test sets."""
+"""The clock: the time left of a decision and of a game, with a time that the test sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Time:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """Return the time by which every clock goes."""
+    """Return the time that every clock reads."""
     time = Time()
     monkeypatch.setattr("engine.strategy.perf_counter", time)
     return time
@@ -31,12 +31,12 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 def test_the_first_decision_has_the_smaller_of_both_limits(
     decision: float | None, game: float | None, limit: float | None
 ) -> None:
-    """A limit of None is none; before the decision has begun, all of it is left."""
+    """None is no limit; before the decision has begun, all of its time is left."""
     clock = Clock(decision, game)
     assert (clock.limit(), clock.left()) == (limit, limit)
 
 
-def test_a_clock_without_limits_counts_the_time_all_the_same() -> None:
+def test_a_clock_without_limits_still_counts_the_time() -> None:
     """Every decision is in time."""
     clock = Clock()
     assert clock.spend(1e9)
@@ -45,8 +45,8 @@ def test_a_clock_without_limits_counts_the_time_all_the_same() -> None:
     assert clock.left() is None
 
 
-def test_what_is_left_runs_down_during_a_decision(time: Time) -> None:
-    """Of two seconds, half a second after the start 1.5 are left, and after three -1."""
+def test_the_time_left_runs_down_during_a_decision(time: Time) -> None:
+    """Of two seconds, 1.5 are left half a second after the start, and -1 after three."""
     clock = Clock(decision=2.0)
     clock.start()
     assert clock.left() == 2.0
@@ -57,8 +57,8 @@ def test_what_is_left_runs_down_during_a_decision(time: Time) -> None:
     assert clock.limit() == 2.0
 
 
-def test_what_a_game_has_left_runs_down_from_decision_to_decision(time: Time) -> None:
-    """Of eight seconds, three and four are used: one is left, though a decision may take two."""
+def test_the_time_left_of_a_game_runs_down_from_decision_to_decision(time: Time) -> None:
+    """Of eight seconds, three and four are used: one is left, though a decision may take five."""
     clock = Clock(decision=5.0, game=8.0)
     for seconds in (3.0, 4.0):
         clock.start()
@@ -70,7 +70,7 @@ def test_what_a_game_has_left_runs_down_from_decision_to_decision(time: Time) ->
 
 
 def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
-    """One that takes any longer is late."""
+    """A longer one is late."""
     clock = Clock(decision=2.0)
     clock.start()
     time.now += 2.0
@@ -81,7 +81,7 @@ def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
 
 
 def test_a_late_decision_is_not_counted() -> None:
-    """What was left before it is left after it."""
+    """The time left of the game is the same before and after it."""
     clock = Clock(game=3.0)
     assert clock.spend(1.0)
     assert not clock.spend(2.5)
@@ -105,5 +105,5 @@ def test_a_clock_that_was_not_started_has_measured_nothing(time: Time) -> None:
 
 
 def test_the_clock_of_a_setup_has_no_limit_unless_it_is_given_one() -> None:
-    """A bot may ask it, and is told None."""
+    """A bot that asks it for a limit gets None."""
     assert (UNLIMITED.decision, UNLIMITED.game, UNLIMITED.left()) == (None, None, None)

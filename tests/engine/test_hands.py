@@ -30,18 +30,18 @@ def test_every_hand_comes_with_the_number_of_its_deals(
 ) -> None:
     """Seat 1 plays y y y z z in this order; seat 0 does not see them, nor the cities."""
     seen = view(at(DEAL, quiet_game(DEAL)[:plies]), 0)
-    found = list(hands(seen))
-    assert len(found) == len(expected)
-    assert dict(found) == {pack(cards): ways for cards, ways in expected.items()}
+    possible = list(hands(seen))
+    assert len(possible) == len(expected)
+    assert dict(possible) == {pack(cards): ways for cards, ways in expected.items()}
 
 
 @pytest.mark.parametrize("plies", [0, 2, 12, 31])
 def test_the_numbers_add_up_to_all_choices_of_unseen_cards(plies: int) -> None:
-    """Of n unseen cards and k in the hand there are n! / k! (n - k)!, and no hand twice."""
+    """n! / (k! (n - k)!) for n unseen cards and k in the hand; no hand comes twice."""
     seen = view(at(DEAL, quiet_game(DEAL)[:plies]), 1)
-    found = list(hands(seen))
-    assert sum(ways for _, ways in found) == comb(size(seen.unseen), seen.opponent_cards)
-    assert len({hand for hand, _ in found}) == len(found)
-    for hand, _ in found:
+    possible = list(hands(seen))
+    assert sum(ways for _, ways in possible) == comb(size(seen.unseen), seen.opponent_cards)
+    assert len({hand for hand, _ in possible}) == len(possible)
+    for hand, _ in possible:
         assert size(hand) == seen.opponent_cards
         assert all(n <= most for n, most in zip(counts(hand), counts(seen.unseen), strict=True))

@@ -22,7 +22,7 @@ def test_a_game_draws_both_seats_seeds_and_then_its_deal() -> None:
     assert draw(where).deal == shuffled(STANDARD.deck, drawn[32:])
 
 
-def test_each_strategy_is_given_its_own_seats_generator() -> None:
+def test_each_strategy_gets_its_own_seats_generator() -> None:
     """The first bot's is that of seat 0, the second bot's that of seat 1."""
     first: list[float] = []
 
@@ -39,7 +39,7 @@ class FirstLegal:
     """Plays the first legal action."""
 
     def choose(self, view: View, /) -> Action:
-        """Return it."""
+        """Return the first legal action."""
         return view.legal[0]
 
 

@@ -1,4 +1,4 @@
-"""Text for cards, actions, deals and positions, and what is said of a wrong one."""
+"""Text for cards, actions, deals and positions, and the errors for a wrong one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_deal_is_all_the_cards_in_the_order_dealt() -> None:
 
 
 def test_a_deal_of_too_few_or_too_many_cards_says_how_many() -> None:
-    """44 and 46 cards are no deal, nor is none."""
+    """44, 46 or 0 cards are no deal."""
     with pytest.raises(DealError, match="44 cards, not 45"):
         parse_deal(DEAL[:-1])
     with pytest.raises(DealError, match="46 cards, not 45"):
@@ -77,7 +77,7 @@ def test_a_deal_of_the_wrong_cards_names_the_card() -> None:
         parse_deal(DECK.replace("z", "C", 1))
 
 
-def test_a_deal_is_held_against_its_own_rules() -> None:
+def test_a_deal_is_checked_against_its_own_rules() -> None:
     """With one 5 more and one city less in the rules, that deal is right and the other wrong."""
     rules = Rules(copies=(6, 6, 7, 8, 4, 2, 1, 3, 4, 2, 2))
     check_deal(parse_cards(DEAL[:-1] + "5"), rules)
@@ -86,19 +86,19 @@ def test_a_deal_is_held_against_its_own_rules() -> None:
 
 
 def test_the_text_of_a_position_is_its_deal_and_its_actions() -> None:
-    """A position read from a text gives the text back where the hands are in kind order."""
+    """Read and written again, the text is the same if the hands are in kind order."""
     state = at(DEAL, "57T")
     assert state.to_text() == f"{DEAL} 57T"
     assert State.from_text(state.to_text()) == state
 
 
-def test_a_position_without_actions_is_the_deal_alone() -> None:
+def test_the_text_of_a_position_without_actions_is_its_deal() -> None:
     """No space is left at the end of the line."""
     assert at(DEAL).to_text() == DEAL
 
 
 def test_positions_that_differ_only_in_the_order_within_a_hand_are_equal() -> None:
-    """A hand has no order, the row has."""
+    """A hand has no order; the row has one."""
     assert at(DEAL) == at("76655" + DEAL[5:])
     one, other = dealt("55667", "78822", "78"), dealt("55667", "78822", "87")
     assert at(one) != at(other)
@@ -117,15 +117,15 @@ def test_an_illegal_action_in_a_text_says_what_was_legal() -> None:
 @pytest.mark.parametrize(
     "action", [None, "T", 11.0, -1, 12, 2**70, [0], pytest.param("x" * 1000, id="long")]
 )
-def test_what_is_no_action_at_all_is_refused_by_name(action: Any) -> None:
-    """Also what equals a legal action without being an int, and the message stays short."""
+def test_a_value_that_is_not_an_action_is_refused_by_name(action: Any) -> None:
+    """Also 11.0, which equals a legal action; the message stays short."""
     with pytest.raises(IllegalAction, match="illegal action") as caught:
         at(DEAL).checked(action)
     assert len(str(caught.value)) < 150
     assert repr(action)[:20] in str(caught.value)
 
 
-def test_an_action_after_the_end_says_after_how_many() -> None:
+def test_an_action_after_the_end_is_refused_with_the_number_before_it() -> None:
     """The 49th action, and the 7th after a city win with the 6th."""
     with pytest.raises(AfterEnd, match="over after 48 actions") as caught:
         at(DEAL, quiet_game(DEAL) + "T")
@@ -169,13 +169,13 @@ def test_a_text_that_no_game_leads_to_is_no_view(text: str) -> None:
 
 
 def test_a_view_with_an_illegal_action_is_refused() -> None:
-    """The same engine error tells it, so that one `except` catches every bad text."""
+    """It raises an EngineError too, so that one `except` catches every bad text."""
     with pytest.raises(EngineError):
         View.from_text("0 55667 88 TT")
 
 
 def test_the_errors_of_texts_are_value_errors() -> None:
-    """Whoever does not know the engine's tree catches them all the same."""
+    """Code that does not know the engine's errors can catch them."""
     for error in (NotationError, DealError, IllegalAction, AfterEnd):
         assert issubclass(error, ValueError)
         assert issubclass(error, EngineError)

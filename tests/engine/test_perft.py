@@ -1,4 +1,4 @@
-"""Perft: the engine and the plain second referee count what is recorded."""
+"""Perft: the engine and the plain second referee get the recorded counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_engine_counts_what_is_recorded(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["what"])
 def test_the_second_referee_counts_the_same(entry: dict[str, Any]) -> None:
-    """As deep as it comes in about a second."""
+    """As deep as it gets in about a second."""
     depth = sum(1 for sequences in entry["sequences"] if sequences <= REFEREES_MOST)
     assert depth >= 2
     counts = referee_counts(Record.from_json(json.dumps(entry)), depth)
@@ -33,17 +33,17 @@ def test_the_second_referee_counts_the_same(entry: dict[str, Any]) -> None:
     assert [positions for _, positions in counts] == entry["positions"][:depth]
 
 
-def test_counts_that_a_hand_can_check() -> None:
-    """Hands of one kind each: what is free is only when the two takes happen.
+def test_counts_worked_out_by_hand() -> None:
+    """With hands of one kind, the only choice is when to take.
 
-    Seat 0 plays or takes, then seat 1 does, but for the take from a row just emptied.
+    Seat 0 plays or takes, then seat 1 does; it cannot take from a row just emptied.
     """
     record = Record(dealt("55555", "66666", "77", removed="CCC"), "")
     assert engine_counts(record, 2) == [(2, 2), (3, 3)]
 
 
 def test_hands_are_played_in_every_order() -> None:
-    """With both takes behind them, four cards each are left: 4! x 4! orders."""
+    """After both takes, four cards each are left: 4! x 4! orders."""
     record = Record(dealt("5678C", "5678C", "77", removed="xyz"), "T55T")
     counts = [sequences for sequences, _ in engine_counts(record, 8)]
     assert counts == [4, 16, 48, 144, 288, 576, 576, 576]

@@ -14,7 +14,7 @@ from engine.state import random_deal
 
 
 class Recorder:
-    """Plays the first legal action, and keeps what it was given."""
+    """Plays the first legal action, and keeps its setup and its views."""
 
     made: list[Recorder] = []  # noqa: RUF012
 
@@ -33,7 +33,7 @@ def drawn(seed: int, pair: int) -> Draw:
     return draw(address(seed, "deal", "a", "b", pair))
 
 
-def test_the_seats_of_a_game_and_its_deal_have_luck_of_their_own() -> None:
+def test_both_seats_and_the_deal_have_luck_of_their_own() -> None:
     """Two seats, two seeds of 128 bits; the generator of a seat is that of its seed."""
     first, second = drawn(1, 0).lucks
     assert first != second
@@ -44,7 +44,7 @@ def test_the_seats_of_a_game_and_its_deal_have_luck_of_their_own() -> None:
 
 
 def test_a_seats_luck_is_that_of_its_deal() -> None:
-    """Another pair or seed, another deal and other luck; the same again, the same of both."""
+    """Another pair or seed has another deal and other luck; the same address has the same."""
     same, other_pair, other_seed = drawn(1, 0), drawn(1, 1), drawn(2, 0)
     assert drawn(1, 0) == same
     assert len({same.deal, other_pair.deal, other_seed.deal}) == 3
@@ -60,7 +60,7 @@ def test_other_rules_deal_other_cards_with_the_same_luck() -> None:
 
 
 def test_each_seat_is_asked_in_turn_with_its_own_view() -> None:
-    """24 views each in a whole game, every one of them the asked seat's, and all legal."""
+    """Each seat gets 24 views of its own in a whole game, each with legal actions."""
     Recorder.made.clear()
     game = play_game(Recorder, Recorder, seed=0)
     assert len(game.record.actions) == 48
@@ -74,7 +74,7 @@ def test_each_seat_is_asked_in_turn_with_its_own_view() -> None:
 
 
 def test_zero_is_a_seed() -> None:
-    """Seed 0 is not taken for no seed."""
+    """Seed 0 is not treated as no seed."""
     assert play_game(bot, bot, seed=0) == play_game(bot, bot, seed=0)
     assert play_game(bot, bot, seed=0).record != play_game(bot, bot, seed=1).record
 
@@ -88,7 +88,7 @@ def test_a_game_under_other_rules_carries_them() -> None:
 
 
 def test_an_illegal_action_stops_the_game_at_the_guilty_seat() -> None:
-    """The state stays as it was before it."""
+    """The state is the one before that action."""
 
     class Cheat(Recorder):
         def choose(self, view: View, /) -> Action:
@@ -103,7 +103,7 @@ def test_an_illegal_action_stops_the_game_at_the_guilty_seat() -> None:
 
 
 def test_a_playout_ends_the_game_with_legal_actions() -> None:
-    """From any position; the record of it replays."""
+    """The end can be written and read as text."""
     rng = Random(1)
     for _ in range(200):
         state = State(random_deal(rng))

@@ -1,4 +1,4 @@
-"""Golden games: every file says what the engine still does, and the second referee agrees."""
+"""Golden games: the engine still plays every file, and the second referee agrees."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def test_a_golden_game_plays_as_it_is_written(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_second_referee_ends_it_alike(path: Path) -> None:
+def test_the_second_referee_gets_the_same_result(path: Path) -> None:
     """Winner, win type and points are those of a referee that shares no code."""
     _, record, text = read(path)
     table = Table(record.deal, **record.rules.changes())
     for action in record.actions:
         table.act(action)
     winner, win_type = table.result()
-    who = "nobody" if winner is None else winner
+    name = "nobody" if winner is None else winner
     score = f"{table.points(0)} : {table.points(1)}"
-    assert f"\nwinner {who}, {win_type}, {score}\n" in text
+    assert f"\nwinner {name}, {win_type}, {score}\n" in text
 
 
-def test_the_games_show_what_they_are_there_for() -> None:
+def test_the_games_cover_every_kind_of_end_and_take() -> None:
     """City wins of both seats, a tie at every depth, a draw, forced and short takes."""
     assert len(FILES) >= 10
     ends = Counter[object]()

@@ -1,4 +1,4 @@
-"""What holds in every game, for deals and choices that hypothesis makes up."""
+"""Properties of every game, for deals and choices that hypothesis generates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def games(draw: st.DrawFn, rules: Rules | None = STANDARD) -> list[State]:
 
 
 def everything(state: State) -> bytes:
-    """Return the cards of all places in one heap, sorted."""
+    """Return the cards of all places together, sorted."""
     hands_and_piles = b"".join(map(cards_of, (*state.hands, *state.piles)))
     return bytes(sorted(hands_and_piles + state.row + state.deck + state.removed))
 
@@ -81,7 +81,7 @@ def test_the_row_holds_at_least_two_cards_at_the_end_of_each_round(
 @properties
 @given(games())
 def test_a_forced_take_finds_at_least_five_cards(positions: list[State]) -> None:
-    """In truth six: 2 in the row, 5 own plays and 4 of the opponent's, less one take of 5."""
+    """In fact six: 2 in the row, 5 own plays and 4 of the opponent's, less one take of 5."""
     for state in positions:
         if not state.over and not state.hands[state.to_act]:
             assert state.legal() == (TAKE,)
@@ -91,7 +91,7 @@ def test_a_forced_take_finds_at_least_five_cards(positions: list[State]) -> None
 @properties
 @given(games(rules=None))
 def test_a_player_who_may_act_always_has_an_action(positions: list[State]) -> None:
-    """The legal list is empty at the end of the game only."""
+    """The legal list is empty only at the end of the game."""
     for state in positions:
         assert bool(state.legal()) is not state.over
 
@@ -101,7 +101,7 @@ def test_a_player_who_may_act_always_has_an_action(positions: list[State]) -> No
 def test_what_a_seat_sees_and_does_not_see_adds_up_to_the_deck(
     positions: list[State], seat: Seat
 ) -> None:
-    """Hand, row, piles and unseen are R1, and the unseen are where the seat cannot look."""
+    """Hand, row, piles and unseen cards are those of R1; the unseen are the hidden ones."""
     for state in positions:
         seen = view(state, seat)
         total = seen.hand + pack_of(seen.row) + seen.piles[0] + seen.piles[1] + seen.unseen
@@ -115,7 +115,7 @@ def test_what_a_seat_sees_and_does_not_see_adds_up_to_the_deck(
 def test_in_round_4_only_the_other_hand_and_the_removed_are_unseen(
     positions: list[State], seat: Seat
 ) -> None:
-    """The deck is empty then, and a player can count."""
+    """The deck is empty then."""
     for state in positions:
         if state.round == 4:
             seen = view(state, seat)
@@ -128,7 +128,7 @@ def test_in_round_4_only_the_other_hand_and_the_removed_are_unseen(
 def test_a_view_does_not_change_with_what_it_hides(
     positions: list[State], seat: Seat, rng: Random, ply: int
 ) -> None:
-    """Shuffling the other hand, the deck and the removed among each other shows nowhere."""
+    """The other hand, the deck and the removed cards are shuffled together."""
     state = positions[min(ply, len(positions) - 1)]
     other = 1 - seat
     hidden = list(cards_of(state.hands[other]) + state.deck + state.removed)
@@ -145,7 +145,7 @@ def test_a_view_does_not_change_with_what_it_hides(
 @properties
 @given(games(rules=None))
 def test_a_copy_stays_as_it_was_while_the_original_plays_on(positions: list[State]) -> None:
-    """And the original does not feel what the copy does."""
+    """An action on the copy does not change the original."""
     state = positions[0].copy()
     for before, after in pairwise(positions):
         twin, action = state.copy(), after.history[-1]
@@ -194,7 +194,7 @@ def test_a_record_round_trips_through_json(positions: list[State]) -> None:
 @properties
 @given(games(rules=None), seats)
 def test_a_view_says_what_the_state_says(positions: list[State], seat: Seat) -> None:
-    """Round, turn, end and the number of the opponent's cards follow from the view alone."""
+    """Round, turn, end and the number of the opponent's cards can be read from the view."""
     for state in positions:
         seen = view(state, seat)
         assert seen.over == state.over

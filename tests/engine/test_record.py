@@ -37,14 +37,14 @@ def test_a_record_carries_the_rules_that_differ() -> None:
 
 
 def test_a_number_of_zero_is_carried_too() -> None:
-    """A set bonus of 0 is a change, and no row at all is one."""
+    """A set bonus of 0 is a change, and so is an opening row of 0."""
     rules = Rules(set_bonus=0, opening_row=0, removed=5)
     again = Record.from_json(Record(DEAL, "", rules).to_json())
     assert again.rules.set_bonus == 0
     assert again.rules.opening_row == 0
 
 
-def test_more_keys_are_written_behind_and_ignored_when_read() -> None:
+def test_further_keys_are_written_last_and_ignored_when_read() -> None:
     """The arena adds ids, bots and a result."""
     text = Record(DEAL, "5").to_json(id=0, bots=["a", "b"])
     assert list(json.loads(text)) == ["deal", "actions", "id", "bots"]
@@ -66,7 +66,7 @@ def test_a_replay_is_the_position_after_the_last_action() -> None:
 
 
 def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
-    """Also the order in a hand, which the position does not know."""
+    """Also the order in a hand, which the position does not keep."""
     deal = "76655" + DEAL[5:]
     state = at(deal, "57T")
     record = Record.of(parse_deal(deal), state)
@@ -98,20 +98,20 @@ def test_a_record_of_a_variant_replays_by_its_own_rules() -> None:
         ('{"deal": "5", "actions": ["5"]}', "'actions'"),
     ],
 )
-def test_what_is_no_record_is_refused_with_what_is_missing(text: str | bytes, words: str) -> None:
-    """The message names the key, or says that it is no JSON object."""
+def test_a_text_that_is_no_record_is_refused_with_the_reason(text: str | bytes, words: str) -> None:
+    """The message names the wrong key, or says that the text is not a JSON object."""
     with pytest.raises(RecordError, match=words):
         Record.from_json(text)
 
 
 @pytest.mark.parametrize("rules", ['{"set_bonsu": 3}', "[]", "null", "0", '{"removed": 4}'])
 def test_a_record_with_impossible_rules_is_refused(rules: str) -> None:
-    """Unknown names, what is no mapping, and numbers that do not add up."""
+    """Unknown names, values that are not a mapping, and numbers that do not add up."""
     with pytest.raises(RulesError):
         Record.from_json(f'{{"deal": "", "actions": "", "rules": {rules}}}')
 
 
-def test_a_replay_tells_the_kinds_of_errors_apart() -> None:
+def test_a_replay_distinguishes_the_kinds_of_errors() -> None:
     """A bad character, wrong cards, an illegal action, and one after the end."""
     with pytest.raises(NotationError):
         Record(DEAL, "?").replay()
@@ -127,7 +127,7 @@ def test_a_replay_tells_the_kinds_of_errors_apart() -> None:
     assert after.value.ply == 48
 
 
-def test_a_records_repr_is_the_record() -> None:
+def test_a_records_repr_evaluates_to_the_record() -> None:
     """With the published rules and with others."""
     for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
         record = Record("56", "5T", rules)

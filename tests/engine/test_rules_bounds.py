@@ -1,4 +1,4 @@
-"""The smallest and the largest value of every rule, and what is shown of a value beyond them."""
+"""The smallest and the largest value of every rule, and the errors for values beyond them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refusal(**changes: Any) -> str:
 
 @pytest.mark.parametrize("name", LEAST)
 def test_a_number_is_refused_just_outside_its_range_and_not_inside_it(name: str) -> None:
-    """From 0 or 1 to 1000; a number in the range may still not add up to a deal."""
+    """From 0 or 1 to 1000; a number in the range may still not give a deal of all cards."""
     least = LEAST[name]
     for value in (least - 1, 1001):
         expected = f"{name} must be a whole number from {least} to 1000: {value}"
@@ -45,7 +45,7 @@ def test_a_number_is_refused_just_outside_its_range_and_not_inside_it(name: str)
 
 
 def test_up_to_31_copies_of_a_card_fit_into_a_pack() -> None:
-    """32 do not, nor does a number below 0; none at all is a number of copies."""
+    """0 copies are allowed; 32, numbers below 0 and other types are not."""
     for most in (31, 0):
         assert "the copies add up to" in refusal(copies=(most, *COPIES[1:]))
     for wrong in (32, -1, True, 5.0):
@@ -55,7 +55,7 @@ def test_up_to_31_copies_of_a_card_fit_into_a_pack() -> None:
 
 
 def test_a_majority_is_worth_0_to_1000() -> None:
-    """Each of the four, and there are four of them."""
+    """Each of the four; fewer or more than four are refused."""
     assert refusal(majority_values=(0, 1000, 0, 1000)) == ""
     for wrong in ((0, 0, 0, 1001), (-1, 0, 0, 0), (1, 2, 3), (1, 2, 3, 4, 5)):
         assert refusal(majority_values=wrong) == (
@@ -64,21 +64,21 @@ def test_a_majority_is_worth_0_to_1000() -> None:
 
 
 def test_a_set_is_worth_up_to_1000_or_costs_as_much() -> None:
-    """One point more is refused either way."""
+    """1001 and -1001 are refused."""
     assert refusal(set_bonus=1000) == refusal(set_bonus=-1000) == ""
     for wrong in (1001, -1001):
         assert refusal(set_bonus=wrong) == f"set_bonus must be a whole number up to 1000: {wrong}"
 
 
 def test_a_wrong_value_is_shown_in_at_most_80_characters() -> None:
-    """With its quotes, a text of 78 is shown whole and one of 79 is cut."""
+    """A text of 78 characters and its quotes are shown whole, one of 79 is cut."""
     shown = refusal(tiebreak="x" * 78).partition(": ")[2]
     assert shown == f"'{'x' * 78}'"
     cut = refusal(tiebreak="x" * 79).partition(": ")[2]
     assert cut == f"'{'x' * 79}..."
 
 
-def test_a_value_that_cannot_be_printed_is_refused_all_the_same() -> None:
+def test_a_value_that_cannot_be_printed_is_refused_too() -> None:
     """Python prints no int of 5,000 digits, and no list that is nested too deep."""
     nested: list[object] = []
     for _ in range(100_000):
@@ -92,8 +92,8 @@ def test_a_value_that_cannot_be_printed_is_refused_all_the_same() -> None:
 def test_a_row_that_shrinks_from_round_to_round_may_be_too_short_in_the_last() -> None:
     """Hands of two and takes of three: rows of 5, 3, 1 and 0 cards begin four rounds.
 
-    A round may leave 1 card less than its row and its 4 cards, and the take of 3, for the
-    second take: 5, 3, 1 and 0.
+    Before the second take a round has its row and 4 cards, less 1 in hand and the take of 3.
+    So 5, 3, 1 and 0 cards may be left for it.
     """
     numbers: dict[str, Any] = {"hand_size": 2, "take_size": 3, "opening_row": 5}
     assert Rules(rounds=3, removed=28, **numbers).rounds == 3
@@ -126,5 +126,5 @@ def test_a_deck_may_have_more_cards_than_a_byte_has_values() -> None:
 
 
 def test_rules_that_differ_have_different_hashes() -> None:
-    """Not by necessity, but so that a table of rules is not a list."""
+    """Equal hashes would be correct, but slow in a dict."""
     assert len({hash(rules) for rules in RULE_SETS.values()}) == len(RULE_SETS)

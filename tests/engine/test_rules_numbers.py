@@ -35,13 +35,13 @@ def test_cards_that_cannot_be_dealt_are_refused_with_the_sum() -> None:
 
 
 def test_a_forced_take_of_nothing_is_refused_with_the_sum() -> None:
-    """One player has played all of five, the other four and taken eleven: none is left."""
+    """One player has played five cards, the other four and taken eleven: no card is left."""
     with pytest.raises(RulesError, match=r"forced take.* 2 .*5 - 1 .*11 = 0"):
         Rules(take_size=11)
 
 
-def test_the_row_of_every_round_is_looked_at() -> None:
-    """Takes of nine leave 2 + 9 - 9 in round 1, but no row for round 2: 0 + 9 - 9 is nothing."""
+def test_the_row_of_every_round_is_checked() -> None:
+    """Takes of nine leave 2 + 9 - 9 cards in round 1, but 0 + 9 - 9 in round 2."""
     with pytest.raises(RulesError, match=r"round 2 .*forced take.* 0 .*5 - 1 .*9 = 0"):
         Rules(take_size=9)
     assert Rules(take_size=8).take_size == 8
@@ -73,7 +73,7 @@ def test_the_row_of_every_round_is_looked_at() -> None:
         ("majority_values", (5, 6, 7, "8")),
     ],
 )
-def test_a_value_that_is_none_is_refused_by_name(name: str, value: object) -> None:
+def test_an_invalid_value_is_refused_by_name(name: str, value: object) -> None:
     """The message names the rule and shows the value."""
     changes: Any = {name: value}
     with pytest.raises(RulesError, match=name) as caught:
@@ -82,7 +82,7 @@ def test_a_value_that_is_none_is_refused_by_name(name: str, value: object) -> No
     assert repr(shown) in str(caught.value)
 
 
-def test_zero_is_a_value_where_it_makes_a_game() -> None:
+def test_zero_is_a_value_where_the_game_allows_it() -> None:
     """No bonus, no removed cards, no opening row, majorities worth nothing."""
     assert Rules(set_bonus=0).changes() == {"set_bonus": 0}
     assert Rules(removed=0, opening_row=5).removed == 0
@@ -107,14 +107,14 @@ def test_rules_that_differ_are_not_equal() -> None:
     assert Rules(set_bonus=0) != STANDARD
 
 
-def test_lists_are_as_good_as_tuples() -> None:
-    """YAML and JSON know lists only."""
+def test_lists_are_accepted_as_tuples() -> None:
+    """YAML and JSON have only lists."""
     assert Rules.from_changes({"majority_values": [5, 6, 7, 8]}) == STANDARD
     hash(Rules.from_changes({"copies": [8, 7, 6, 5, 4, 2, 1, 3, 4, 2, 3]}))
 
 
 def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
-    """The message holds the wrong name and the right ones; derived fields are none."""
+    """The message holds the wrong name and the right ones; derived fields are not rules."""
     with pytest.raises(RulesError, match=r"'set_bonsu'.*set_bonus"):
         Rules.from_changes({"set_bonsu": 4})
     with pytest.raises(RulesError, match="'deck'"):
@@ -124,7 +124,7 @@ def test_an_unknown_rule_is_refused_with_the_list_of_rules() -> None:
 
 
 def test_rules_are_immutable() -> None:
-    """No number can be changed behind a running game."""
+    """No number can be changed during a game."""
     with pytest.raises(FrozenInstanceError):
         STANDARD.take_size = 6  # type: ignore[misc]
 

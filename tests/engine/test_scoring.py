@@ -18,7 +18,7 @@ def random_piles(rng: Random) -> tuple[str, str]:
 
 
 def test_points_are_the_sum_of_the_breakdown() -> None:
-    """The short way and the long way come to the same, for any piles and rules."""
+    """Both ways of counting agree, for any piles and rules."""
     rng = Random("piles")
     for rules in (Rules(), Rules(set_bonus=0), Rules(majority_values=(1, 0, 0, 9))):
         for _ in range(300):
@@ -39,7 +39,7 @@ def test_swapping_the_piles_swaps_the_outcome() -> None:
 
 
 def test_seat_0_is_a_winner_and_no_winner_is_none() -> None:
-    """A winner of 0 must not read as nobody."""
+    """A winner of 0 must not be treated as no winner."""
     assert outcome(packs("8", "")).winner == 0
     assert outcome(packs("8", "")).winner is not None
     assert outcome(packs("8", "8")).winner is None
@@ -52,7 +52,7 @@ def test_a_breakdown_adds_up_all_its_parts() -> None:
     assert Breakdown((5, 0, 7, 0), 10, 2, -5).points == 19
 
 
-def test_one_pile_alone_can_be_asked_for_each_part() -> None:
+def test_each_part_of_a_score_has_a_function() -> None:
     """Majorities need the other pile, sets and deals do not."""
     assert majorities(pack("55"), pack("5")) == (5, 0, 0, 0)
     assert majorities(pack("5"), pack("55")) == (0, 0, 0, 0)
@@ -62,7 +62,7 @@ def test_one_pile_alone_can_be_asked_for_each_part() -> None:
 
 @pytest.mark.parametrize(("bonus", "expected"), [(3, 6), (0, 0), (-2, -4)])
 def test_the_set_bonus_is_a_number_of_the_rules(bonus: int, expected: int) -> None:
-    """Two sets score twice the bonus, also where that is nothing or a fine."""
+    """Two sets score twice the bonus, also if it is zero or negative."""
     first, _ = breakdown(packs("55667788", ""), Rules(set_bonus=bonus))
     assert first.sets == expected
 
@@ -75,8 +75,8 @@ def test_the_majority_values_are_numbers_of_the_rules() -> None:
     assert second.majorities == (0, 0, 0, 0)
 
 
-def test_the_cities_it_takes_are_a_number_of_the_rules() -> None:
-    """Two are enough where two are needed, and three are more than enough."""
+def test_the_number_of_cities_that_win_is_a_number_of_the_rules() -> None:
+    """Where two are needed, two and three both win."""
     rules = Rules(cities_needed=2)
     assert outcome(packs("8", "CC"), rules)[:2] == (1, "city")
     assert outcome(packs("CCC", "88"), rules)[:2] == (0, "city")
@@ -84,7 +84,7 @@ def test_the_cities_it_takes_are_a_number_of_the_rules() -> None:
 
 
 def test_other_cards_never_look_like_a_city() -> None:
-    """All 42 cards that are no city do not add up to a city win."""
+    """All 42 cards that are not cities do not make a city win."""
     everything = DECK.replace("C", "")
     assert city_winner(packs(everything, "")) is None
     assert city_winner(packs("", everything + "CC")) is None
@@ -92,7 +92,7 @@ def test_other_cards_never_look_like_a_city() -> None:
 
 
 def test_a_city_win_comes_before_the_points() -> None:
-    """The points are those of the piles all the same."""
+    """The points are still those of the piles."""
     assert outcome(packs("88", "CCCz")) == (1, "city", (8, -3))
 
 

@@ -19,7 +19,7 @@ FEWER = 150
 
 
 def assert_same_position(state: State, table: Table) -> None:
-    """Hold every visible and hidden part of the two positions against each other."""
+    """Compare every visible and hidden part of the two positions."""
     assert to_text(bytes(state.legal())) == "".join(table.legal())
     assert state.over == table.over
     assert to_text(state.row) == "".join(table.row)
@@ -35,7 +35,7 @@ def assert_same_position(state: State, table: Table) -> None:
 
 
 def assert_same_result(piles: Piles, table: Table, rules: Rules) -> str:
-    """Hold points, breakdown, winner and win type against each other; return the last."""
+    """Compare points, breakdown, winner and win type; return the win type."""
     winner, win_type, score = outcome(piles, rules)
     assert score == (table.points(0), table.points(1))
     for seat, part in enumerate(breakdown(piles, rules)):
@@ -46,7 +46,7 @@ def assert_same_result(piles: Piles, table: Table, rules: Rules) -> str:
 
 
 def agree_on_a_game(deal: str, actions: str, rules: Rules) -> str:
-    """Play a game on both, comparing after every action; return its win type."""
+    """Play a game on both referees, compare after every action; return its win type."""
     state, table = State(parse_cards(deal), rules), Table(deal, **rules.changes())
     assert_same_position(state, table)
     for char in actions:
@@ -59,7 +59,7 @@ def agree_on_a_game(deal: str, actions: str, rules: Rules) -> str:
 
 @pytest.mark.parametrize("name", RULE_SETS)
 def test_both_referees_agree_at_every_ply_of_random_games(name: str) -> None:
-    """Legal actions, hands, row, piles, turn and result are the same on both."""
+    """Legal actions, hands, row, piles, turn and result are the same in both."""
     rng, rules, seen = Random(f"second referee {name}"), RULE_SETS[name], Counter[str]()
     for _ in range(GAMES.get(name, FEWER)):
         seen[agree_on_a_game(*random_game(rng, rules), rules)] += 1

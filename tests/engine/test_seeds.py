@@ -45,7 +45,7 @@ ADDRESSES: list[tuple[Step, ...]] = [
 
 
 def test_the_same_address_gives_the_same_stream() -> None:
-    """Asking again starts the stream anew, whatever was drawn before."""
+    """Asking again starts the stream again, whatever was drawn before."""
     first = stream(7, "deal", "a", 3)
     drawn = [first.random() for _ in range(5)]
     stream(7, "deal", "a", 4).random()
@@ -76,15 +76,15 @@ def test_a_master_seed_and_a_first_step_do_not_run_together() -> None:
 
 
 def test_a_digest_has_128_bits() -> None:
-    """None is longer, and of a hundred one at least uses the highest byte."""
+    """No digest is longer, and of a hundred at least one uses the highest byte."""
     digests = [digest(address(0, number)) for number in range(100)]
     assert all(0 <= number < 2**128 for number in digests)
     assert max(digests) >= 2**120
     assert len(set(digests)) == 100
 
 
-def test_a_generator_is_random_of_the_same_seed() -> None:
-    """In its numbers, its state and its copies; gauss has a memory that begins empty."""
+def test_a_generator_equals_random_with_the_same_seed() -> None:
+    """It has the same numbers, state and copies; gauss begins without a stored number."""
     for seed in (0, 1, 2**32, 2**128 - 1):
         ours, theirs = generator(seed), Random(seed)
         assert ours.getstate() == theirs.getstate()
@@ -95,7 +95,7 @@ def test_a_generator_is_random_of_the_same_seed() -> None:
 
 
 def test_a_longer_noise_begins_with_a_shorter_one() -> None:
-    """Of one address; that is why a seat's luck does not depend on the number of cards."""
+    """So a seat's luck does not depend on the number of cards."""
     assert noise(b"here", 400)[:32] == noise(b"here", 32) != noise(b"there", 32)
 
 
@@ -131,13 +131,13 @@ def test_streams_do_not_depend_on_the_hash_seed() -> None:
 
 
 def test_every_card_has_the_same_chance_of_every_place() -> None:
-    """In 3,000 deals a city is the first card 200 times on the mean; 5 sigma are 69."""
+    """In 3,000 deals a city is the first card 200 times on average; 5 sigma are 69."""
     first = sum(random_deal(stream(0, "deal", number))[0] == 10 for number in range(3000))
     assert abs(first - 200) < 69
 
 
 def test_a_shuffled_deal_holds_all_the_cards() -> None:
-    """It is a permutation of the deck, another for another generator."""
+    """It is a permutation of the deck; another generator gives another one."""
     one, other = random_deal(Random(0)), random_deal(Random(1))
     assert sorted(one) == sorted(other)
     assert len(one) == 45

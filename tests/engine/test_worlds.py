@@ -1,4 +1,4 @@
-"""Worlds: uniform over what a view allows, and never touched by the truth."""
+"""Worlds: uniform over what a view allows, and independent of the true hidden cards."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LEAST_P = 1e-4
 def positions(games: int, rules: Rules = STANDARD, seed: int = 0) -> list[State]:
     """Return every position of some random games, the ends included."""
     rng = Random(seed)
-    found = []
+    result = []
     for _ in range(games):
         state = State(random_deal(rng, rules), rules)
-        found.append(state.copy())
+        result.append(state.copy())
         while not state.over:
             state.apply(rng.choice(state.legal()))
-            found.append(state.copy())
-    return found
+            result.append(state.copy())
+    return result
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
@@ -51,7 +51,7 @@ def test_a_world_looks_like_the_view_it_was_drawn_from(rules: Rules) -> None:
 
 
 def test_a_world_plays_on_as_a_game_does() -> None:
-    """To an end with every card in one place, and it can be written and read."""
+    """It can be played to its end, written and read."""
     rng = Random(2)
     for state in positions(20):
         world = sample(view(state, state.to_act), rng)
@@ -62,7 +62,7 @@ def test_a_world_plays_on_as_a_game_does() -> None:
 
 
 def test_equal_views_and_seeds_give_equal_worlds() -> None:
-    """The truth has no say: two States that differ only in what is hidden."""
+    """Two States that differ only in hidden cards give the same worlds."""
     for number, state in enumerate(positions(30)):
         twin = state.copy()
         hidden = twin.deck + twin.removed
@@ -88,10 +88,10 @@ def hidden_position() -> tuple[State, View]:
 
 
 def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) -> float:
-    """Return how likely counts as uneven as these are, if each card is as likely as another.
+    """Return the p-value of these counts, if each unseen card is equally likely.
 
-    `seen` holds, for every draw, how many of each kind there were among so many cards.
-    The numbers of a kind follow the hypergeometric distribution; kinds are added up.
+    `seen` holds for every draw the count of each kind among `cards` cards. The count of a
+    kind has the hypergeometric distribution; the kinds' tables are joined into one.
     """
     observed, expected = [], []
     total = sum(unseen)
@@ -108,7 +108,7 @@ def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) ->
 
 
 def test_hand_deck_and_removed_are_uniform() -> None:
-    """Chi-square: each place holds each number of each kind as often as chance has it."""
+    """Chi-square: each place holds each count of each kind as often as by chance."""
     _, seen = hidden_position()
     unseen, rng = counts(seen.unseen), Random(3)
     worlds = [sample(seen, rng) for _ in range(DRAWS)]
@@ -122,8 +122,8 @@ def test_hand_deck_and_removed_are_uniform() -> None:
         assert p_value(draws, sum(draws[0]), unseen) > LEAST_P, place
 
 
-def test_the_hand_alone_is_as_uniform() -> None:
-    """`sample_hand` draws from the same distribution."""
+def test_a_sampled_hand_is_uniform() -> None:
+    """`sample_hand` draws from the same distribution as `sample`."""
     _, seen = hidden_position()
     rng = Random(4)
     draws = [counts(sample_hand(seen, rng)) for _ in range(DRAWS)]
@@ -132,7 +132,7 @@ def test_the_hand_alone_is_as_uniform() -> None:
 
 
 def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
-    """Last round: one card in the opponent's hand and three removed, C 5 6 8 in 4 ways."""
+    """In a last round with one card in the opponent's hand and three removed, in 4 ways."""
     rng = Random(0)
     while True:
         state = State(random_deal(rng))
@@ -146,8 +146,8 @@ def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
     assert chisquare(list(tally.values())).pvalue > LEAST_P
 
 
-def test_a_worlds_first_hidden_card_is_sometimes_removed_in_truth() -> None:
-    """The removed cards stay unknown: any unseen card may be in any hidden place."""
+def test_any_unseen_card_may_be_in_a_worlds_hand() -> None:
+    """Also one that is removed in the true state."""
     state, seen = hidden_position()
     rng = Random(5)
     in_hand = Counter[int]()
@@ -157,7 +157,7 @@ def test_a_worlds_first_hidden_card_is_sometimes_removed_in_truth() -> None:
     assert set(state.removed) <= set(in_hand)
 
 
-def test_unseen_cards_are_the_pack_less_what_lies_open() -> None:
+def test_unseen_cards_are_the_pack_less_the_visible_ones() -> None:
     """Counted by hand: hand 55678, row CC, after the opponent's 8 and an own 5."""
     state = at(dealt("55678", "8234x", "CC", removed="C"), "58")
     seen = view(state, 0)
@@ -168,14 +168,14 @@ def test_unseen_cards_are_the_pack_less_what_lies_open() -> None:
 
 
 def values_in(thing: object) -> list[object]:
-    """Return all values that hang on this one by its items and attributes, itself included."""
-    found, stack, known = [], [thing], set[int]()
+    """Return this value and all values that its items and attributes lead to."""
+    values, stack, known = [], [thing], set[int]()
     while stack:
         value = stack.pop()
         if id(value) in known:
             continue
         known.add(id(value))
-        found.append(value)
+        values.append(value)
         names = {name for name in dir(type(value)) if not name.startswith("__")}
         names |= set(getattr(value, "__dict__", ()))
         names -= {"_fields", "_field_defaults"}  # of NamedTuple itself
@@ -187,10 +187,10 @@ def values_in(thing: object) -> list[object]:
             stack += list(value)
         elif isinstance(value, dict):
             stack += [*value.keys(), *value.values()]
-    return found
+    return values
 
 
-def test_nothing_hidden_hangs_on_a_view_or_a_setup() -> None:
+def test_nothing_hidden_can_be_reached_from_a_view_or_a_setup() -> None:
     """Only plain values: no State, no deck, no seed, no address, and nothing that changes."""
     seed = 987_654_321
     for state in positions(5):
@@ -208,19 +208,19 @@ def test_nothing_hidden_hangs_on_a_view_or_a_setup() -> None:
             type(None),
         }
         for value in hidden:
-            # the same bytes or number may come up by chance only where they are tiny
+            # short bytes may be equal by chance
             big = isinstance(value, bytes) and len(value) > 5
             assert not big or value not in [v for v in seen if isinstance(v, bytes)]
     luck = draw(address(seed, "deal", "greedy", "uniform", 17)).lucks[0]
-    given = values_in(setup(luck, 0))
-    assert not {seed, luck} & {value for value in given if isinstance(value, int)}
-    assert not {"greedy", "uniform", "deal"} & {v for v in given if isinstance(v, str)}
-    assert len([value for value in given if isinstance(value, Random)]) == 1
-    assert not [value for value in given if isinstance(value, State | bytearray)]
+    values = values_in(setup(luck, 0))
+    assert not {seed, luck} & {value for value in values if isinstance(value, int)}
+    assert not {"greedy", "uniform", "deal"} & {v for v in values if isinstance(v, str)}
+    assert len([value for value in values if isinstance(value, Random)]) == 1
+    assert not [value for value in values if isinstance(value, State | bytearray)]
 
 
-def test_a_view_stays_as_it_was_while_play_goes_on() -> None:
-    """A view kept from every ply still says what it said then."""
+def test_a_view_does_not_change_while_play_goes_on() -> None:
+    """The views of all plies are kept and compared at the end."""
     rng = Random(6)
     state = State(random_deal(rng))
     kept = []
@@ -234,7 +234,7 @@ def test_a_view_stays_as_it_was_while_play_goes_on() -> None:
 
 
 def test_a_city_win_with_a_rounds_last_action_stays_in_that_round() -> None:
-    """The view's round and the opponent's empty hand do not run ahead of the game."""
+    """The view shows that round and an empty hand of the opponent, as the game does."""
     deal = dealt("CC567", "C5678", "88", removed="xyz")
     state = at(deal, "556677T8CCC")
     assert state.legal() == (TAKE,)

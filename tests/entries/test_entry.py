@@ -1,4 +1,4 @@
-"""Loading bots: by name, file or module, with parameters, and what is refused."""
+"""Loading bots by name, file or module, with parameters; and what is refused."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def mine(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_name_is_a_bot_in_the_folder() -> None:
-    """Its label is its name, and its hash that of its source."""
+def test_a_name_resolves_to_a_bot_in_the_folder() -> None:
+    """Its label is its name, and its hash is that of its source."""
     entry = resolve("greedy")
     assert entry.label == "greedy"
     assert entry.sha256 == hashlib.sha256(Path("bots/greedy.py").read_bytes()).hexdigest()
 
 
 def test_a_file_travels_with_its_source(mine: Path) -> None:
-    """What was hashed is what every worker plays, whatever becomes of the file."""
+    """Every worker plays the source that was hashed, even if the file changes."""
     entry = pickle.loads(pickle.dumps(resolve(str(mine))))
     mine.write_text("raise SystemExit")
     assert entry.create(setup(0, 0)).depth == 3
@@ -63,31 +63,31 @@ def test_a_dotted_module_in_this_folder_is_a_bot(
     assert resolve("my_package_of_bots.mine").label == "mine"
 
 
-def test_parameters_come_from_the_text_and_from_the_config(mine: Path) -> None:
-    """They arrive at the bot, and are part of its label in order of names."""
+def test_parameters_come_from_the_spec_and_from_the_config(mine: Path) -> None:
+    """The bot gets them, and its label has them in the order of their names."""
     entry = resolve(f"{mine}(width=2.5, depth=4)", params={"mode": "y"})
     assert entry.label == "mine(depth=4, mode='y', width=2.5)"
     assert entry.params == {"depth": 4, "width": 2.5, "mode": "y"}
     assert entry.create(setup(0, 0)).depth == 4
 
 
-def test_a_parameter_of_the_config_wins_over_the_texts(mine: Path) -> None:
-    """Where both give it; the others of the text stay."""
+def test_a_parameter_of_the_config_wins_over_the_specs(mine: Path) -> None:
+    """The spec's other parameters stay."""
     entry = resolve(f"{mine}(depth=4, width=2.5)", params={"depth": 5})
     assert entry.params == {"depth": 5, "width": 2.5}
     assert entry.label == "mine(depth=5, width=2.5)"
     assert entry.create(setup(0, 0)).depth == 5
 
 
-def test_parameters_are_what_a_manifest_keeps(mine: Path) -> None:
-    """A tuple is a list from the beginning, so that a run that goes on has the same bots."""
+def test_parameters_are_kept_as_in_a_manifest(mine: Path) -> None:
+    """A tuple becomes a list at once, so that a resumed run has the same bots."""
     entry = resolve(f"{mine}(mode=(1, (2, -0.0)))")
     assert entry.params == {"mode": [1, [2, -0.0]]}
     assert entry.label == "mine(mode=[1, [2, -0.0]])"
 
 
 def test_a_label_can_be_given(mine: Path) -> None:
-    """Before the spec, or apart from it."""
+    """In front of the spec, or separately."""
     assert resolve(f"new={mine}(depth=1)").label == "new"
     assert resolve(str(mine), label="new").label == "new"
 
@@ -121,7 +121,7 @@ def test_zero_and_false_are_values(mine: Path) -> None:
 )
 @pytest.mark.parametrize("lane", ["inproc", "process"])
 def test_bad_parameters_are_named(mine: Path, words: str, reason: str, lane: str) -> None:
-    """An unknown one, one of another type, and what is no parameter at all."""
+    """Unknown ones, values of the wrong type, and what is not a parameter."""
     with pytest.raises(InputError, match=reason):
         list(find_problems([resolve(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
 
@@ -144,14 +144,16 @@ def test_bad_parameters_of_our_own_bots_are_named() -> None:
     ],
 )
 @pytest.mark.parametrize("lane", ["inproc", "process"])
-def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str, lane: str) -> None:
-    """One line that names the file and what is wrong with it; its games will be forfeits."""
+def test_a_file_that_is_no_bot_is_reported(
+    tmp_path: Path, source: str, reason: str, lane: str
+) -> None:
+    """One line names the file and what is wrong with it; its games will be forfeits."""
     path = tmp_path / "b.py"
     path.write_text(source)
-    (told,) = find_problems([resolve(str(path), lane=lane)], STANDARD, Limits())
-    assert re.search(reason, told)
-    assert str(path) in told
-    assert "\n" not in told
+    (message,) = find_problems([resolve(str(path), lane=lane)], STANDARD, Limits())
+    assert re.search(reason, message)
+    assert str(path) in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -167,21 +169,21 @@ def test_a_file_that_is_no_bot_is_told(tmp_path: Path, source: str, reason: str,
         ("a" * 61 + "=greedy", "label"),
     ],
 )
-def test_a_bot_that_is_not_there_is_named(spec: str, reason: str) -> None:
-    """With the nearest name, or the names there are."""
+def test_a_missing_bot_is_named(spec: str, reason: str) -> None:
+    """The error has the nearest name, or all names."""
     with pytest.raises(InputError, match=reason):
         resolve(spec)
 
 
 def test_a_label_has_no_space_at_its_ends() -> None:
-    """It would look like another bot's; and an empty one is none."""
+    """It would look like another label; an empty label is refused too."""
     for label in (" greedy", "greedy ", ""):
         with pytest.raises(InputError, match="label"):
             resolve("greedy", label=label)
 
 
 def test_a_label_has_60_characters_at_most() -> None:
-    """60 are allowed, 61 are not, wherever they are given."""
+    """60 are allowed, 61 are not, in the spec and separately."""
     longest = "x" * 60
     assert resolve("greedy", label=longest).label == longest
     assert resolve(f"{longest}=greedy").label == longest
@@ -193,19 +195,19 @@ def test_a_label_has_60_characters_at_most() -> None:
 def test_a_package_is_found_without_running_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Strangers' code runs in its own process, which tells what fails there."""
+    """Foreign code runs in its own process, which reports its error."""
     (tmp_path / "broken_package").mkdir()
     (tmp_path / "broken_package" / "__init__.py").write_text("1 / 0")
     (tmp_path / "broken_package" / "bot.py").write_text("")
     monkeypatch.chdir(tmp_path)
     entry = resolve("broken_package.bot")
     assert (entry.label, entry.lane) == ("bot", "process")
-    (told,) = find_problems([entry], STANDARD, Limits())
-    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in told
+    (message,) = find_problems([entry], STANDARD, Limits())
+    assert "ZeroDivisionError: division by zero (line 1 of __init__.py)" in message
 
 
-def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
-    """`inproc` for those of bots/, `process` for files and commands."""
+def test_the_default_lane_depends_on_the_kind_of_bot(mine: Path) -> None:
+    """`inproc` for bots in bots/, `process` for files and commands."""
     assert resolve("greedy").lane == "inproc"
     assert resolve(str(mine)).lane == resolve("cmd:true").lane == "process"
     assert resolve(str(mine), lane="inproc").lane == "inproc"
@@ -221,16 +223,14 @@ def test_the_default_lane_is_by_whose_bot_it_is(mine: Path) -> None:
         ("cmd:no_such_program_here -x", None, "no_such_program_here: no such program"),
     ],
 )
-def test_a_lane_or_command_that_cannot_be_is_named(
-    spec: str, lane: str | None, reason: str
-) -> None:
-    """Before anything is started."""
+def test_an_impossible_lane_or_command_is_named(spec: str, lane: str | None, reason: str) -> None:
+    """Before any process is started."""
     with pytest.raises(InputError, match=reason):
         resolve(spec, lane=lane)
 
 
 def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
-    """Another script, another bot; its words are split as a shell does."""
+    """Another script is another bot; the words are split as by a shell."""
     script = tmp_path / "my bot.sh"
     script.write_text("one")
     first = resolve(f"cmd:sh '{script}' --fast (depth=3)")
@@ -241,10 +241,10 @@ def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
     assert resolve(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
 
 
-def test_a_commands_files_are_seen_from_where_it_is_given(
+def test_a_commands_files_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Relative paths are made absolute; the bot keeps the name it was given."""
+    """Their paths are made absolute; the bot keeps the command as written."""
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "mine.sh").write_text("")
     monkeypatch.chdir(tmp_path)
@@ -268,7 +268,7 @@ def test_an_installed_entry_point_is_a_bot(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_two_bots_with_one_label_are_refused() -> None:
-    """The message says which two, and how to name one."""
+    """The message says which two, and how to give one another label."""
     entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
     with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
         check_labels(entries)

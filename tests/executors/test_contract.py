@@ -1,4 +1,4 @@
-"""What every executor keeps: each game once, the same bytes, faults alike, nothing left."""
+"""The contract of executors: each game once, the same bytes and faults, nothing left."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAIRS = 12
 
 
 class InThisProcess:
-    """Plays in this process: the least that the protocol asks for."""
+    """Plays in this process; a minimal executor."""
 
     def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
         assert log is LOG
@@ -49,13 +49,13 @@ each = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
 
 @pytest.fixture
 def honest() -> Tournament:
-    """Return a tournament of bots in the worker's process and in one of their own."""
+    """Return a tournament of bots in the worker's process and a bot in its own."""
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
     return Tournament("contract", 3, PAIRS, bots, STANDARD)
 
 
 def plan_for(tournament: Tournament, pairings: int = 99) -> Plan:
-    """Return a plan of every game of the first so many pairings."""
+    """Return a plan of every game of the first `pairings` pairings."""
     strikes = Strikes(tournament.pairings, tournament.pairs, most=1000)
     return Plan([[range(tournament.pairs)]] * len(tournament.pairings[:pairings]), strikes)
 
@@ -63,7 +63,7 @@ def plan_for(tournament: Tournament, pairings: int = 99) -> Plan:
 def played(
     tournament: Tournament, executor: Executor, pairings: int = 99
 ) -> dict[tuple[int, int, int], GameResult]:
-    """Return the results of these games by place; no game comes twice."""
+    """Return the games' results by place; no game comes twice."""
     plan = plan_for(tournament, pairings)
     results = {}
     for chunk in executor.play(plan, tournament, LOG):
@@ -77,7 +77,7 @@ def played(
 
 @each
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
-    """Whoever plays it, and in whatever order."""
+    """Whichever executor plays it, and in any order."""
     results = played(honest, executor)
     assert len(results) == honest.games == 3 * PAIRS * 2
     for (number, pair, seat), result in results.items():
@@ -88,7 +88,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
 
 @each
 def test_faults_are_the_same(executor: Executor) -> None:
-    """With kind, message and evidence, game by game, also where a process has died."""
+    """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
     rogues = [rogue(name) for name in names]
     tournament = Tournament(
@@ -106,7 +106,7 @@ def test_faults_are_the_same(executor: Executor) -> None:
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers and the processes of bots are gone when `close` returns."""
+    """The processes of workers and bots have ended when `close` returns."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     chunks = executor.play(plan_for(honest), honest, LOG)
     next(chunks)
@@ -127,7 +127,7 @@ def works_in(process: psutil.Process, folder: str) -> bool:
 def test_the_chunk_of_a_dead_worker_is_played_again(
     honest: Tournament, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    """Kill -9 of a worker after each of its first chunks: the results are as if unbroken."""
+    """A worker is killed after each of the first three chunks; the results do not change."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_for(honest)
     results = []
@@ -141,7 +141,7 @@ def test_the_chunk_of_a_dead_worker_is_played_again(
 
 
 def kill_one(folder: Path) -> None:
-    """Kill a worker that works below a folder."""
+    """Kill one worker that works below a folder."""
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             place = Path(process.cwd())

@@ -1,4 +1,4 @@
-"""A worker's death is a bot's fault only if it happens again and again at one question."""
+"""A worker's death is a bot's fault only if it happens repeatedly at one question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Pairing
 
 AB = Pairing("a", "b")
-ALONE = Chunk(0, 13, 1, apart=True)
+APART = Chunk(0, 13, 1, apart=True)
 KILLED = "ended by SIGKILL"
 
 
@@ -22,8 +22,8 @@ def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list
     return deaths.replan(chunk, AB, range(13, 14), question, KILLED)
 
 
-def test_the_pairs_that_were_played_are_played_again_apart() -> None:
-    """Each alone; before and after them the chunk is as it was."""
+def test_the_pairs_in_play_are_played_again_apart() -> None:
+    """Each is a chunk of its own; the rest of the chunk stays before and after them."""
     again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
     assert again == [
         Chunk(0, 10, 3),
@@ -34,69 +34,69 @@ def test_the_pairs_that_were_played_are_played_again_apart() -> None:
 
 
 def test_a_worker_that_reported_no_pair_of_its_chunk_was_playing_the_first() -> None:
-    """It died before it said which."""
+    """It died before it reported one."""
     again = Deaths().replan(Chunk(0, 10, 2), AB, range(3, 4), None, KILLED)
     assert again == [Chunk(0, 10, 1, apart=True), Chunk(0, 11, 1)]
 
 
 def test_a_chunk_of_many_pairs_that_is_played_apart_is_split_as_well() -> None:
-    """So that each pair is counted for itself."""
+    """So that deaths are counted for each pair separately."""
     again = Deaths().replan(Chunk(0, 12, 3, apart=True), AB, range(13, 14), asking(), KILLED)
     assert again == [Chunk(0, number, 1, apart=True) for number in (12, 13, 14)]
 
 
 def test_six_deaths_in_a_row_at_one_question_are_the_bots() -> None:
-    """Fewer may come from outside; another question in between starts anew."""
+    """Fewer may come from outside; another question in between resets the count."""
     deaths = Deaths()
     for question in [asking()] * 5 + [asking(ply=1)] + [asking()] * 5:
-        assert replan(deaths, ALONE, question) == [ALONE]
-    (decided,) = replan(deaths, ALONE, asking())
+        assert replan(deaths, APART, question) == [APART]
+    (decided,) = replan(deaths, APART, asking())
     verdict = decided.verdicts[13, 0]
     assert (verdict.guilty, verdict.history) == (1, bytes(2))
     assert verdict.fault.kind == "crash"
     assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
 
 
-def test_deaths_while_a_bot_starts_need_to_be_twelve() -> None:
-    """Starting takes longer than many a game, so that kills from outside often hit it."""
+def test_twelve_deaths_while_a_bot_starts_are_the_bots() -> None:
+    """A start takes longer than many games, so kills from outside often hit it."""
     deaths = Deaths()
     starting = Asking(13, 0, 1, None)
     for _ in range(11):
-        assert replan(deaths, ALONE, starting) == [ALONE]
-    (decided,) = replan(deaths, ALONE, starting)
+        assert replan(deaths, APART, starting) == [APART]
+    (decided,) = replan(deaths, APART, starting)
     assert decided.verdicts[13, 0].fault.kind == "import"
     assert decided.verdicts[13, 0].history == b""
 
 
-def test_a_bot_that_kills_workers_now_here_now_there_is_blamed_in_the_end() -> None:
-    """After 30 deaths in one pair of games, and no bot before."""
+def test_a_bot_that_kills_workers_at_different_questions_is_blamed_in_the_end() -> None:
+    """After 30 deaths in one pair, and not before."""
     deaths = Deaths()
     for ply in range(29):
-        assert replan(deaths, ALONE, asking(ply)) == [ALONE]
-    (decided,) = replan(deaths, ALONE, asking())
+        assert replan(deaths, APART, asking(ply)) == [APART]
+    (decided,) = replan(deaths, APART, asking())
     assert decided.verdicts[13, 0].fault.kind == "crash"
 
 
 def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:
-    """Both are carried out when the pair is played at last."""
+    """So both games of the pair have their verdict."""
     deaths = Deaths()
-    chunk = ALONE
+    chunk = APART
     for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
         (chunk,) = replan(deaths, chunk, question)
     assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
 
 
 def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
-    """No bot can be blamed."""
+    """Then no bot can be blamed."""
     deaths = Deaths()
     for _ in range(29):
-        assert replan(deaths, ALONE) == [ALONE]
+        assert replan(deaths, APART) == [APART]
     with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
-        replan(deaths, ALONE)
+        replan(deaths, APART)
 
 
 def test_after_eight_deaths_a_pairing_is_played_apart() -> None:
-    """A bot that spares its own process and kills every worker costs no more than that."""
+    """A bot that kills only workers, never its own process, costs no more than that."""
     deaths = Deaths()
     for number in range(8):
         assert not deaths.is_unsafe(0)
@@ -106,7 +106,7 @@ def test_after_eight_deaths_a_pairing_is_played_apart() -> None:
 
 
 def test_progress_is_read_as_it_was_written() -> None:
-    """From the same memory, by another object; everything is a sign of life."""
+    """Another object reads it from the same memory; every update is a sign of life."""
     memory = bytearray(Progress.SIZE)
     progress, other = Progress(memory), Progress(memory)
     assert other.beat == 0

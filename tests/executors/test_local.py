@@ -1,4 +1,4 @@
-"""Workers start anywhere, or say at once why they cannot."""
+"""Workers start in any program, or report at once why they cannot."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run_python(*words: str, folder: Path, text: str = "") -> subprocess.Complete
 
 @pytest.mark.parametrize("how", ["script", "standard input", "-c", "thread", "python -m"])
 def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
-    """A script, standard input, a command line, a thread: no worker imports it again."""
+    """From a script, standard input, -c, a thread or -m: no worker imports it again."""
     (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
     words = {
         "script": ["script.py"],
@@ -71,8 +71,8 @@ def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
     assert done.stdout == "played 8\n"
 
 
-def test_the_program_around_a_run_finds_everything_as_it_was(tmp_path: Path) -> None:
-    """Start method, signal handlers, environment and `__main__`."""
+def test_a_run_changes_nothing_in_the_program_around_it(tmp_path: Path) -> None:
+    """Neither start method nor signal handlers, environment or `__main__`."""
     (tmp_path / "script.py").write_text(
         PLAY
         + "import multiprocessing, os, signal, sys\n"
@@ -122,7 +122,7 @@ def end_here(how: str) -> None:
 def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     how: str, reason: str
 ) -> None:
-    """With its own last words, where it has any; no chunk is played again and again."""
+    """The error has its last message, if any; the chunk is not played again."""
     bots = [resolve("greedy", params={}), resolve("uniform")]
     bots[0].params["unready"] = Unready(how)
     tournament = Tournament("unready", 0, 5, bots, STANDARD)

@@ -1,4 +1,4 @@
-"""No record is lost under forkserver, and a killed worker holds up nobody."""
+"""No record is lost under forkserver, and a killed worker does not block others."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def write_records(queue: Any, name: str) -> None:
         log.logger.info("record %s %d", name, number)
 
 
-def write_for_ever(queue: Any) -> None:
+def write_forever(queue: Any) -> None:
     log.log_to(queue)
     while True:
         log.logger.info("x" * 5000)
 
 
-def test_5000_of_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
-    """Each whole and on its line, beside the parent's own."""
+def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
+    """Each is complete and on a line of its own, beside the parent's record."""
     path = tmp_path / "run.log"
     context = multiprocessing.get_context("forkserver")
     with log.run_log(path) as run_log:
@@ -43,18 +43,18 @@ def test_5000_of_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
             process.join()
             channel.close(killed=False)
     lines = path.read_text().splitlines()
-    found = sorted(line.partition("record ")[2] for line in lines if "record " in line)
-    assert found == sorted(f"{name} {number}" for name in "01" for number in range(RECORDS))
+    written = sorted(line.partition("record ")[2] for line in lines if "record " in line)
+    assert written == sorted(f"{name} {number}" for name in "01" for number in range(RECORDS))
     assert sum("INFO the parent's" in line for line in lines) == 1
 
 
-def test_a_worker_killed_while_it_writes_holds_up_nobody(tmp_path: Path) -> None:
-    """Another one's records arrive all the same, and closing comes to an end."""
+def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None:
+    """Another worker's records still arrive, and closing ends."""
     path = tmp_path / "run.log"
     context = multiprocessing.get_context("forkserver")
     with log.run_log(path) as run_log:
         doomed, steady = run_log.channel(), run_log.channel()
-        process = context.Process(target=write_for_ever, args=(doomed.queue,))
+        process = context.Process(target=write_forever, args=(doomed.queue,))
         process.start()
         until(lambda: path.exists() and path.stat().st_size > 100_000)
         assert process.pid is not None
@@ -70,7 +70,7 @@ def test_a_worker_killed_while_it_writes_holds_up_nobody(tmp_path: Path) -> None
 
 
 def test_without_a_file_nothing_is_written() -> None:
-    """A channel to nowhere has no queue."""
+    """A channel without a file has no queue."""
     with log.run_log(None) as run_log:
         channel = run_log.channel()
         assert channel.queue is None

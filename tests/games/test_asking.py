@@ -1,4 +1,4 @@
-"""Games whose players are asked in other processes, here processes that a test has scripted."""
+"""Games whose players are asked in other processes; here the processes are scripted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEAL = dealt("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y"
 
 
 class Process:
-    """Answers each message with itself in capitals, and keeps what it was sent."""
+    """Answers each message with the same text in capitals, and keeps what it was sent."""
 
     def __init__(self, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> None:
         self.fails, self.dies = fails, dies
@@ -50,7 +50,7 @@ class Process:
 
 
 def game(process: Process, name: str, questions: int) -> Asking[Any]:
-    """Ask so many questions; return the answers, and the faults in place of some."""
+    """Ask this many questions; return the answers, or a fault's message where one failed."""
     heard: list[object] = []
     for number in range(questions):
         question: Any = Question(process, f"{name}{number}", number + 0.5)  # type: ignore[arg-type]
@@ -65,8 +65,8 @@ def together(*games: Asking[Any]) -> list[Any]:
     return list(play_together(games))
 
 
-def test_every_game_hears_the_answers_to_its_own_questions() -> None:
-    """Two processes are asked in turn, each for all its games at once, until all are over."""
+def test_every_game_gets_the_answers_to_its_own_questions() -> None:
+    """Two processes are asked alternately, each for all its games at once, until all are over."""
     one, other = Process(), Process()
     games = [game(one, "a", 2), game(other, "b", 1), game(one, "c", 3), game(one, "d", 0)]
     assert together(*games) == [["A0", "A1"], ["B0"], ["C0", "C1", "C2"], []]
@@ -75,27 +75,27 @@ def test_every_game_hears_the_answers_to_its_own_questions() -> None:
     assert one.waited == [0.5, 0.5, 1.5, 1.5, 2.5]
 
 
-def test_no_games_at_all_are_over_at_once() -> None:
+def test_no_games_are_over_at_once() -> None:
     """There is nothing to ask."""
     assert together() == []
 
 
 def test_a_fault_is_raised_in_the_game_whose_bot_made_it() -> None:
-    """The process still runs, so the other game goes on beside it."""
+    """The process still runs, so the other game goes on."""
     process = Process(fails=["a0", "b1"])
-    found = together(game(process, "a", 2), game(process, "b", 3))
-    assert found == [["a0", "A1"], ["B0", "b1", "B2"]]
+    results = together(game(process, "a", 2), game(process, "b", 3))
+    assert results == [["a0", "A1"], ["B0", "b1", "B2"]]
 
 
-def test_a_process_that_fails_with_one_game_has_failed_in_that_game() -> None:
-    """It is told of the fault; a game that was over before stays as it is."""
+def test_a_process_that_dies_with_one_game_open_has_failed_in_that_game() -> None:
+    """The fault is raised in it; a game that was over before does not change."""
     process = Process(dies=["b1"])
-    found = together(game(process, "a", 1), game(process, "b", 2))
-    assert found == [["A0"], ["B0", "b1"]]
+    results = together(game(process, "a", 1), game(process, "b", 2))
+    assert results == [["A0"], ["B0", "b1"]]
 
 
-def test_a_process_that_fails_with_several_games_leaves_all_of_them_open() -> None:
-    """Which of them it was is not known, and no game hears of it; the ended one stays."""
+def test_a_process_that_dies_with_several_games_open_leaves_all_of_them_undecided() -> None:
+    """The guilty game is not known, so no game gets the fault; the game that was over stays."""
     process = Process(dies=["b1"])
     heard = []
 
@@ -106,17 +106,17 @@ def test_a_process_that_fails_with_several_games_leaves_all_of_them_open() -> No
             heard.append("closed")
             raise
 
-    found = together(game(process, "a", 1), game(process, "b", 3), listening())
-    assert found == [["A0"], None, None]
+    results = together(game(process, "a", 1), game(process, "b", 3), listening())
+    assert results == [["A0"], None, None]
     assert heard == ["closed"]
     assert process.sent == [["a0", "b0", "c0"], ["b1", "c1"]]
 
 
-def test_a_process_that_failed_is_not_asked_for_its_other_answers() -> None:
-    """There is nothing more to come; those of another process are still received."""
+def test_a_dead_process_is_not_asked_for_its_other_answers() -> None:
+    """It sends no more; the answers of another process are still received."""
     dead, alive = Process(dies=["a0"]), Process()
-    found = together(game(dead, "a", 2), game(dead, "b", 2), game(alive, "c", 2))
-    assert found == [None, None, None]
+    results = together(game(dead, "a", 2), game(dead, "b", 2), game(alive, "c", 2))
+    assert results == [None, None, None]
     assert dead.waited == [0.5]
     assert alive.waited == [0.5]
 
@@ -143,12 +143,12 @@ class Scripted:
 
 
 class Ending(Inline):
-    """A player in this process that is told of the end, and may fail there too."""
+    """A player in this process that is also asked at the end, and may fail there."""
 
     player: Scripted
 
     def end(self) -> Asking[None]:
-        """Take note of the end."""
+        """Record the call."""
         self.player.call("end")
         return
         yield
@@ -164,7 +164,7 @@ def players(fails_0: str = "", fails_1: str = "") -> list[Scripted]:
 
 
 def asked(scripted: Sequence[Scripted]) -> Finished:
-    """Return how a game ends whose players are asked, though they have no questions."""
+    """Return how a game ends that is played with `play_asking`; these players ask nothing."""
     with pytest.raises(StopIteration) as stop:
         next(play_asking(at(DEAL), [Ending(player) for player in scripted]))
     end: Finished = stop.value.value
@@ -172,7 +172,7 @@ def asked(scripted: Sequence[Scripted]) -> Finished:
 
 
 def both_ways(fails_0: str = "", fails_1: str = "") -> Finished:
-    """Return how a game ends, which is the same in one process and with players asked."""
+    """Return how a game ends; `play_local` and `play_asking` give the same."""
     end = play_local(at(DEAL), players(fails_0, fails_1))
     again = asked(players(fails_0, fails_1))
     assert again == end
@@ -187,7 +187,7 @@ def test_a_game_without_faults_is_played_to_its_end() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_seat_whose_player_fails_is_guilty(seat: int) -> None:
-    """Before the game, and at its first action, which is that of the seat's own ply."""
+    """Before the game, and at the seat's first action."""
     fails = ["", ""]
     for call, plies in (("begin", 0), ("choose", seat)):
         fails[seat] = call
@@ -198,23 +198,23 @@ def test_the_seat_whose_player_fails_is_guilty(seat: int) -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_fault_after_the_last_action_counts_too(seat: int) -> None:
-    """The game is whole, and lost by the seat that failed at the end."""
+    """The game has all its actions, and the seat that failed at the end loses it."""
     fails = ["", ""]
     fails[seat] = "end"
     end = asked(players(*fails))
     assert end == (at(DEAL, quiet_game(DEAL)), Fault("exception", "end failed"), seat)
 
 
-def test_the_first_fault_of_a_game_is_the_one_that_counts() -> None:
-    """Also where the other player fails at the end, or the same one again."""
+def test_the_first_fault_of_a_game_counts() -> None:
+    """Also if a player fails again at the end."""
     end = asked(players("end", "choose"))
     assert (end.guilty, end.fault) == (1, Fault("exception", "choose failed"))
     end = asked(players("end", "end"))
     assert end.guilty == 0
 
 
-def test_all_players_that_were_asked_to_begin_are_told_of_the_end() -> None:
-    """And no others: after a fault of the first, the second has heard nothing."""
+def test_all_players_that_have_begun_are_asked_to_end() -> None:
+    """And no others: after a fault of the first, the second gets no call."""
     first, second = players("begin")
     asked([first, second])
     assert (first.calls, second.calls) == (["begin", "end"], [])
@@ -227,7 +227,7 @@ def test_all_players_that_were_asked_to_begin_are_told_of_the_end() -> None:
 
 
 def test_a_result_is_seen_from_the_pairings_first_bot() -> None:
-    """The quiet game is won by seat 1 with 25 to 17 (counted in the rulebook's tests)."""
+    """Seat 1 wins the quiet game by 25 to 17 (counted in the rulebook's tests)."""
     state = at(DEAL, quiet_game(DEAL))
     actions = quiet_game(DEAL)
     assert result_of(Finished(state), 3, 0) == (3, 0, 1, "points", 17, 25, 48, None, actions)
@@ -235,7 +235,7 @@ def test_a_result_is_seen_from_the_pairings_first_bot() -> None:
 
 
 def test_a_draw_has_no_winner_from_either_seat() -> None:
-    """Two empty piles, for example."""
+    """Two empty piles are a draw."""
     for seat in (0, 1):
         result = result_of(Finished(at(DEAL)), 0, seat)
         assert result == (0, seat, None, "draw", 0, 0, 0, None, "")

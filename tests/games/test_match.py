@@ -27,13 +27,13 @@ LIMITS = Limits()
 def played(
     first: Entry, second: Entry, seed: int = 1, pairs: int = 1, limits: Limits = LIMITS
 ) -> list[GameResult]:
-    """Return the games of some pairs between two bots in this process."""
+    """Return the games of some pairs between two bots, played in this process."""
     tournament = Tournament("test", seed, pairs, [first, second], STANDARD, limits)
     return Worker(tournament, Path()).play(Chunk(0, 0, pairs)).results
 
 
 def fault_of(game: GameResult) -> Fault:
-    """Return the fault of a game, which has one."""
+    """Return the fault of a game that has one."""
     assert game.fault is not None
     return game.fault
 
@@ -43,7 +43,7 @@ def inproc(path: Path, **params: object) -> Entry:
 
 
 def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
-    """A bot against its double: the same luck in each seat, so the games mirror each other."""
+    """A bot against its copy has the same luck in each seat, so the games mirror each other."""
     games = played(UNIFORM, resolve("double=uniform"), seed=3, pairs=20)
     for first, second in zip(games[::2], games[1::2], strict=True):
         assert (first.seat, second.seat) == (0, 1)
@@ -55,7 +55,7 @@ def test_the_two_games_of_a_pair_have_one_deal_and_swapped_seats() -> None:
 
 
 def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
-    """Only the point of view changes, and the order of the two games."""
+    """Only the point of view and the order of the two games change."""
     one = played(UNIFORM, GREEDY, seed=5, pairs=10)
     two = played(GREEDY, UNIFORM, seed=5, pairs=10)
     for game in one:
@@ -64,17 +64,17 @@ def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
         assert (game.win_type, game.actions) == (seen.win_type, seen.actions)
 
 
-def test_games_are_the_same_with_and_without_a_look_at_the_clock(
+def test_games_are_the_same_with_and_without_timing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Which games of cheap bots are measured depends on the worker; what they come to does not."""
+    """The worker chooses which games of cheap bots are timed; their results do not depend on it."""
     quick = played(UNIFORM, GREEDY, pairs=40)
     monkeypatch.setattr(Worker, "_play_untimed", lambda *_: None)
     assert played(UNIFORM, GREEDY, pairs=40) == quick
 
 
 def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
-    """Deals are fresh for each pairing, pair and seed."""
+    """Each pairing, pair and seed has another deal."""
     draws = {
         Fixture(pairing, pair, 0).draw(seed)
         for pairing in round_robin(["a", "b", "c"])
@@ -88,7 +88,7 @@ def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
 
 @pytest.mark.parametrize("name", [*ILLEGAL, *RAISING])
 def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
-    """The guilty bot loses, the kind of its fault is told, and nothing is raised."""
+    """The guilty bot loses, its fault has the right kind, and nothing is raised."""
     for game in played(rogue(name, "inproc"), UNIFORM):
         assert (game.winner, game.win_type) == (1, "forfeit")
         fault = fault_of(game)
@@ -107,7 +107,7 @@ def test_the_innocent_opponent_of_a_rogue_wins_as_the_first_bot_too() -> None:
 
 
 def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
-    """The seat of the fault is known even before the game."""
+    """The guilty bot is known even before the game."""
     stillborn = inproc(write(tmp_path, "stillborn", "    pass", init="raise SystemExit(3)"))
     for game in played(UNIFORM, stillborn):
         assert (game.winner, game.win_type, game.plies) == (0, "forfeit", 0)
@@ -115,7 +115,7 @@ def test_a_bot_that_cannot_begin_forfeits_at_ply_0(tmp_path: Path) -> None:
 
 
 def lost_in(lane: str, folder: Path, init: str, body: str = "") -> list[GameResult]:
-    """Return the games of a pair that a bot in this lane has lost to one that prints as well."""
+    """Return the games of a pair that a bot in this lane loses to a bot that prints, too."""
     loser = resolve(str(write(folder, "loser", body or "    pass", init)), lane=lane)
     choose = "    def choose(self, view, /):\n        print('winner')\n        return view.legal[0]"
     winner = inproc(write(folder, "winner", choose, init="print('winner')"))
@@ -135,7 +135,7 @@ LANES = pytest.mark.parametrize("lane", ["inproc", "process"])
 
 @LANES
 def test_a_bot_that_cannot_begin_is_guilty_in_either_seat(tmp_path: Path, lane: str) -> None:
-    """Also where the other seat is to act; the evidence is what it had printed before."""
+    """Also where the other seat is to act; the evidence is what the bot printed before."""
     for game in lost_in(lane, tmp_path, init="print('here'); raise ValueError('no')"):
         fault = fault_of(game)
         assert (game.plies, fault.kind, fault.message) == (0, "exception", "ValueError: no")
@@ -144,7 +144,7 @@ def test_a_bot_that_cannot_begin_is_guilty_in_either_seat(tmp_path: Path, lane: 
 
 @LANES
 def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: str) -> None:
-    """From the making of its strategy to its third decision; nothing of its opponent's."""
+    """From its construction to its third decision, and nothing of its opponent's."""
     body = (
         "    def choose(self, view, /):\n"
         "        print('ply', len(view.history))\n"
@@ -158,14 +158,14 @@ def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: st
 
 @LANES
 def test_what_an_import_prints_is_no_evidence_of_a_game(tmp_path: Path, lane: str) -> None:
-    """A bot is imported once in a process, so the first game there would differ from the rest."""
+    """A bot is imported once in a process, so the first game would differ from the others."""
     body = "    print('imported')\n\n    def choose(self, view, /):\n        1 / 0"
     games = lost_in(lane, tmp_path, init="print('made')", body=body)
     assert [fault_of(game).output for game in games] == ["made\n", "made\n"]
 
 
 def test_an_action_may_be_any_integer(tmp_path: Path) -> None:
-    """A member of an IntEnum, as a numpy integer, stands for its number."""
+    """A member of an IntEnum counts as its number, like a numpy integer."""
     body = (
         "    def choose(self, view, /):\n"
         "        import enum\n"
@@ -192,30 +192,30 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
         assert game.win_type != "forfeit"
 
 
-@pytest.mark.parametrize(("name", "told"), [("answers_99", "99"), ("answers_true", "True")])
-def test_an_illegal_action_is_told_with_what_was_legal(name: str, told: str) -> None:
-    """The evidence: the action, and the legal ones; True is none, though it equals 1."""
+@pytest.mark.parametrize(("name", "shown"), [("answers_99", "99"), ("answers_true", "True")])
+def test_an_illegal_action_is_named_with_the_legal_ones(name: str, shown: str) -> None:
+    """The message has the action and the legal ones; True is illegal, though it equals 1."""
     fault = fault_of(played(rogue(name, "inproc"), UNIFORM)[0])
-    assert fault.message.startswith(f"illegal action {told}; legal: ")
+    assert fault.message.startswith(f"illegal action {shown}; legal: ")
     assert fault.message.endswith(" T")
 
 
 def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
-    """By the clock of the decision, and by that of the whole game."""
+    """By the limit of a decision, and by that of the whole game."""
     body = "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
     slow = inproc(write(tmp_path, "slow", body + "        return view.legal[0]"))
-    for limits, told in (
+    for limits, message in (
         (Limits(decision=0.01), "no answer within 0.01 s"),
         (Limits(decision=0.5, game=0.1), "the 0.1 s of the game are used up"),
     ):
         game = played(slow, UNIFORM, limits=limits)[0]
         assert game.winner == 1
-        assert fault_of(game)[:2] == ("timeout", told)
+        assert fault_of(game)[:2] == ("timeout", message)
     assert game.plies > 4
 
 
-def test_a_bot_can_ask_what_time_it_has_left(tmp_path: Path) -> None:
-    """Less than the limit while it thinks; the game's clock runs down from move to move."""
+def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
+    """It falls while the bot thinks, and from decision to decision."""
     body = (
         "    def choose(self, view, /):\n"
         "        clock = self.setup.clock\n"

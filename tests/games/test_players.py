@@ -1,4 +1,4 @@
-"""What a player asks of its bot, and what becomes of the answers; no process is started."""
+"""What a player asks its bot, and what it does with the answers; no process is started."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEEN = view(at(DEAL, "57T8"), 0)
 
 
 class Process:
-    """Stands for a bot's process that runs and has printed something."""
+    """A stub of a bot's process that runs and has printed something."""
 
     pid: int | None = 1
 
@@ -38,7 +38,7 @@ class Process:
 
 
 class Seat:
-    """A player of game 3 at seat 0, and what a test may look at."""
+    """A player of game 3 at seat 0, with what a test reads."""
 
     def __init__(self, clock: Clock) -> None:
         self.process: Any = Process()
@@ -49,7 +49,7 @@ class Seat:
         )
 
     def choose(self, **answer: Any) -> tuple[Question, int]:
-        """Return the question with which the bot is asked, and what is made of its answer."""
+        """Return the question to the bot, and the action that the player takes from its answer."""
         asking = self.player.choose(SEEN)
         question = next(asking)
         with pytest.raises(StopIteration) as stop:
@@ -58,7 +58,7 @@ class Seat:
         return question, action
 
     def fault(self, **answer: Any) -> Fault:
-        """Return the fault that an answer is."""
+        """Return the fault that this answer raises."""
         asking = self.player.choose(SEEN)
         next(asking)
         with pytest.raises(Forfeit) as caught:
@@ -67,7 +67,7 @@ class Seat:
 
 
 def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
-    """The row, the piles and the history as text, and the seconds that it has."""
+    """The row, the piles and the history as text, and the seconds left."""
     seat = Seat(Clock(decision=2.0, game=9.0))
     question, action = seat.choose(action="5", seconds=0.5)
     assert (question.process, question.seconds) == (seat.process, 2.0)
@@ -90,7 +90,7 @@ def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
 
 
 def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
-    """It is told the seed with 32 digits, and both limits; one that is ready gives no action."""
+    """The message has the seed in 32 digits and both limits; the answer is ready, not an action."""
     seat = Seat(Clock(decision=2.0, game=9.0))
     asking = seat.player.begin()
     question = next(asking)
@@ -108,16 +108,16 @@ def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
     assert (seat.clock.used, seat.timing.decisions, seat.timing.total) == (0.5, 1, 0.5)
 
 
-def test_a_bot_without_a_limit_is_waited_for_without_end() -> None:
-    """Its time is counted all the same."""
+def test_a_bot_without_a_limit_is_waited_for_indefinitely() -> None:
+    """Its time is still counted."""
     seat = Seat(Clock())
     question, _ = seat.choose(action="5", seconds=1e6)
     assert question.seconds == float("inf")
     assert (seat.clock.used, seat.timing.longest) == (1e6, 1e6)
 
 
-def test_a_process_that_runs_is_told_of_the_end_and_a_dead_one_is_not() -> None:
-    """A dead one is not started for that."""
+def test_only_a_running_process_gets_a_message_at_the_end() -> None:
+    """A dead one is not started for it."""
     seat = Seat(Clock())
     assert next(seat.player.end()).message == End(game=3)
     seat.process.pid = None
@@ -134,8 +134,8 @@ def test_a_process_that_runs_is_told_of_the_end_and_a_dead_one_is_not() -> None:
         ("56", "illegal action '56'; legal: 5 6 7"),
     ],
 )
-def test_an_illegal_answer_is_told_with_what_was_legal(action: str, message: str) -> None:
-    """Also one that begins with a legal action, and one that is no action at all."""
+def test_an_illegal_answer_is_named_with_the_legal_actions(action: str, message: str) -> None:
+    """Also one that begins with a legal action, and one that is no action."""
     fault = Seat(Clock()).fault(action=action, seconds=0.1)
     assert fault == Fault("illegal", message, "", "hello")
 
@@ -147,7 +147,7 @@ def test_an_answer_without_an_action_is_a_fault_of_the_protocol() -> None:
 
 
 def test_a_late_answer_is_counted_and_lost() -> None:
-    """The limit is told that was not kept: that of the decision, or that of the game."""
+    """The message names the limit that was exceeded: the decision's or the game's."""
     seat = Seat(Clock(decision=2.0))
     assert seat.choose(action="5", seconds=2.0)[1] == 0
     assert seat.fault(action="5", seconds=2.5) == Fault(
@@ -159,7 +159,7 @@ def test_a_late_answer_is_counted_and_lost() -> None:
 
 
 def thrown(kind: str, pid: int | None) -> Fault:
-    """Return the fault that comes of a failure of the process with this fault."""
+    """Return the game's fault after the process has failed with a fault of this kind."""
     seat = Seat(Clock(decision=2.0))
     seat.process.pid = pid
     asking = seat.player.choose(SEEN)
@@ -169,14 +169,14 @@ def thrown(kind: str, pid: int | None) -> Fault:
     return caught.value.fault
 
 
-def test_a_process_that_was_killed_for_its_silence_was_late() -> None:
-    """The limit is told before what is known of the answer."""
+def test_a_process_killed_for_its_silence_was_late() -> None:
+    """The message names the limit first, then what is known of the answer."""
     assert thrown("timeout", None) == Fault(
         "timeout", "no answer within 2 s (half a line)", "", "printed"
     )
 
 
-def test_every_other_failure_of_the_process_stays_as_it_is() -> None:
-    """A timeout that the process has told of itself, and what was no timeout."""
+def test_every_other_failure_of_the_process_is_kept() -> None:
+    """A timeout that a running process reports itself, and faults of other kinds."""
     for kind, pid in (("timeout", 1), ("crash", None), ("crash", 1)):
         assert thrown(kind, pid) == Fault(kind, "(half a line)", "trace", "printed")

@@ -1,4 +1,4 @@
-"""Timings: decisions counted in buckets, merged, and asked for their quantiles."""
+"""Timings: decisions are counted in buckets, timings are merged, and have quantiles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.games.timing import Timing
 
 
 def timing_of(*decisions: float) -> Timing:
-    """Return a timing that has counted these seconds."""
+    """Return a timing of decisions that took these seconds."""
     timing = Timing()
     for seconds in decisions:
         timing.add(seconds)
@@ -35,11 +35,11 @@ def test_a_quantile_is_not_exceeded_by_its_share_of_the_decisions() -> None:
 
 
 def test_no_quantile_is_above_the_longest_decision() -> None:
-    """Though the upper end of its bucket is."""
+    """The upper end of its bucket is, but is not returned."""
     assert timing_of(0.1, 0.3).quantile(0.99) == 0.3
 
 
-def test_what_took_no_time_or_never_happened_has_zeros() -> None:
+def test_a_timing_without_time_or_decisions_has_zeros() -> None:
     """A clock can be too coarse for a decision, and a bot may never be asked."""
     for timing in (timing_of(), timing_of(0.0)):
         assert (timing.mean, timing.longest, timing.quantile(0.99)) == (0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""A bot in a process of its own sees and plays what it would in the worker's."""
+"""A bot in a process of its own sees and plays the same as in the worker's process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIMITS = Limits(decision=5.0)
 
 
 class Recorder:
-    """A bot that keeps what it was given."""
+    """A bot that keeps its setups and views."""
 
     seen: list[View]
     setups: list[Setup]
@@ -51,7 +51,7 @@ class Recorder:
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
 def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> None:
-    """Every field of it, and its hash, in games of every variant."""
+    """Every field and the hash are equal, in games of every variant."""
     Recorder.seen, Recorder.setups = [], []
     host = Host(Output())
     host.bot, host.rules = Recorder, rules
@@ -89,8 +89,8 @@ def played(
     return results, [game.fault for game in results if game.fault]
 
 
-def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
-    """The bot keeps a count of its decisions in the game, and its own luck."""
+def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
+    """The bot keeps a count of its decisions and a generator for each game."""
     body = (
         "    def choose(self, view, /):\n"
         "        self.count += 1\n"
@@ -99,7 +99,7 @@ def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
     )
     path = write(tmp_path, "counts", body, init="self.rng, self.count = setup.rng, 0")
     together = played(path, tmp_path / "together", together=True)
-    assert together == played(path, tmp_path / "alone", together=False)
+    assert together == played(path, tmp_path / "singly", together=False)
     assert together[1] == []
 
 
@@ -112,10 +112,10 @@ def test_many_games_at_once_are_played_as_each_alone(tmp_path: Path) -> None:
         ("bytearray(10**12)", "memory"),
     ],
 )
-def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
+def test_of_many_games_at_once_only_the_guilty_ones_are_lost(
     tmp_path: Path, ending: str, kind: str
 ) -> None:
-    """A process that dies takes all its games along; those that did nothing are played again."""
+    """A process that dies ends all its games; the innocent ones are played again."""
     body = (
         "    def choose(self, view, /):\n"
         "        print('ply', len(view.history))\n"
@@ -125,7 +125,7 @@ def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
     path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
     limits = Limits(decision=0.3)
     results, faults = played(path, tmp_path / "together", together=True, limits=limits)
-    assert (results, faults) == played(path, tmp_path / "alone", together=False, limits=limits)
+    assert (results, faults) == played(path, tmp_path / "singly", together=False, limits=limits)
     lost = [game for game in results if game.fault]
     assert {fault.kind for fault in faults} == {kind}
     assert 0 < len(lost) < len(results) / 2
@@ -135,8 +135,8 @@ def test_of_many_games_at_once_the_guilty_ones_alone_are_lost(
         assert fault.output.splitlines()[0] in ("ply 0", "ply 1")
 
 
-def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
-    """Neither the log's queue nor the worker's pipe nor a file of the run."""
+def test_a_bots_process_has_only_its_own_pipes(tmp_path: Path) -> None:
+    """It has neither the log's queue nor the worker's pipe nor a file of the run."""
     body = (
         "    def choose(self, view, /):\n"
         "        import os\n"
@@ -153,8 +153,8 @@ def test_a_bots_process_holds_nothing_but_its_own_pipes(tmp_path: Path) -> None:
     assert len(results) == 2 * PAIRS
 
 
-def test_only_a_folders_own_processes_are_swept(tmp_path: Path) -> None:
-    """Not those of the folder whose name goes on, as bot-10's does after bot-1's."""
+def test_a_sweep_kills_only_the_folders_own_processes(tmp_path: Path) -> None:
+    """Not those of bot-10, whose name begins with bot-1."""
     path = {"PATH": os.defpath}
     processes = [
         subprocess.Popen(["sleep", "60"], env=path | {FOLDER_VARIABLE: str(tmp_path / name)})

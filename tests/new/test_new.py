@@ -1,4 +1,4 @@
-"""`arena new` writes a bot that plays at once, and its test; and never over a file."""
+"""`arena new` writes a bot that plays at once, and its test, and overwrites no file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
 
 
 def test_the_bot_has_its_name_everywhere(written: Path) -> None:
-    """Nothing of the template's is left."""
+    """The template's name is left nowhere."""
     assert {path.name for path in written.iterdir()} == {"clever_one.py", "test_clever_one.py"}
     text = "".join(path.read_text() for path in written.iterdir())
     assert "class CleverOne:" in text
@@ -46,7 +46,7 @@ def test_the_bot_has_its_name_everywhere(written: Path) -> None:
 
 
 def test_its_own_test_passes(written: Path) -> None:
-    """In the folder where it lies, with plain pytest."""
+    """In its own folder, with plain pytest."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_clever_one.py"],
         cwd=written,
@@ -59,15 +59,15 @@ def test_its_own_test_passes(written: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]])
-def test_it_is_tidy(written: Path, config: list[str]) -> None:
-    """For ruff as it comes, and for this repository's settings."""
+def test_it_passes_ruff(written: Path, config: list[str]) -> None:
+    """With ruff's default settings, and with this repository's."""
     words = [sys.executable, "-m", "ruff", "check", "--no-cache", *config, "."]
     done = subprocess.run(words, cwd=written, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
 def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> None:
-    """`arena check` finds nothing, and rates it well above the floor."""
+    """`arena check` accepts it, and rates it well above uniform."""
     done = arena("check", "./clever_one.py", "--games", "20", "--seconds", "600", "--json")
     assert done.returncode == 0, done.stdout
     assert done.stderr == ""
@@ -77,7 +77,7 @@ def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> N
 
 
 def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
-    """By its name in the spec; a value of another type is told."""
+    """By its name in the spec; a value of the wrong type is refused."""
     assert (written / "clever_one.py").exists()
     words = ("uniform", "--pairs", "2")
     assert arena("play", "./clever_one.py(enough=2.5)", *words).returncode == 0
@@ -105,10 +105,8 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
         ("engine", "a Python module"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(
-    arena: Arena, tmp_path: Path, name: str, reason: str
-) -> None:
-    """In one line, with status 2, and nothing is written."""
+def test_an_invalid_name_is_refused(arena: Arena, tmp_path: Path, name: str, reason: str) -> None:
+    """With one line and status 2, and nothing is written."""
     done = arena("new", name)
     assert (done.returncode, done.stdout) == (2, "")
     assert reason in done.stderr
@@ -116,26 +114,26 @@ def test_a_name_that_cannot_be_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("there", ["mine.py", "test_mine.py"])
-def test_nothing_is_overwritten_and_nothing_half_written(
-    arena: Arena, tmp_path: Path, there: str
+@pytest.mark.parametrize("existing", ["mine.py", "test_mine.py"])
+def test_nothing_is_overwritten_and_nothing_is_written_in_part(
+    arena: Arena, tmp_path: Path, existing: str
 ) -> None:
-    """Whichever of the two files is there stays as it is, alone."""
-    (tmp_path / there).write_text("precious")
+    """If one of the two files exists, it is kept and the other is not written."""
+    (tmp_path / existing).write_text("precious")
     done = arena("new", "mine")
     assert done.returncode == 2
-    assert done.stderr == f"error: {there}: exists already, and is not changed\n"
-    assert [path.name for path in tmp_path.iterdir()] == [there]
-    assert (tmp_path / there).read_text() == "precious"
+    assert done.stderr == f"error: {existing}: exists already, and is not changed\n"
+    assert [path.name for path in tmp_path.iterdir()] == [existing]
+    assert (tmp_path / existing).read_text() == "precious"
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """It is not made."""
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    """It is not created."""
     with pytest.raises(InputError, match=r"none/mine\.py: No such file or directory"):
         write_draft("mine", tmp_path / "none")
 
 
-def test_a_bot_may_be_called_like_what_it_imports() -> None:
+def test_a_bot_may_have_the_name_of_its_import() -> None:
     """Its class then has another name."""
     assert class_name("view") == "ViewBot"
     assert class_name("x") == "X"

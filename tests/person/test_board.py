@@ -29,7 +29,7 @@ def texts(shown: Board, since: int = 0) -> list[str]:
 
 
 def test_a_board_worked_out_by_hand() -> None:
-    """Seat 1 after its opponent's take of the last five of C C 5 8 C 2."""
+    """Seat 1 sees it after seat 0 has taken the last five of C C 5 8 C 2."""
     assert texts(board(at(DEAL, "58C2T"), 1), since=2) == [
         "Round 1 of 4: greedy has taken, you have not; greedy holds 3 cards",
         "  greedy plays City",
@@ -49,7 +49,7 @@ def test_a_board_worked_out_by_hand() -> None:
 
 
 def test_the_cards_that_a_take_brings_are_marked() -> None:
-    """The last five of seven on a line of their own, the older two before it."""
+    """The last five of six are on a line of their own, the oldest is on the line before."""
     shown = board(at(DEAL, "5862"), 0)
     row = [line for line in shown.lines() if line.text.startswith(("row", "take brings"))]
     assert [(line.text, line.role) for line in row] == [
@@ -71,7 +71,7 @@ def test_the_cards_that_a_take_brings_are_marked() -> None:
 def test_a_take_is_the_whole_row_up_to_five_cards(
     plays: str, older: str | None, taken: str
 ) -> None:
-    """Before it the cards are marked, after it they are told, and only the others stay (R6)."""
+    """Before it the cards are marked; after it they are listed, and only the others stay (R6)."""
     before = {line.text[:12]: line.text[12:] for line in board(at(DEAL, plays), 0).lines()}
     assert before["take brings "] == taken
     assert before.get("row         ") == older
@@ -81,8 +81,8 @@ def test_a_take_is_the_whole_row_up_to_five_cards(
     assert [card.name for card in after.row] == ([older] if older else [])
 
 
-def test_of_many_events_the_latest_are_shown() -> None:
-    """After eight plays the board begins with the last six, from the third on."""
+def test_only_the_latest_of_many_events_are_shown() -> None:
+    """After eight plays the board begins with the last six."""
     assert texts(board(at(DEAL, "5862748x"), 0), since=0)[1:7] == [
         "  you play Support 6",
         "  greedy plays Alliance +2",
@@ -94,12 +94,12 @@ def test_of_many_events_the_latest_are_shown() -> None:
 
 
 def test_an_empty_row_brings_nothing() -> None:
-    """After a take of both cards of the opening row."""
+    """The row is empty after a take of both cards of the opening row."""
     assert "row         -" in texts(board(at(DEAL, "T"), 1))
 
 
 def test_german_names() -> None:
-    """The German rulebook's words, in the row, the hand and the headings."""
+    """The German rulebook's words are in the row, the hand and the headings."""
     shown = "\n".join(texts(board(at(DEAL, "58C2T"), 1, "german")))
     for word in ("Bande", "Bündnis +4", "Verrat -3", "Gebäude"):
         assert word in shown
@@ -107,7 +107,7 @@ def test_german_names() -> None:
 
 
 def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
-    """From the hand to the row and into a pile, whatever the others are called."""
+    """From the hand to the row and into a pile."""
     before, after = (board(at(DEAL, actions), 0, "deck") for actions in ("", "58C2T"))
     assert texts(before)[-1] == "your hand   [5] 3♣, [6] 3♥, [7] 3♠, [8] 3♦, [C] K♦"
     assert after.actions == [
@@ -120,14 +120,14 @@ def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
     assert texts(after)[-1] == "your hand   [6] 3♥, [7] 3♠, [8] 3♦"
 
 
-def test_a_name_says_nothing_of_the_deal() -> None:
-    """An alliance of the hand is named with what it is worth, where its card does not tell."""
+def test_a_name_says_nothing_about_the_deal() -> None:
+    """Alliances and betrayals show their value where the card's name does not."""
     assert "[2] J♣ (+2), [4] Jk (+4), [x] A♣ (-1)" in texts(board(at(DEAL), 1, "deck"))[-1]
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
-def test_worlds_that_look_alike_have_one_board(naming: str) -> None:
-    """Whatever the opponent holds: the same text, from the deal to the end of the game."""
+def test_worlds_with_the_same_view_have_the_same_board(naming: str) -> None:
+    """Whatever the opponent holds, at any ply."""
     rng = Random(1)
     for _ in range(20):
         deal, actions = random_game(rng)
@@ -139,8 +139,8 @@ def test_worlds_that_look_alike_have_one_board(naming: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["reading", "board", "player"])
-def test_who_shows_and_asks_knows_no_state(name: str) -> None:
-    """The modules that write the screen import nothing that leads to the State."""
+def test_the_modules_of_the_screen_know_no_state(name: str) -> None:
+    """They import nothing that leads to the State."""
     source = (ROOT / "arena" / "person" / f"{name}.py").read_text()
     names = {
         alias.name
@@ -153,22 +153,22 @@ def test_who_shows_and_asks_knows_no_state(name: str) -> None:
 
 @pytest.mark.parametrize("naming", NAMINGS)
 def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
-    """With the prompt, for a label of 60 characters, whatever happened since the last turn."""
+    """With the prompt and a label of 60 characters, at every turn of random games."""
     for seed in range(40):
         deal, actions = random_game(Random(seed))
-        state, told = at(deal), [0, 0]
+        state, shown = at(deal), [0, 0]
         for action in parse_actions(actions):
             seat = state.to_act
             if len(state.legal()) > 1:
-                lines = texts(board(state, seat, naming, "long" * 15), told[seat])
+                lines = texts(board(state, seat, naming, "long" * 15), shown[seat])
                 assert max(map(len, lines)) <= 80
                 assert len(lines) + PROMPT_ROWS <= 24
-                told[seat] = len(state.history)
+                shown[seat] = len(state.history)
             state.apply(action)
 
 
-def test_the_history_is_told_by_rounds() -> None:
-    """A paragraph for each round that has begun, every action in it."""
+def test_the_history_is_shown_by_rounds() -> None:
+    """It has a paragraph for each round that has begun, with every action."""
     state = at(DEAL, quiet_game(DEAL)[:25])
     lines = [line.text for line in board(state, 0).history()]
     assert [line.split("  ")[0] for line in lines if line[0] != " "] == [
@@ -180,11 +180,11 @@ def test_the_history_is_told_by_rounds() -> None:
     assert [line.text for line in board(at(DEAL), 0).history()] == ["Nothing has happened yet."]
 
 
-def test_a_round_that_begins_is_told_between_the_actions() -> None:
+def test_a_new_round_is_shown_between_the_actions() -> None:
     """Seat 1 ends round 1 and begins round 2."""
     actions = quiet_game(DEAL)[:13]
-    said = [line.text for line in board(at(DEAL, actions), 0).events(11)]
-    assert [text.split()[:2] for text in said if text[2] != " "] == [
+    shown = [line.text for line in board(at(DEAL, actions), 0).events(11)]
+    assert [text.split()[:2] for text in shown if text[2] != " "] == [
         ["greedy", "takes"],
         ["round", "2"],
         ["greedy", "plays"],
@@ -192,7 +192,7 @@ def test_a_round_that_begins_is_told_between_the_actions() -> None:
 
 
 def test_other_rules_have_a_board_too() -> None:
-    """Two cities to win, takes of three."""
+    """Here two cities win, and a take is three cards."""
     rules = Rules(cities_needed=2, take_size=3)
     lines = texts(board(at(DEAL, "58", rules), 0))
     assert "row         City" in lines
@@ -201,7 +201,7 @@ def test_other_rules_have_a_board_too() -> None:
 
 
 def test_items_are_not_broken_in_the_middle() -> None:
-    """A line ends behind a comma."""
+    """A line ends after a comma."""
     lines = [line.text for line in format_items("row", ["Alliance +2"] * 12)]
     assert len(lines) == 3
     assert all(line.endswith(("Alliance +2,", "Alliance +2")) for line in lines)

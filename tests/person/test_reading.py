@@ -1,4 +1,4 @@
-"""What a person types is understood, or told kindly why not."""
+"""What a person types is understood, or answered with what is wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def holding(kind: int) -> View:
 
 @pytest.mark.parametrize("naming", NAMINGS)
 def test_every_name_of_a_card_plays_it(naming: str) -> None:
-    """Its sign in either case, and its names, in capitals or not."""
+    """Its character in either case, and its names, in capitals or not."""
     for kind in KINDS:
         texts = {CHARS[kind], CHARS[kind].upper(), CHARS[kind].lower(), *card_names(naming, kind)}
         for text in texts | {name.upper() for name in card_names(naming, kind)}:
@@ -45,13 +45,13 @@ def test_every_name_of_a_card_plays_it(naming: str) -> None:
         ("Support   8", 3),
     ],
 )
-def test_ways_to_say_it(text: str, action: int) -> None:
-    """Signs, words and values; spaces, capitals and the kind of minus do not matter."""
+def test_an_action_can_be_typed_in_several_ways(text: str, action: int) -> None:
+    """As a character, word or value; spaces, capitals and the kind of minus do not matter."""
     assert read_input(text, HAND, "english") == action
 
 
 def test_a_card_of_the_standard_deck_can_be_typed_without_suits() -> None:
-    """A letter stands for the suit; elsewhere such a text could be two cards."""
+    """A letter stands for the suit; in other namings such a text could be two cards."""
     assert read_input("5C", HAND, "deck") == 0
     assert read_input("10d", HAND, "deck") == 3
     with pytest.raises(Mistake, match="neither a card nor a command"):
@@ -63,12 +63,12 @@ def test_a_card_of_the_standard_deck_can_be_typed_without_suits() -> None:
     [("?", "help"), ("HELP", "help"), ("history", "history"), ("q", "quit"), ("board", "board")],
 )
 def test_commands(text: str, command: str) -> None:
-    """They are known in either case."""
+    """They are accepted in either case."""
     assert read_input(text, HAND, "english") == command
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "mistake"),
     [
         ("", "Nothing was typed."),
         ("   ", "Nothing was typed."),
@@ -82,15 +82,15 @@ def test_commands(text: str, command: str) -> None:
         ("a" * 99, f"'{'a' * 30}...' is neither a card nor a command; ? explains."),
     ],
 )
-def test_a_mistake_is_told_with_what_can_be_done(text: str, told: str) -> None:
-    """One sentence for its kind, one with the choices."""
+def test_a_mistake_is_answered_with_the_choices(text: str, mistake: str) -> None:
+    """One sentence for the mistake, one for the choices."""
     with pytest.raises(Mistake) as caught:
         read_input(text, HAND, "english")
-    assert str(caught.value) == f"{told} You can play 5, 7, 8, x or C, or take with T."
+    assert str(caught.value) == f"{mistake} You can play 5, 7, 8, x or C, or take with T."
 
 
-def test_a_second_take_and_one_of_nothing_are_told_apart() -> None:
-    """Both are answered with the cards that can be played."""
+def test_a_second_take_and_a_take_of_nothing_have_their_own_messages() -> None:
+    """A second take is answered with the cards that can be played, too."""
     deal = dealt("56788", "56788", "CC")
     taken = view(at(deal, "T5"), 0)
     with pytest.raises(Mistake) as caught:
@@ -101,13 +101,13 @@ def test_a_second_take_and_one_of_nothing_are_told_apart() -> None:
 
 
 def test_a_card_of_the_deck_that_is_not_held() -> None:
-    """Named by all its names: each of them would do."""
+    """The message has all names of the kind, because each card would do."""
     with pytest.raises(Mistake, match="You have no Q♥ or Q♦ in your hand"):
         read_input("qh", HAND, "deck")
 
 
 @pytest.mark.parametrize(
-    ("legal", "said"),
+    ("legal", "sentence"),
     [
         ((0, TAKE), "You can play 5, or take with T."),
         ((0, 2), "You can play 5 or 7."),
@@ -115,6 +115,6 @@ def test_a_card_of_the_deck_that_is_not_held() -> None:
         ((TAKE,), "You can take with T."),
     ],
 )
-def test_the_choices_in_a_sentence(legal: tuple[int, ...], said: str) -> None:
-    """However many there are."""
-    assert choices(HAND._replace(legal=legal)) == said
+def test_the_choices_in_a_sentence(legal: tuple[int, ...], sentence: str) -> None:
+    """For any number of choices."""
+    assert choices(HAND._replace(legal=legal)) == sentence

@@ -39,7 +39,7 @@ from tests.waiting import PATIENCE, until
 
 FILE = Path("results") / "human" / "games.jsonl"
 EVERYTHING = "\n".join("567823 4xyzCT".replace(" ", "")) + "\n"
-ALL_ANSWERS = EVERYTHING * 24  # one of them is right at every turn
+ALL_ANSWERS = EVERYTHING * 24  # one of them is legal at every turn
 
 
 SEED = next(
@@ -48,11 +48,11 @@ SEED = next(
     if {"5", "6"} & {*to_text(Fixture(Pairing("human", "greedy"), 0, 0).draw(seed).deal[:5])}
     == {"6"}
 )
-"""With it the person holds a 6 and no 5 in the first round against greedy."""
+"""A seed with which the person holds a 6 and no 5 in the first round against greedy."""
 
 
 class First:
-    """Plays as a person who types the first choice, and notes what is typed."""
+    """Plays like a person who always types the first choice, and keeps what is typed."""
 
     def __init__(self) -> None:
         self.typed = ""
@@ -91,7 +91,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
 
 
 def find_seed(winner: int, win_type: str) -> tuple[int, str]:
-    """Return a seed with which First wins (0) or loses (1) so from seat 0, and the sentence."""
+    """Return a seed with which First, in seat 0, wins (0) or loses (1) so, and the sentence."""
     for seed in range(0, 2000, 2):
         _, actions = expected(seed, bot="uniform")
         deal = Fixture(Pairing("human", "uniform"), 0, 0).draw(seed).deal
@@ -110,7 +110,7 @@ def find_seed(winner: int, win_type: str) -> tuple[int, str]:
 def test_a_whole_game_through_a_pipe(
     tmp_path: Path, arena: Arena, winner: int, win_type: str
 ) -> None:
-    """The bot plays as in a run, every action is told once, the record is judged the same."""
+    """The bot plays as in a run, every action is shown once, `replay` agrees with the record."""
     seed, ending = find_seed(winner, win_type)
     typed, actions = expected(seed, bot="uniform")
     done = command(tmp_path, "human", "uniform", "--seed", str(seed), typed=typed)
@@ -125,8 +125,8 @@ def test_a_whole_game_through_a_pipe(
     assert record["bots"][judged["winner"]] == record["winner"]
     assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
     assert ending in done.stdout
-    told = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
-    assert len(told) == len(actions)
+    shown = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
+    assert len(shown) == len(actions)
     assert f"; ? for help > {typed[0]}\n" in done.stdout
     assert f"Recorded: line 1 of {FILE}" in done.stdout
     assert f"arena show {FILE} --line 1" in done.stdout
@@ -135,8 +135,8 @@ def test_a_whole_game_through_a_pipe(
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_games_of_a_session_have_deals_of_their_own_and_seats_by_turns(tmp_path: Path) -> None:
-    """Two games with an odd seed: the bot begins the first. They follow what is on file."""
+def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_path: Path) -> None:
+    """With an odd seed the bot begins the first game. New records are appended to the file."""
     typed = expected(seed=7)[0] + expected(seed=7, number=1)[0]
     for _ in range(2):
         done = command(tmp_path, "greedy", "human", "--games", "2", "--seed", "7", typed=typed)
@@ -151,7 +151,7 @@ def test_games_of_a_session_have_deals_of_their_own_and_seats_by_turns(tmp_path:
 
 
 def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
-    """It is told, and with it the same game is dealt again."""
+    """The seed is printed, and with it the same game is dealt again."""
     done = [command(tmp_path, "human", "greedy", typed="2\n3\n") for _ in range(2)]
     seeds = [one.stdout.rsplit("--seed ", 1)[1].strip() for one in done]
     assert seeds[0] != seeds[1]
@@ -161,7 +161,7 @@ def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("naming", ["german", "deck"])
 def test_other_names(tmp_path: Path, naming: str) -> None:
-    """On the board, in the answers and in the commands at the end; typed names, too."""
+    """On the board, in the answers and in the commands at the end; they can be typed, too."""
     typed = "gebäude\nx\n?\n" if naming == "german" else "kh\nx\n?\n"
     done = command(
         tmp_path, "human", "greedy", "--seed", SEED, "--names", naming, typed=typed + ALL_ANSWERS
@@ -172,12 +172,12 @@ def test_other_names(tmp_path: Path, naming: str) -> None:
     assert f"--names {naming}" in done.stdout
 
 
-def test_mistakes_are_answered_and_asked_again(tmp_path: Path) -> None:
-    """Each is told what is wrong, and the game goes on; no traceback, nothing is lost."""
+def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
+    """Each mistake gets its message, and the game goes on without a traceback."""
     typed = "\nfoo\n6 7\n5\nhelp\nhistory\nboard\nt\nt\n" + "\x00\xff\n" + ALL_ANSWERS
     done = command(tmp_path, "human", "greedy", "--seed", SEED, typed=typed)
     assert (done.returncode, done.stderr) == (0, "")
-    for told in (
+    for message in (
         "Nothing was typed.",
         "'foo' is neither a card nor a command",
         "One action at a time, please: '6 7'",
@@ -186,13 +186,13 @@ def test_mistakes_are_answered_and_asked_again(tmp_path: Path) -> None:
         "Nothing has happened yet.",
         "You have already taken in this round.",
     ):
-        assert told in done.stdout
+        assert message in done.stdout
     assert records(tmp_path)[0]["win_type"] is not None
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
 def test_the_help_fits_a_screen(naming: str) -> None:
-    """With the prompt, 24 rows of 80 columns; every sign is in it."""
+    """With the prompt it has 24 rows of 80 columns at most; every character is in it."""
     lines = [line.text for line in help_lines(naming)]
     assert len(lines) <= 22
     assert max(map(len, lines)) <= 80
@@ -204,7 +204,7 @@ def test_the_help_fits_a_screen(naming: str) -> None:
 def test_a_game_left_in_the_middle_is_kept(
     tmp_path: Path, arena: Arena, typed: str, status: int
 ) -> None:
-    """By quit and by the end of the input: an unfinished record that can be replayed."""
+    """After quit or the end of the input, as an unfinished record that can be replayed."""
     done = command(tmp_path, "human", "greedy", "--seed", SEED, "--games", "3", typed=typed)
     assert (done.returncode, done.stderr) == (status, "")
     (record,) = records(tmp_path)
@@ -222,8 +222,8 @@ def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
     assert "Recorded" not in done.stdout
 
 
-def test_a_bot_that_fails_forfeits_and_the_person_is_told(tmp_path: Path, arena: Arena) -> None:
-    """What it did, with traceback and what it printed, on the screen and in the record."""
+def test_a_bot_that_fails_forfeits_and_the_person_sees_why(tmp_path: Path, arena: Arena) -> None:
+    """The fault, its traceback and the bot's output are on the screen and in the record."""
     body = (
         "    def choose(self, view, /):\n        print('so long')\n        raise ValueError('boom')"
     )
@@ -241,7 +241,7 @@ def test_a_bot_that_fails_forfeits_and_the_person_is_told(tmp_path: Path, arena:
 
 
 def test_a_bots_process_that_dies_is_started_again_for_the_next_game(tmp_path: Path) -> None:
-    """Two games, two forfeits."""
+    """Two games are two forfeits."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
     words = ("human", "dies.py", "--seed", SEED, "--games", "2")
     done = command(tmp_path, *words, typed=ALL_ANSWERS)
@@ -293,9 +293,9 @@ def test_bad_input_is_one_line_and_status_2(
 
 
 def _at_a_terminal() -> None:
-    """Let the terminal be this process's own, which its keys reach."""
+    """Make the terminal this process's controlling terminal, so that its keys send signals."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run unattended
+    for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run in the background
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -318,7 +318,7 @@ class Console:
         self.seen = ""
 
     def until(self, text: str) -> str:
-        """Return what is shown up to this text, which is awaited."""
+        """Wait for this text, and return what is shown before it."""
         while text not in self.seen:
             self.seen += self._read()
         before, _, self.seen = self.seen.partition(text)
@@ -333,11 +333,11 @@ class Console:
         os.write(self.master, text.encode())
 
     def end(self) -> tuple[int, str]:
-        """Return the exit status, and the rest of what is shown."""
+        """Return the exit status and the rest of what is shown."""
         try:
             while part := self._read():
                 self.seen += part
-        except OSError:  # how the end of a terminal is told
+        except OSError:  # the terminal was closed
             pass
         return self.process.wait(PATIENCE), self.seen
 
@@ -345,17 +345,17 @@ class Console:
 @pytest.fixture
 def console(tmp_path: Path) -> Iterator[Console]:
     """Return a session that waits for its first answer."""
-    found = Console(tmp_path, "human", "greedy", "--seed", SEED)
-    found.until("? for help > ")
-    yield found
-    if found.process.poll() is None:
-        found.process.kill()
-        found.process.wait()
-    os.close(found.master)
+    session = Console(tmp_path, "human", "greedy", "--seed", SEED)
+    session.until("? for help > ")
+    yield session
+    if session.process.poll() is None:
+        session.process.kill()
+        session.process.wait()
+    os.close(session.master)
 
 
 def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
-    """What is typed is shown once, the take is colored, mistakes are; the game is recorded."""
+    """What is typed is shown once, a mistake is colored, and the game is recorded."""
     console.type("foo\n")
     shown = console.until("Your turn > ")
     assert shown.startswith("foo\r\n\x1b[33m'foo' is neither")
@@ -376,7 +376,7 @@ def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
 def test_ctrl_c_and_ctrl_d_keep_the_game(
     console: Console, tmp_path: Path, key: str, status: int
 ) -> None:
-    """Politely, without a traceback; the bot is not blamed."""
+    """Without a traceback, and without a fault of the bot."""
     console.type("6\n")
     console.until("? for help > ")
     console.type(key)
@@ -389,19 +389,19 @@ def test_ctrl_c_and_ctrl_d_keep_the_game(
 
 
 def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
-    """The action that has just been made is in the record, and no process is left."""
+    """The person's last action is in the record, and no process is left."""
     asked = tmp_path / "asked"
     body = f"        open({str(asked)!r}, 'w').close()\n        __import__('time').sleep(9)"
     write(tmp_path, "waits", f"    def choose(self, view, /):\n{body}")
-    found = Console(tmp_path, "human", "waits.py", "--seed", SEED)
-    found.until("? for help > ")
-    found.type("t\n")
-    found.until("waits is thinking ...")
+    session = Console(tmp_path, "human", "waits.py", "--seed", SEED)
+    session.until("? for help > ")
+    session.type("t\n")
+    session.until("waits is thinking ...")
     until(asked.exists)
-    (bot,) = psutil.Process(found.process.pid).children(recursive=True)
-    found.type("\x03")
-    status, shown = found.end()
-    os.close(found.master)
+    (bot,) = psutil.Process(session.process.pid).children(recursive=True)
+    session.type("\x03")
+    status, shown = session.end()
+    os.close(session.master)
     assert status == 130
     assert "Traceback" not in shown
     assert records(tmp_path)[0]["actions"] == "T"
@@ -420,8 +420,8 @@ def test_a_terminal_that_is_closed_keeps_the_game(
     assert len(records(tmp_path)[0]["actions"]) == 2
 
 
-def test_bytes_that_are_no_text_and_screens_without_suits(tmp_path: Path) -> None:
-    """What cannot be read is a mistake, what cannot be shown is a question mark."""
+def test_bytes_that_are_not_text_and_a_screen_without_suits(tmp_path: Path) -> None:
+    """What cannot be decoded is a mistake, what cannot be encoded is a question mark."""
     words = ["human", "greedy", "--seed", SEED, "--names", "deck"]
     done = subprocess.run(
         [sys.executable, "-m", "arena", "play", *words],
@@ -456,7 +456,7 @@ def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
-    """The game is not lost: whoever has the line can put it into a file."""
+    """The game is not lost, because the line can be put into a file."""
     kept = Records(tmp_path / "results")
     kept.path.unlink()
     kept.path.mkdir()
@@ -464,7 +464,7 @@ def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None
         kept.add("{}")
 
 
-def test_a_file_without_a_last_newline_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
     """The new record has a line of its own."""
     path = tmp_path / FILE
     path.parent.mkdir(parents=True)

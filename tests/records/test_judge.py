@@ -23,8 +23,8 @@ SORTED = "555556666667777777888888882222334xxxyyyyzzCCC"
 
 def judge(line: str | bytes) -> dict[str, Any]:
     (judgement,) = judge_lines([line if isinstance(line, bytes) else line.encode()])
-    found: dict[str, Any] = json.loads(to_json(judgement))
-    return found
+    document: dict[str, Any] = json.loads(to_json(judgement))
+    return document
 
 
 def record(deal: str, actions: str, **more: object) -> dict[str, Any]:
@@ -32,11 +32,11 @@ def record(deal: str, actions: str, **more: object) -> dict[str, Any]:
 
 
 def test_a_finished_game_is_judged_as_the_engine_did() -> None:
-    """All win types among 300 games; the breakdown adds up to the points."""
+    """300 games with city wins, points and tie-breaks; the breakdown adds up to the points."""
     assert {game.win_type for game in GAMES} >= {"city", "points", "tiebreak"}
     for game in GAMES:
-        found = judge(game.record.to_json(id=7, result="ignored"))
-        assert list(found) == [
+        judged = judge(game.record.to_json(id=7, result="ignored"))
+        assert list(judged) == [
             "line",
             "over",
             "winner",
@@ -46,20 +46,20 @@ def test_a_finished_game_is_judged_as_the_engine_did() -> None:
             "piles",
             "plies",
         ]
-        assert found["over"] is True
-        assert (found["winner"], found["win_type"]) == (game.winner, game.win_type)
-        assert tuple(found["points"]) == game.points
-        assert found["plies"] == len(game.record.actions)
-        for points, part in zip(found["points"], found["breakdown"], strict=True):
+        assert judged["over"] is True
+        assert (judged["winner"], judged["win_type"]) == (game.winner, game.win_type)
+        assert tuple(judged["points"]) == game.points
+        assert judged["plies"] == len(game.record.actions)
+        for points, part in zip(judged["points"], judged["breakdown"], strict=True):
             assert list(part) == ["majorities", "sets", "alliances", "betrayals"]
             others = part["sets"] + part["alliances"] + part["betrayals"]
             assert points == sum(part["majorities"]) + others
 
 
 def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
-    """Seat 0 takes the opening row 6 7 and what was played, a 5 of each seat."""
-    found = record(SORTED, "56T")
-    assert found == {
+    """Seat 0 takes the opening row 6 7 and the played cards 5 and 6."""
+    judged = record(SORTED, "56T")
+    assert judged == {
         "line": 1,
         "over": False,
         "winner": None,
@@ -75,9 +75,9 @@ def test_an_unfinished_game_has_points_so_far_and_no_winner() -> None:
 
 
 def test_a_game_without_actions_is_unfinished() -> None:
-    """The deal alone is a record."""
-    found = record(SORTED, "")
-    assert (found["over"], found["points"], found["piles"]) == (False, [0, 0], ["", ""])
+    """A deal with no actions is a record."""
+    judged = record(SORTED, "")
+    assert (judged["over"], judged["points"], judged["piles"]) == (False, [0, 0], ["", ""])
 
 
 @pytest.mark.parametrize(
@@ -85,21 +85,21 @@ def test_a_game_without_actions_is_unfinished() -> None:
     [("6", 0), ("55", 1), ("TT", 1), ("T6T", 2), ("56TT", 3)],
     ids=["not in the hand", "the other's card", "empty row", "second take", "row taken whole"],
 )
-def test_an_illegal_action_is_told_with_its_ply(actions: str, ply: int) -> None:
+def test_an_illegal_action_is_reported_with_its_ply(actions: str, ply: int) -> None:
     """Plies are counted from 0; seat 0 holds five 5s, seat 1 five 6s, the row is 6 7."""
-    found = record(SORTED, actions)
-    assert found["error"] == "illegal-action"
-    assert found["ply"] == ply
-    assert found["message"].startswith("illegal action")
+    judged = record(SORTED, actions)
+    assert judged["error"] == "illegal-action"
+    assert judged["ply"] == ply
+    assert judged["message"].startswith("illegal action")
 
 
-def test_an_action_after_the_end_is_told_from_an_illegal_one() -> None:
+def test_an_action_after_the_end_has_an_error_of_its_own() -> None:
     """After 48 actions, and after a city win in the middle of a round."""
     for game in (WHOLE, CITY):
         for char in "5T":
-            found = record(game.record.deal, game.record.actions + char)
-            assert found["error"] == "after-end"
-            assert found["ply"] == len(game.record.actions)
+            judged = record(game.record.deal, game.record.actions + char)
+            assert judged["error"] == "after-end"
+            assert judged["ply"] == len(game.record.actions)
 
 
 @pytest.mark.parametrize(
@@ -107,20 +107,20 @@ def test_an_action_after_the_end_is_told_from_an_illegal_one() -> None:
     [SORTED[:-1], SORTED + "C", "", "6" + SORTED[1:], SORTED[:-1] + "5"],
     ids=["44 cards", "46 cards", "no card", "a 6 for a 5", "a 5 for a city"],
 )
-def test_cards_that_are_no_deal_are_told(deal: str) -> None:
-    """The wrong number of cards, or of a kind."""
-    found = record(deal, "")
-    assert (found["error"], found["ply"]) == ("bad-deal", None)
+def test_cards_that_are_no_deal_are_reported(deal: str) -> None:
+    """A wrong number of all cards, or of one kind."""
+    judged = record(deal, "")
+    assert (judged["error"], judged["ply"]) == ("bad-deal", None)
 
 
-def test_unknown_characters_are_told() -> None:
-    """In the deal without a ply, in the actions with theirs; T is no card."""
+def test_unknown_characters_are_reported() -> None:
+    """In the deal without a ply, in the actions with their ply; T is not a card."""
     for char in "T9c é\n":
-        found = record(char + SORTED[1:], "")
-        assert (found["error"], found["ply"]) == ("bad-notation", None)
+        judged = record(char + SORTED[1:], "")
+        assert (judged["error"], judged["ply"]) == ("bad-notation", None)
     for char in "9ct é\n":
-        found = record(SORTED, "56" + char)
-        assert (found["error"], found["ply"]) == ("bad-notation", 2)
+        judged = record(SORTED, "56" + char)
+        assert (judged["error"], judged["ply"]) == ("bad-notation", 2)
 
 
 @pytest.mark.parametrize(
@@ -142,22 +142,22 @@ def test_unknown_characters_are_told() -> None:
     ],
     ids=lambda line: str(line)[:30],
 )
-def test_what_is_no_record_is_bad_json(line: str | bytes) -> None:
-    """Not JSON, not an object, or without its two texts."""
-    found = judge(line)
-    assert (found["error"], found["ply"]) == ("bad-json", None)
+def test_a_line_that_is_no_record_is_bad_json(line: str | bytes) -> None:
+    """It is not JSON, not an object, or lacks one of the two texts."""
+    judged = judge(line)
+    assert (judged["error"], judged["ply"]) == ("bad-json", None)
 
 
-def test_rules_of_a_record_hold_for_it() -> None:
+def test_a_record_is_judged_by_its_own_rules() -> None:
     """With a take size of 1, a take brings one card."""
-    found = record(SORTED, "56T", rules={"take_size": 1})
-    assert found["piles"] == ["6", ""]
+    judged = record(SORTED, "56T", rules={"take_size": 1})
+    assert judged["piles"] == ["6", ""]
     for rules in ({"take_size": 50}, {"colour": 1}, {"take_size": "5"}, [], "x", {"copies": 5}):
         assert "error" in record(SORTED, "", rules=rules)
 
 
 def plain_judgement(deal: str, actions: str) -> tuple[str | None, int | None, Table | None]:
-    """Return error code, ply and table as the second referee and a reader of the contract do."""
+    """Return the error code, the ply and the table that the second referee comes to."""
     table = Table(deal)
     for ply, action in enumerate(actions):
         if table.over:
@@ -169,7 +169,7 @@ def plain_judgement(deal: str, actions: str) -> tuple[str | None, int | None, Ta
 
 
 def test_1600_records_are_judged_as_the_second_referee_does() -> None:
-    """Whole and cut-off games, and games with an action changed, doubled, added or left out."""
+    """Whole games, cut games, and games with an action changed, doubled, added or left out."""
     rng = Random(1600)
     seen = Counter[str | None]()
     for number in range(1600):
@@ -186,33 +186,33 @@ def test_1600_records_are_judged_as_the_second_referee_does() -> None:
                 actions + other,
             ]
         )
-        found = record(deal, actions)
+        judged = record(deal, actions)
         error, ply, table = plain_judgement(deal, actions)
         seen[error] += 1
-        assert (found.get("error"), found.get("ply")) == (error, ply)
+        assert (judged.get("error"), judged.get("ply")) == (error, ply)
         if table is not None:
-            assert found["over"] == table.over
-            assert found["points"] == [table.points(0), table.points(1)]
-            assert found["breakdown"] == [table.breakdown(0), table.breakdown(1)]
-            assert found["plies"] == len(actions)
-            result = (found["winner"], found["win_type"])
+            assert judged["over"] == table.over
+            assert judged["points"] == [table.points(0), table.points(1)]
+            assert judged["breakdown"] == [table.breakdown(0), table.breakdown(1)]
+            assert judged["plies"] == len(actions)
+            result = (judged["winner"], judged["win_type"])
             assert result == (table.result() if table.over else (None, None))
-            for pile, cards in zip(found["piles"], table.piles, strict=True):
+            for pile, cards in zip(judged["piles"], table.piles, strict=True):
                 assert pile == "".join(sorted(cards, key="5678234xyzC".index))
     assert min(seen.values()) > 100
 
 
-def test_lines_are_counted_from_1_and_blank_ones_passed_over() -> None:
-    """A bad record does not keep the others from being judged."""
+def test_lines_are_counted_from_1_and_blank_ones_are_skipped() -> None:
+    """After a bad record the others are still judged."""
     lines = [b"\n", b"{}\n", b"  \r\n", WHOLE.record.to_json().encode() + b"\r\n"]
-    found = list(judge_lines(lines))
-    assert [judgement["line"] for judgement in found] == [2, 4]
-    assert found[0]["error"] == "bad-json"
-    assert found[1]["over"]
+    judgements = list(judge_lines(lines))
+    assert [judgement["line"] for judgement in judgements] == [2, 4]
+    assert judgements[0]["error"] == "bad-json"
+    assert judgements[1]["over"]
 
 
 def test_a_judgement_reads_as_a_line() -> None:
-    """For a person: who won and how, how far it came, or what is wrong."""
+    """For a person: the winner and the win type, the number of plies, or what is wrong."""
     assert to_text(record(SORTED, "56T")) == "line 1: unfinished after 3 plies, 18 : 0"
     assert to_text(record(SORTED, "6")).startswith("line 1: illegal-action at ply 0: illegal")
     plies = len(CITY.record.actions)

@@ -25,8 +25,8 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
     """Worked out by hand: two plays each, then seat 0 takes the last five of six."""
     with pytest.raises(Exception, match=r"illegal action 3 \(8\)"):
         lines("english")
-    found = lines("english", Record(DEAL, "58C2T"))
-    assert found[:8] == [
+    shown = lines("english", Record(DEAL, "58C2T"))
+    assert shown[:8] == [
         "the deal",
         "  row     City, City",
         "  hand 0  Support 5, Support 6, Support 7, Support 8, City",
@@ -36,7 +36,7 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
         "  score   0 : 0",
         "round 1, seat 0 begins",
     ]
-    assert found[-10:] == [
+    assert shown[-10:] == [
         "ply 4: seat 0 takes 5: City, Support 5, Support 8, City, Alliance +2",
         "  row     City",
         "  hand 0  Support 6, Support 7, Support 8",
@@ -65,21 +65,21 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
     ],
 )
 def test_a_take_is_the_whole_row_up_to_five_cards(plays: str, text: str, row: str) -> None:
-    """Of two, three, four and five cards nothing stays, of six the oldest one (R6)."""
-    found = lines("english", Record(DEAL, f"{plays}T"))
-    assert found[found.index(text) + 1] == f"  row     {row}"
+    """Of two to five cards none stays, of six the oldest one does (R6)."""
+    shown = lines("english", Record(DEAL, f"{plays}T"))
+    assert shown[shown.index(text) + 1] == f"  row     {row}"
 
 
 def test_german_names() -> None:
-    """As the German rulebook calls them."""
+    """The words of the German rulebook."""
     text = "\n".join(lines("german", Record(DEAL, "58")))
     for name in ("Bande 5", "Bündnis +4", "Verrat -3", "Gebäude"):
         assert name in text
     assert "Support" not in text
 
 
-def test_the_standard_decks_cards_are_each_their_own() -> None:
-    """45 different cards; suits, ranks and courts as the port to a standard deck maps them."""
+def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
+    """45 names; suits, ranks and courts are those of the port to a standard deck."""
     cards = {kind: card_names("deck", kind) for kind in KINDS}
     assert tuple(len(cards[kind]) for kind in KINDS) == STANDARD.copies
     assert len({name for kind in KINDS for name in cards[kind]}) == 45
@@ -98,30 +98,30 @@ def test_the_standard_decks_cards_are_each_their_own() -> None:
 
 def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
     """From the hand through the row into a pile."""
-    found = lines("deck", Record(DEAL, "58C2T"))
-    assert found[1:3] == ["  row     K♥, K♦", "  hand 0  3♣, 3♥, 3♠, 3♦, K♠"]
-    assert "ply 2: seat 0 plays K♠" in found
-    assert "ply 4: seat 0 takes 5: K♦, 3♣, 4♦, K♠, J♣" in found
+    shown = lines("deck", Record(DEAL, "58C2T"))
+    assert shown[1:3] == ["  row     K♥, K♦", "  hand 0  3♣, 3♥, 3♠, 3♦, K♠"]
+    assert "ply 2: seat 0 plays K♠" in shown
+    assert "ply 4: seat 0 takes 5: K♦, 3♣, 4♦, K♠, J♣" in shown
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
 def test_a_whole_game_fits_80_columns(naming: str) -> None:
-    """Every ply is there, the ending too, and no line is longer than a terminal's."""
+    """It has every ply and the ending, and no line is longer than a terminal's."""
     from bots.uniform import bot
     from engine import play_game
 
     for seed in range(10):
         game = play_game(bot, bot, seed=seed)
-        found = lines(naming, game.record)
-        assert max(map(len, found)) <= 80
-        plies = [line for line in found if line.startswith("ply ")]
+        shown = lines(naming, game.record)
+        assert max(map(len, shown)) <= 80
+        plies = [line for line in shown if line.startswith("ply ")]
         assert len(plies) == len(game.record.actions)
         ending = f"seat {game.winner} wins by {game.win_type}, {game.points[0]} : {game.points[1]}"
-        assert found[-3] == ending or game.winner is None
+        assert shown[-3] == ending or game.winner is None
 
 
 def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
-    """The first by default, another with --line, in the naming asked for."""
+    """The first by default, another with --line, in the naming of --names."""
     records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]
     (tmp_path / "games.jsonl").write_text("\n".join(r.to_json() for r in records))
     assert "unfinished after 1 ply" in arena("show", "games.jsonl").stdout
@@ -154,10 +154,10 @@ def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> Non
         ("{}", ["--names", "french"], "'french' is not one of"),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_line(
+def test_what_cannot_be_shown_is_an_error_of_one_line(
     arena: Arena, tmp_path: Path, text: str, words: list[str], reason: str
 ) -> None:
-    """The file, the line and what is wrong there; exit status 2."""
+    """It names the file, the line and what is wrong there; the exit status is 2."""
     (tmp_path / "games.jsonl").write_text(text)
     done = arena("show", "games.jsonl", *words)
     assert done.returncode == 2

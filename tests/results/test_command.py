@@ -1,4 +1,4 @@
-"""The command that plays a game again holds everything that decides the game."""
+"""The command that plays a game again has everything that decides the game."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def command(tournament: Tournament, pairing: int = 0, pair: int = 3, seat: int =
 
 
 def options(tournament: Tournament, pairing: int = 0) -> dict[str, list[str]]:
-    """Return the values of each option of a command, in their order."""
-    found = defaultdict(list)
+    """Return the values of each option of a command, in order."""
+    values = defaultdict(list)
     for name, value in pairwise(shlex.split(command(tournament, pairing))):
         if name.startswith("--"):
-            found[name].append(value)
-    return dict(found)
+            values[name].append(value)
+    return dict(values)
 
 
 def test_a_command_names_the_bots_and_the_place_of_the_game() -> None:
-    """The words of a whole command: nothing is there that has its usual value."""
+    """Options with their default value are left out."""
     tournament = cup("uniform", "greedy", "majority")
     assert command(tournament) == (
         "arena game uniform greedy --seed 7 --pair 3 --seat 1 --lane inproc --lane inproc"
@@ -46,29 +46,28 @@ def test_a_command_names_the_bots_and_the_place_of_the_game() -> None:
 
 
 def test_parameters_are_quoted_for_a_shell() -> None:
-    """They are in the text of the bot, with brackets."""
+    """They are in the bot's spec, with brackets."""
     text = command(cup("uniform", "greedy(patience=1.5)"))
     assert text.startswith("arena game uniform 'greedy(patience=1.5)' --seed 7 ")
 
 
 def test_limits_are_in_the_command() -> None:
-    """All four of them, where one is not the usual one."""
-    found = options(cup("uniform", "greedy", limits=Limits(decision=3.0)))
-    (text,) = found["--limits"]
+    """All four of them, if one is not the default."""
+    (text,) = options(cup("uniform", "greedy", limits=Limits(decision=3.0)))["--limits"]
     assert json.loads(text) == {"decision": 3.0, "game": None, "start": 10.0, "memory": 1024}
     for limits in (Limits(game=60.0), Limits(start=1.0), Limits(memory=64)):
         assert "--limits" in options(cup("uniform", "greedy", limits=limits))
 
 
 def test_rules_are_in_the_command() -> None:
-    """Only the numbers that differ from the published ones."""
-    found = options(cup("uniform", "greedy", rules=Rules(set_bonus=7, take_size=4)))
-    (text,) = found["--rules"]
+    """Only the rules that differ from the published ones."""
+    rules = Rules(set_bonus=7, take_size=4)
+    (text,) = options(cup("uniform", "greedy", rules=rules))["--rules"]
     assert json.loads(text) == {"set_bonus": 7, "take_size": 4}
 
 
-def test_labels_are_in_the_command_where_one_was_chosen() -> None:
-    """Both in the order of the bots, because the deal depends on both."""
+def test_labels_are_in_the_command_if_one_was_chosen() -> None:
+    """Both of them, in the order of the bots, because the deal depends on both."""
     tournament = cup("uniform", "mine=greedy", "majority")
     assert options(tournament)["--label"] == ["uniform", "mine"]
     assert options(tournament, pairing=2)["--label"] == ["mine", "majority"]

@@ -25,7 +25,7 @@ RESULTS = [
 
 
 def test_every_file_has_a_writer_of_its_own() -> None:
-    """Told by its first line, and by its number of rows; one bot has lost by a fault."""
+    """Each has its own first line and number of rows; one game is lost by a fault."""
     bots = [resolve("uniform"), resolve("greedy")]
     tournament = Tournament("cup", 7, 1, bots, STANDARD, Limits())
     store = Store(None)
@@ -50,8 +50,8 @@ def test_every_file_has_a_writer_of_its_own() -> None:
     ]
 
 
-def test_timings_are_a_file_too() -> None:
-    """A row for each bot that has decided something."""
+def test_timings_have_a_file_too() -> None:
+    """It has a row for each bot that has made a decision."""
     timing = Timing()
     timing.add(0.25)
     file = io.StringIO()

@@ -1,4 +1,4 @@
-"""A run's folder is written whole, and never over what is not a run's."""
+"""A run's files are written all or none, and replace no files of others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from arena.results.folder import RunFolder
 
 
 def text(content: str) -> Callable[[TextIO], object]:
-    """Return what writes this text."""
+    """Return a function that writes this text."""
     return lambda file: file.write(content)
 
 
 def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> None:
-    """The second run's text is there, what else lies there stays, nothing is left over."""
+    """The second run's text replaces the first; other files stay, and no temporary file is left."""
     out = tmp_path / "deep" / "run"
     RunFolder(out).write({"games.csv": text("old\n")})
     (out / "notes.txt").write_text("mine")
@@ -29,7 +29,7 @@ def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> N
 
 
 def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
-    """Somebody's own games.csv is not a run's."""
+    """A user's own games.csv is not a run's."""
     (tmp_path / "games.csv").write_text("mine")
     with pytest.raises(InputError, match="holds other files"):
         RunFolder(tmp_path)
@@ -37,7 +37,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> No
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """A file where the folder should be, and above it."""
+    """A file stands in place of the folder, or of a folder above it."""
     file = tmp_path / "file"
     file.write_text("")
     for path in (file, file / "run"):
@@ -45,8 +45,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             RunFolder(path)
 
 
-def test_a_folder_in_a_files_place_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    """It is named, and left alone."""
+def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    """The error names it."""
     RunFolder(tmp_path)
     (tmp_path / "games.csv").mkdir()
     with pytest.raises(InputError, match=r"games\.csv: a folder in the place of a file"):
@@ -54,7 +54,7 @@ def test_a_folder_in_a_files_place_is_refused_before_anything_is_played(tmp_path
 
 
 def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
-    """If the second of two files cannot be written, the first is the old one still."""
+    """If the second of two files cannot be written, the first is still the old one."""
     folder = RunFolder(tmp_path)
     folder.write({"a.csv": text("old"), "b.csv": text("old")})
 

@@ -1,4 +1,4 @@
-"""A run's folder goes on with the same run only, and says what differs from another one."""
+"""A folder resumes only the same run; for another run the error names the differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUN: dict[str, Any] = {
 
 
 def differences(folder: RunFolder, **changes: Any) -> list[str]:
-    """Return what is said to differ when the folder's run was one with these changes."""
+    """Return the differences that are reported for a folder whose run had these changes."""
     try:
         folder.check(RUN, manifest_text(RUN | changes))
     except InputError as error:
@@ -37,14 +37,14 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "run")
 
 
-def test_the_same_run_goes_on_and_a_new_folder_takes_any(folder: RunFolder) -> None:
-    """Nothing is said of a manifest that is equal, nor of a folder without one."""
+def test_the_same_run_is_resumed_and_a_new_folder_takes_any(folder: RunFolder) -> None:
+    """An equal manifest and a folder without a manifest are accepted."""
     assert differences(folder) == []
     folder.check(RUN, None)
 
 
-def test_results_without_a_store_are_not_gone_on_from(folder: RunFolder) -> None:
-    """Their games are not there; with a store they are."""
+def test_results_without_a_store_are_not_resumed(folder: RunFolder) -> None:
+    """Their games are missing; with a store they are not."""
     (folder.path / MANIFEST).write_text(manifest_text(RUN))
     with pytest.raises(InputError, match=r"results, but no run\.sqlite to go on from; --fresh"):
         folder.check(RUN, None)
@@ -52,7 +52,7 @@ def test_results_without_a_store_are_not_gone_on_from(folder: RunFolder) -> None
 
 
 def test_what_differs_is_named_by_its_place(folder: RunFolder) -> None:
-    """A value, one in a mapping, one that only one of the two has, one in a list."""
+    """A value, a value in a mapping, one that only one of the two has, and one in a list."""
     assert differences(folder, seed=2) == ["seed: there 2, here 1"]
     assert differences(folder, rules={"set_bonus": 4}) == ["rules.set_bonus: there 4, here 3"]
     assert differences(folder, rules={}) == ["rules.set_bonus: there None, here 3"]
@@ -60,40 +60,40 @@ def test_what_differs_is_named_by_its_place(folder: RunFolder) -> None:
     assert differences(folder, bots=other) == ["bots[1].label: there c, here b"]
 
 
-def test_lists_of_different_lengths_are_told_by_their_lengths(folder: RunFolder) -> None:
-    """Not by each of their members."""
+def test_lists_of_different_lengths_are_reported_by_their_lengths(folder: RunFolder) -> None:
+    """And not by each of their members."""
     assert differences(folder, bots=RUN["bots"][:1]) == ["bots: there 1 of them, here 2 of them"]
 
 
 def test_a_value_of_30_characters_is_shown_whole_and_a_longer_one_cut_to_12(
     folder: RunFolder,
 ) -> None:
-    """A hash differs in its first characters as a rule."""
+    """Two hashes usually differ in their first characters."""
     other = [{"label": "a", "sha256": "f" * 30}, RUN["bots"][1]]
     shown = f"there {'f' * 30}, here {'0' * 12}..."
     assert differences(folder, bots=other) == [f"bots[0].sha256: {shown}"]
 
 
-def test_the_first_three_differences_are_told(folder: RunFolder) -> None:
-    """In the order of the manifest, the deeper ones counted too."""
+def test_the_first_three_differences_are_reported(folder: RunFolder) -> None:
+    """In the order of the manifest; nested ones are counted, too."""
     versions = {"arena": "0.2.0", "python": "3.12.0"}
-    found = differences(folder, seed=2, rules={"set_bonus": 4}, versions=versions, bots=[])
-    assert [text.partition(":")[0] for text in found] == ["seed", "rules.set_bonus", "bots"]
-    found = differences(folder, rules={"removed": 1, "rounds": 2}, versions=versions)
-    assert [text.partition(":")[0] for text in found] == [
+    reported = differences(folder, seed=2, rules={"set_bonus": 4}, versions=versions, bots=[])
+    assert [text.partition(":")[0] for text in reported] == ["seed", "rules.set_bonus", "bots"]
+    reported = differences(folder, rules={"removed": 1, "rounds": 2}, versions=versions)
+    assert [text.partition(":")[0] for text in reported] == [
         "rules.removed",
         "rules.rounds",
         "rules.set_bonus",
     ]
 
 
-def test_a_manifest_is_written_so_that_a_person_can_read_it() -> None:
-    """Indented by two, letters as they are, with an end of its last line."""
+def test_a_manifest_is_readable_for_a_person() -> None:
+    """It is indented by two, has letters as they are, and ends with a newline."""
     assert manifest_text({"name": "é", "seed": 0}) == '{\n  "name": "é",\n  "seed": 0\n}\n'
 
 
 def test_one_run_at_a_time_writes_to_a_folder(folder: RunFolder) -> None:
-    """Until the first has ended, by an error too; no descriptor is left open."""
+    """Until the first has ended, also by an error; no descriptor is left open."""
     before = len(os.listdir("/dev/fd"))
     refused = pytest.raises(InputError, match="another run is writing there")
     with folder.locked(), refused, folder.locked():
@@ -106,7 +106,7 @@ def test_one_run_at_a_time_writes_to_a_folder(folder: RunFolder) -> None:
 
 
 def test_an_earlier_runs_files_are_removed_and_named(folder: RunFolder) -> None:
-    """All but its log, and nothing of others."""
+    """All but its log, and no other files."""
     for name in ("games.csv", "timings.csv", "manifest.json", "run.sqlite-wal", "notes.txt"):
         (folder.path / name).write_text("")
     assert sorted(folder.clear()) == ["games.csv", "manifest.json", "run.sqlite-wal", "timings.csv"]
@@ -115,7 +115,7 @@ def test_an_earlier_runs_files_are_removed_and_named(folder: RunFolder) -> None:
 
 
 def test_another_programs_database_is_not_removed(folder: RunFolder) -> None:
-    """It lies where the store should; nothing else is removed either."""
+    """It has the name of the store; nothing else is removed either."""
     header = b"SQLite format 3\0" + bytes(84)
     folder.store.write_bytes(header + bytes(8092))
     (folder.path / "games.csv").write_text("")

@@ -14,7 +14,7 @@ AB = Pairing("a", "b")
 
 
 def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
-    """Return the rows of pair 3 for these forfeits: the seat of a, the winner, the fault."""
+    """Return the rows of pair 3 for these forfeits: seat of a, winner and fault."""
     file = io.StringIO()
     games = [
         (Fixture(AB, 3, seat), GameResult(3, seat, winner, "forfeit", 0, 0, 7, fault, "5555555"))
@@ -24,8 +24,8 @@ def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file.getvalue())))
 
 
-def test_a_fault_is_a_row_with_who_what_where_and_the_command() -> None:
-    """The winner 1 is the opponent, so the guilty one is the pairing's first bot."""
+def test_a_fault_is_a_row_with_bot_kind_place_and_command() -> None:
+    """The winner 1 is the opponent, so the pairing's first bot is guilty."""
     (row,) = rows((1, 1, Fault("illegal", "illegal action 9 (z)", "", "hello\n")))
     assert row == {
         "game": "a/b/3/1",
@@ -39,16 +39,16 @@ def test_a_fault_is_a_row_with_who_what_where_and_the_command() -> None:
     }
 
 
-def test_the_guilty_bot_is_the_loser_in_whichever_seat() -> None:
-    """Seats 0 and 1, winners 0 and 1."""
+def test_the_guilty_bot_is_the_loser_in_either_seat() -> None:
+    """For seats 0 and 1 and winners 0 and 1."""
     fault = Fault("illegal", "")
     places = [(seat, winner) for seat in (0, 1) for winner in (0, 1)]
-    found = rows(*((seat, winner, fault) for seat, winner in places))
-    assert [row["bot"] for row in found] == ["b", "a", "b", "a"]
+    faults = rows(*((seat, winner, fault) for seat, winner in places))
+    assert [row["bot"] for row in faults] == ["b", "a", "b", "a"]
 
 
 def test_the_last_lines_of_the_evidence_are_kept() -> None:
-    """Four of a traceback, where the exception is, and ten of what was printed."""
+    """Four of the traceback, where the exception is, and ten of the output."""
     traceback = "Traceback:\n  File one\n    a()\n  File two\n    b()\nValueError: boom\n"
     output = "".join(f"line {number}\n" for number in range(12))
     (row,) = rows((0, 0, Fault("exception", "boom", traceback, output)))

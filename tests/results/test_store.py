@@ -19,7 +19,7 @@ FAULT = Fault("exception", "boom", "trace", "printed")
 
 
 def played(pairing: int, first: int, pairs: int, *faulty: tuple[int, int]) -> Played:
-    """Return a chunk that the pairing's first bot has won, and lost where it is faulty."""
+    """Return a chunk that the pairing's first bot has won, except its forfeits in `faulty`."""
     results = [
         GameResult(pair, seat, 1, "forfeit", 0, 0, 3, FAULT, "555")
         if (pair, seat) in faulty
@@ -30,8 +30,8 @@ def played(pairing: int, first: int, pairs: int, *faulty: tuple[int, int]) -> Pl
     return Played(Chunk(pairing, first, pairs), results, {}, 1.0)
 
 
-def test_what_is_missing_between_what_was_played_is_known() -> None:
-    """Ranges of whole pairs, in order."""
+def test_the_finished_pairs_are_known_as_ranges() -> None:
+    """In order, with gaps where pairs are missing."""
     store = Store(None)
     for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
         store.add(played(4, first, pairs))
@@ -40,7 +40,7 @@ def test_what_is_missing_between_what_was_played_is_known() -> None:
 
 
 def test_a_result_is_read_as_it_was_written() -> None:
-    """With its fault and the evidence; a forfeit is found among others, and named."""
+    """With its fault and evidence; a forfeit can be selected, and gets its fixture."""
     store = Store(None)
     chunk = played(1, 3, 2, (4, 0))
     store.add(chunk)
@@ -52,8 +52,8 @@ def test_a_result_is_read_as_it_was_written() -> None:
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
 
-def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
-    """Its fault is forgotten, those before it stay; it is none that the rule counts."""
+def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
+    """The played game's fault is gone; the rule counts earlier faults, not forfeits by rule."""
     store = Store(None)
     store.add(played(0, 0, 4, (1, 0), (1, 1), (2, 0)))
     store.forfeit(Forfeits(0, 3, 8, loser=0))
@@ -71,7 +71,7 @@ def test_a_forfeit_by_rule_takes_the_place_of_what_was_played() -> None:
 
 @pytest.mark.parametrize("loser", [0, 1])
 def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
-    """The other bot wins, without points and plies."""
+    """The other bot wins, with no points and no plies."""
     store = Store(None)
     store.forfeit(Forfeits(0, 0, 1, loser))
     ((_, game),) = store.results()
@@ -80,21 +80,21 @@ def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "pairs"), [(0.0, 3), (1000.0, 0)])
-def test_games_are_committed_when_the_time_has_come(
+def test_games_are_committed_when_it_is_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, pairs: int
 ) -> None:
-    """Another process sees what is committed."""
+    """Another connection sees only committed games."""
     monkeypatch.setattr("arena.results.store._COMMIT_SECONDS", seconds)
     store = Store(tmp_path / "run.sqlite")
-    store.commit()  # its tables
+    store.commit()  # creates the tables
     store.add(played(0, 0, 3))
     with sqlite3.connect(tmp_path / "run.sqlite") as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (2 * pairs,)
     store.close()
 
 
-def test_a_full_disk_is_told_and_what_was_committed_stays(tmp_path: Path) -> None:
-    """The chunk that did not fit is not there by half."""
+def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> None:
+    """The chunk that did not fit is not stored in part."""
     path = tmp_path / "run.sqlite"
     store = Store(path)
     store.manifest = "{}"
@@ -111,8 +111,8 @@ def test_a_full_disk_is_told_and_what_was_committed_stays(tmp_path: Path) -> Non
     again.close()
 
 
-def test_a_store_that_was_not_closed_has_what_was_committed(tmp_path: Path) -> None:
-    """As after kill -9: a copy of its files is taken while it is open."""
+def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> None:
+    """As after kill -9: its files are copied while it is open."""
     store = Store(tmp_path / "run.sqlite")
     store.manifest = "{}"
     store.add(played(0, 0, 7))
@@ -122,13 +122,13 @@ def test_a_store_that_was_not_closed_has_what_was_committed(tmp_path: Path) -> N
     copy.mkdir()
     for path in tmp_path.glob("run.sqlite*"):
         (copy / path.name).write_bytes(path.read_bytes())
-    found = Store(copy / "run.sqlite")
-    assert list(found.finished(0)) == [range(7)]
-    found.close()
+    again = Store(copy / "run.sqlite")
+    assert list(again.finished(0)) == [range(7)]
+    again.close()
 
 
-def test_a_file_that_was_only_begun_is_a_new_store(tmp_path: Path) -> None:
-    """Killed before its tables were made."""
+def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
+    """Its run was killed before the tables were made."""
     path = tmp_path / "run.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA journal_mode = WAL")
@@ -140,7 +140,7 @@ def test_a_file_that_was_only_begun_is_a_new_store(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [0, 1, 3])
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
-    """Older or newer than ours, which is 2; it is left as it is."""
+    """Older or newer than ours, which is 2; the file is not changed."""
     path = tmp_path / "run.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as database:
@@ -154,7 +154,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> 
 
 @pytest.mark.parametrize("application", [0, 1, 2**31 - 1])
 def test_a_database_of_another_program_is_refused(tmp_path: Path, application: int) -> None:
-    """Though its version is ours."""
+    """Even if its version is ours."""
     path = tmp_path / "run.sqlite"
     with sqlite3.connect(path) as database:
         database.execute(f"PRAGMA application_id = {application}")
@@ -166,7 +166,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path, application: i
 
 
 def test_a_store_of_ours_is_not_foreign(tmp_path: Path) -> None:
-    """With its tables in it."""
+    """With tables and games."""
     store = Store(tmp_path / "run.sqlite")
     store.add(played(0, 0, 3))
     store.close()

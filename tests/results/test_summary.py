@@ -12,8 +12,8 @@ COLUMNS = [
 ]
 
 
-def test_the_standings_are_a_table_whose_columns_stand_under_their_names() -> None:
-    """Of 40 games 4 are won by City (10 %), 20 by points and 4 by a tie-break (60 %)."""
+def test_the_columns_of_the_standings_are_under_their_names() -> None:
+    """Of 40 games 4 are won by city (10 %), 20 by points and 4 by tie-break (60 %)."""
     rows = [
         (1, "greedy", 1595.4, 1580.6, 1610.2, 40, 0.7, 4, 20, 4, 0),
         (12, "uniform", 1404.6, 1389.8, 1419.4, 40, 0.4, 0, 12, 4, 11),
@@ -26,7 +26,7 @@ def test_the_standings_are_a_table_whose_columns_stand_under_their_names() -> No
 
 
 def test_a_label_of_18_characters_is_shown_whole_and_a_longer_one_is_cut() -> None:
-    """To 15 characters and three dots, so that every line is as wide as the first."""
+    """To 15 characters and three dots, so that all lines have the same width."""
     rows = [
         (1, "a" * 18, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0),
         (2, "b" * 19, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0),

@@ -1,7 +1,7 @@
-"""The gallery of rogues: bots that break every rule, as opponents for the referee.
+"""The gallery of rogues: bots that break the rules of the arena.
 
-Every file of this folder is a bot that can be read, and played, by itself. Some are families:
-a parameter says which of them. What could harm the machine stops by itself.
+Every file in this folder is one bot, which can be played by itself. Some have variants,
+chosen by a parameter. A rogue that could harm the machine stops by itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ILLEGAL = {
     f"answers_{what}": f"answers.py(what='{what}')"
     for what in ("99", "minus_one", "none", "float", "text", "true", "list", "chameleon")
 }
-"""Answer what is no legal action, at their first decision."""
+"""Rogues whose first answer is not a legal action."""
 
 RAISING = {
     f"raises_{what}": f"raises.py(what='{what}')"
@@ -37,7 +37,7 @@ RAISING = {
         "recursion",
     )
 }
-"""Raise something in their first decision that is the fault `exception`."""
+"""Rogues that raise in their first decision, which is the fault `exception`."""
 
 ROGUES = {
     **ILLEGAL,
@@ -93,7 +93,7 @@ UNTRUE = {
     "tampers": "tampers.py",
     "tampers_with_the_end": "tampers.py(actions='')",
 }
-"""Rogues that have no fault in any lane, and break the contract all the same."""
+"""Rogues that have no fault in a game, but break the contract of bots."""
 
 COMMANDS = {
     f"says_{what}": what
@@ -124,11 +124,11 @@ COMMANDS = {
         "100_mb_of_errors",
     )
 } | {"unknown_program": ""}
-"""The rogues that are programs of their own, by label: the word that `says.py` is given."""
+"""The rogues that are programs, by label: the argument of `says.py`."""
 
 
 def spec(name: str) -> str:
-    """Return what the command line calls a rogue."""
+    """Return the spec of a rogue, as on the command line."""
     if name == "unknown_program":
         return "cmd:env no-such-program-anywhere"
     if name in COMMANDS:
@@ -138,12 +138,12 @@ def spec(name: str) -> str:
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:
-    """Return a rogue, labelled with its name, with these parameters besides its own."""
+    """Return a rogue with its name as label, and with these parameters besides its own."""
     return resolve(spec(name), label=name, params=params, lane=lane)
 
 
 def first(name: str, lane: str | None = None) -> Entry:
-    """Return an honest bot labelled like a rogue: it always plays the first legal action."""
+    """Return an honest bot with a rogue's label, which plays the first legal action."""
     return resolve(str(FOLDER / "first.py"), label=name, lane=lane)
 
 

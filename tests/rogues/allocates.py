@@ -1,17 +1,17 @@
-"""Allocates memory without end; here the end is 6 GB."""
+"""Allocates memory until an error, or up to 6 GB."""
 
 MOST = 6 << 30
 hoard = []
 
 
 class Allocates:
-    """`swallows` keeps all there is to be had, and plays on as if nothing were the matter."""
+    """With `swallows` it fills all memory, catches the errors, and plays on."""
 
     def __init__(self, _setup, swallows: bool = False):
         self.swallows = swallows
 
     def choose(self, view, /):
-        """Fill the memory, down to the last bytes if it swallows what stops it."""
+        """Fill the memory, to the last bytes if it catches the errors."""
         size = 1 << 20
         while size and len(hoard) < MOST >> 20:
             try:

@@ -2,7 +2,7 @@
 
 
 class Chameleon:
-    """Equal to everything, and so one of the legal actions."""
+    """Is equal to everything, and so also to legal actions."""
 
     def __eq__(self, other):
         return True
@@ -15,7 +15,7 @@ class Chameleon:
 
 
 class Answers:
-    """`what` says which answer."""
+    """`what` names the answer."""
 
     def __init__(self, _setup, what: str):
         self.what = what

@@ -2,7 +2,7 @@
 
 
 class ChoosesNothing:
-    """Only begins."""
+    """Can only be constructed."""
 
     def __init__(self, _setup):
         pass

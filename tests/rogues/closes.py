@@ -1,17 +1,17 @@
-"""Closes what it writes to, and plays on."""
+"""Closes its standard output or all descriptors, and plays on."""
 
 import os
 import sys
 
 
 class Closes:
-    """`what` is stdout, or all descriptors."""
+    """`what` is stdout or descriptors."""
 
     def __init__(self, _setup, what: str):
         self.what = what
 
     def choose(self, view, /):
-        """Close it, and return the first legal action."""
+        """Close them, and return the first legal action."""
         if self.what == "stdout":
             sys.stdout.close()
         else:

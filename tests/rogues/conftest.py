@@ -1,3 +1,3 @@
-"""Keeps pytest from importing what does not survive it."""
+"""Keeps pytest from importing the rogues, some of which end the process."""
 
 collect_ignore_glob = ["*.py"]

@@ -4,13 +4,13 @@ import socket
 
 
 class Connects:
-    """Tells a listener the cards of its hand."""
+    """Sends the cards of its hand to a listener."""
 
     def __init__(self, _setup, port: int = 9):
         self.port = port
 
     def choose(self, view, /):
-        """Raise if somebody listens, else return the first legal action."""
+        """Raise if the connection succeeds, else return the first legal action."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=0.2) as listener:
                 listener.sendall(repr(view.hand).encode())

@@ -1,4 +1,4 @@
-"""Plays by something that is neither in its view nor its own luck."""
+"""Plays by something that is neither in its view nor from its generator."""
 
 import os
 import time
@@ -10,7 +10,7 @@ games = 0
 
 
 class Depends:
-    """`what` says by what."""
+    """`what` names what it depends on."""
 
     def __init__(self, _setup, what: str):
         global games
@@ -19,28 +19,28 @@ class Depends:
         self.number = games
 
     def choose(self, view, /):
-        """Return a legal action by it."""
+        """Return a legal action that depends on it."""
         return view.legal[getattr(self, self.what)(view) % len(view.legal)]
 
     def hashes(self, view):
-        """The order of a set of texts."""
+        """Return a number that depends on the order of a set of texts."""
         names = {CHARS[action] * 3 for action in view.legal}
         return view.legal.index(CHARS.index(next(iter(names))[0]))
 
     def clock(self, _view):
-        """The time of day."""
+        """Return the time of day."""
         return time.time_ns() // 1000
 
     def system(self, _view):
-        """The operating system's random numbers."""
+        """Return a random number of the operating system."""
         return os.urandom(1)[0]
 
     def games(self, _view):
-        """How many games there were before."""
+        """Return the number of this game in the process."""
         return self.number
 
     def memory(self, _view):
-        """How many decisions there were before, in all games."""
+        """Return the number of this decision in the process, over all games."""
         global decisions
         decisions += 1
         return decisions

@@ -5,13 +5,13 @@ import signal
 
 
 class Dies:
-    """`how` says in which way."""
+    """`how` names the way."""
 
     def __init__(self, _setup, how: str):
         self.how = how
 
     def choose(self, view, /):
-        """Be no more."""
+        """End or stop the process."""
         if self.how == "os_exit":
             os._exit(0)
         if self.how == "with_parent":

@@ -1,10 +1,10 @@
-"""Draws from the random numbers that everybody shares."""
+"""Draws from the global random numbers of a module."""
 
 import random
 
 
 class Draws:
-    """`where` is the module that they are in."""
+    """`where` is the module, random or numpy."""
 
     def __init__(self, _setup, where: str = "random"):
         if where == "numpy":

@@ -1,8 +1,8 @@
-"""Plays the first legal action: no rogue, but what the harmless ones play like."""
+"""Plays the first legal action: an honest bot, which the harmless rogues play like."""
 
 
 class First:
-    """Every decision is the same one."""
+    """Has no state."""
 
     def __init__(self, _setup):
         pass

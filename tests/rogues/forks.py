@@ -1,4 +1,4 @@
-"""Forks without end, and so do its children; here the end is 20 seconds or `most`."""
+"""Forks, and so do its children, for 20 seconds or up to `most` processes."""
 
 import mmap
 import os
@@ -8,15 +8,15 @@ SECONDS = 20.0
 
 
 class Forks:
-    """With `away`, every child leaves for a session of its own first."""
+    """With `away`, every child begins a session of its own."""
 
     def __init__(self, _setup, away: bool = False, most: int = 500):
         self.away = away
         self.most = most
 
     def choose(self, _view, /):
-        """Fork, and fork again."""
-        forked = mmap.mmap(-1, 8)  # shared by all of them
+        """Fork repeatedly, then exit."""
+        forked = mmap.mmap(-1, 8)  # shared by all processes
         counts = memoryview(forked).cast("q")
         deadline = time.monotonic() + SECONDS
         while counts[0] < self.most and time.monotonic() < deadline:

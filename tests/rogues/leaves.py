@@ -1,4 +1,4 @@
-"""Starts a process that outlives the game by far, and plays on."""
+"""Starts a process that runs much longer than the game, and plays on."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ PROGRAM = "import time; time.sleep(100)"
 
 
 class Leaves:
-    """With `hides`, the process has an environment of its own; `mark` is among its words."""
+    """With `hides`, the process has an empty environment; `mark` is one of its arguments."""
 
     def __init__(self, _setup, hides: bool = False, mark: str = ""):
         subprocess.Popen(

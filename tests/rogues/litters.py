@@ -1,4 +1,4 @@
-"""Leaves files where it can, and plays on."""
+"""Leaves files behind, and plays on."""
 
 import os
 import tempfile
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 class Litters:
-    """Leaves them at every decision."""
+    """Writes them at every decision."""
 
     def __init__(self, _setup):
         pass
 
     def choose(self, view, /):
-        """Write here and in the folder for temporary files; return the first legal action."""
+        """Write into the current and the temporary folder; return the first legal action."""
         for folder in (Path(), Path(tempfile.gettempdir())):
             litter = folder / "litter"
             litter.mkdir(exist_ok=True)

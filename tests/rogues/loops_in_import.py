@@ -1,4 +1,4 @@
-"""Never comes to the end of its import."""
+"""Loops forever when it is imported."""
 
 while True:
     pass

@@ -1,16 +1,16 @@
-"""Tries to change its view, and the numbers of the rules behind it, and plays on."""
+"""Tries to change its view, the view's rules and its setup, and plays on."""
 
 from contextlib import suppress
 
 
 class Mutates:
-    """Raises if anything can be changed."""
+    """Raises if the view has changed."""
 
     def __init__(self, setup):
         self.setup = setup
 
     def choose(self, view, /):
-        """Try everything, and return the first legal action."""
+        """Try to change every part, and return the first legal action."""
         before = repr(view), tuple(view), view.legal[0]
         for thing in (view, view.rules, self.setup):
             for name in ("hand", "legal", "piles", "cities_needed", "seat"):

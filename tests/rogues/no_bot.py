@@ -1,1 +1,1 @@
-"""Binds no `bot`."""
+"""Does not bind `bot`."""

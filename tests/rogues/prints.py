@@ -1,4 +1,4 @@
-"""Prints 100 MB in every game, or so many megabytes, and plays on."""
+"""Prints 100 MB, or `megabytes`, in every game, and plays on."""
 
 CHUNK = "x" * 79 + "\n"
 CHUNK *= 1_000_000 // len(CHUNK)

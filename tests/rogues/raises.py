@@ -1,31 +1,31 @@
-"""Raises in its first decision, whatever can be raised."""
+"""Raises in its first decision."""
 
 from engine import IllegalAction
 
 
 class Unspeakable(Exception):
-    """Has no text."""
+    """Cannot be converted to text."""
 
     def __str__(self):
         raise RuntimeError("no words")
 
 
 class Untouchable(Exception):
-    """Has no attributes."""
+    """Raises at every access to an attribute."""
 
     def __getattribute__(self, name):
         raise SystemExit(0)
 
 
 class Mine(IllegalAction):
-    """Looks like the referee's own, and has no text."""
+    """Looks like the referee's own exception, and cannot be converted to text."""
 
     def __str__(self):
         raise SystemExit(0)
 
 
 class Raises:
-    """`what` says which."""
+    """`what` names the exception."""
 
     def __init__(self, _setup, what: str):
         self.what = what

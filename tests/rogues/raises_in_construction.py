@@ -2,7 +2,7 @@
 
 
 class RaisesInConstruction:
-    """Cannot be made."""
+    """Cannot be constructed."""
 
     def __init__(self, _setup):
         raise SystemExit(3)

@@ -1,10 +1,10 @@
-"""Seeds the random numbers that everybody shares, and plays on."""
+"""Seeds the global random numbers, and plays on."""
 
 import random
 
 
 class Reseeds:
-    """Seeds them before every decision."""
+    """Seeds them at construction and before every decision."""
 
     def __init__(self, _setup):
         random.seed(0)

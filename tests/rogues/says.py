@@ -1,6 +1,6 @@
-"""A program that speaks the protocol badly: `python says.py HOW`, how being a name below.
+"""A program that breaks the protocol: `python says.py HOW`, with HOW a name below.
 
-Until its first decision it does what it should, if HOW does not begin before that.
+Unless HOW is in AT_ONCE, it keeps the protocol until its first decision.
 """
 
 import json
@@ -12,7 +12,7 @@ params = {}
 
 
 def say(text):
-    """Write this to standard output, whatever it is."""
+    """Write this text or these bytes to standard output."""
     data = text if isinstance(text, bytes) else text.encode()
     while data:
         data = data[os.write(1, data) :]
@@ -24,12 +24,12 @@ def answer(message, **more):
 
 
 def wait():
-    """Wait for the end."""
+    """Wait until the process is killed."""
     time.sleep(10**6)
 
 
 def megabytes(descriptor):
-    """Write 100 MB without a line's end, or as many as the parameter says."""
+    """Write 100 MB, or the parameter's number, without the end of a line."""
     for _ in range(params.get("megabytes", 100)):
         data = b"x" * 1_000_000
         while data:
@@ -37,33 +37,33 @@ def megabytes(descriptor):
 
 
 def talk():
-    """Answer without having read anything."""
+    """Answer without reading."""
     for number in range(10_000):
         say(f'{{"id":{number},"ready":true,"action":"T"}}\n')
     wait()
 
 
 def ends(_message):
-    """Stop listening to anybody."""
+    """Close standard output and wait."""
     os.close(1)
     wait()
 
 
 def loud(message):
-    """Complain at length once a game, and then play."""
+    """Write 100 MB to standard error once a game, and then play."""
     if len(message["history"]) < 2:
         megabytes(2)
     answer(message, action=message["legal"][0])
 
 
 def half(message):
-    """Begin an answer."""
+    """Write an incomplete line, and wait."""
     say(f'{{"id":{message["id"]},"acti')
     wait()
 
 
 def twice(message):
-    """Answer, and answer."""
+    """Answer twice."""
     answer(message, action=message["legal"][0])
     answer(message, action=message["legal"][0])
 
@@ -99,7 +99,7 @@ IN_A_GAME = {
 
 
 def main():
-    """Answer line by line until there are no more."""
+    """Answer line by line until the end of the input."""
     how = sys.argv[1]
     if how in AT_ONCE:
         AT_ONCE[how]()

@@ -1,4 +1,4 @@
-"""Looks for what it must not know, and says loudly what it has found."""
+"""Looks for what it must not know, and raises if it finds something."""
 
 import gc
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def frames():
-    """The states among the variables of its callers."""
+    """Yield the names of the States among the variables of its callers."""
     frame = sys._getframe()
     while frame is not None:
         yield from (name for name, value in frame.f_locals.items() if is_state(value))
@@ -15,17 +15,17 @@ def frames():
 
 
 def objects():
-    """The states among everything that there is."""
+    """Yield the type names of the States among all objects."""
     return (type(thing).__name__ for thing in gc.get_objects() if is_state(thing))
 
 
 def modules():
-    """The modules of other bots, in which their classes can be changed."""
+    """Yield the modules of other bots, whose classes could be changed."""
     return (name for name in sys.modules if name.startswith("bots."))
 
 
 def run_folder():
-    """The files of a run that any process it can see has open."""
+    """Yield the files of a run that any visible process has open."""
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             name = Path(os.readlink(link)).name
@@ -36,26 +36,26 @@ def run_folder():
 
 
 def is_state(thing):
-    """Whether it is the whole truth of a game: both hands and the deck."""
+    """Return whether an object is the State of a game, with both hands and the deck."""
     return type(thing).__name__ == "State" and hasattr(type(thing), "deck")
 
 
 class Spies:
-    """`where` says where it looks."""
+    """`where` names the place where it looks."""
 
     def __init__(self, _setup, where: str):
         self.where = where
 
     def choose(self, view, /):
-        """Raise if there is anything, else return the first legal action."""
+        """Raise if something is found, else return the first legal action."""
         places = {
             "frames": (frames, "a State in a frame"),
             "gc": (objects, "a State in memory"),
             "modules": (modules, "the opponent's module"),
             "run_folder": (run_folder, "the run's folder"),
         }
-        found, what = places[self.where]
-        if any(found()):
+        search, what = places[self.where]
+        if any(search()):
             raise RuntimeError(f"found {what}")
         return view.legal[0]
 

@@ -1,4 +1,4 @@
-"""Tampers with the program around it, where it finds the one that judges games."""
+"""Tampers with the program that plays trial games for `arena check`, if that runs it."""
 
 import sys
 
@@ -6,12 +6,12 @@ from engine.notation import parse_actions
 
 
 class Tampers:
-    """Has it tell of these actions as of a game."""
+    """Makes it report these actions as a game."""
 
     def __init__(self, _setup, actions: str = "CCCC"):
-        around = getattr(sys.modules["__main__"], "Trial", None)
-        if around is not None:
-            around._play = lambda *_: parse_actions(actions)
+        trial = getattr(sys.modules["__main__"], "Trial", None)
+        if trial is not None:
+            trial._play = lambda *_: parse_actions(actions)
 
     def choose(self, view, /):
         """Return the first legal action."""

@@ -4,7 +4,7 @@ import time
 
 
 class Waits:
-    """`how` says what it does instead."""
+    """`how` names what it does instead."""
 
     def __init__(self, setup, how: str):
         self.how = how
@@ -15,21 +15,21 @@ class Waits:
         return getattr(self, self.how)(view)
 
     def late(self, view):
-        """Answer a little late: within the grace."""
+        """Answer a little late, before it would be killed."""
         time.sleep(self.limit + 0.1)
         return view.legal[0]
 
     def loops(self, _view):
-        """Count for ever."""
+        """Loop forever."""
         while True:
             pass
 
     def sleeps(self, _view):
-        """Sleep for ever."""
+        """Sleep for days."""
         time.sleep(10**6)
 
     def swallows(self, _view):
-        """Loop for ever, and let no exception end it."""
+        """Loop forever, also after exceptions."""
         while True:
             try:
                 while True:

@@ -1,4 +1,4 @@
-"""R1 to R10: the deck, the deal, the turns and the rounds, one test or more for each rule."""
+"""R1 to R10: the deck, the deal, the turns and the rounds, with a test for each rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_r1_the_deck_has_45_cards_of_eleven_kinds() -> None:
 
 
 def test_r2_five_cards_each_two_in_the_row_and_three_out_of_the_game() -> None:
-    """The deal text reads hand, hand, row, the later hands, and last the removed cards."""
+    """The text of a deal has hand, hand, row, the later hands, and last the removed cards."""
     state = at(DEAL)
     assert hands(state) == ("55667", "78822")
     assert row(state) == "88"
@@ -46,8 +46,8 @@ def test_r2_the_removed_cards_never_come_back() -> None:
         assert to_text(state.removed) == "CCC"
 
 
-def test_r2_a_removed_card_cannot_be_told_from_one_still_to_come() -> None:
-    """Both seats' views stay the same when removed and undealt cards change places."""
+def test_r2_a_view_does_not_show_which_unseen_cards_are_removed() -> None:
+    """Both views stay the same when removed and undealt cards change places."""
     now, twin = at(DEAL, "5758T"), at(DEAL[:12] + "CCC67" + DEAL[17:42] + "556", "5758T")
     assert to_text(now.removed) != to_text(twin.removed)
     assert view(now, 0) == view(twin, 0)
@@ -55,7 +55,7 @@ def test_r2_a_removed_card_cannot_be_told_from_one_still_to_come() -> None:
     assert "C" not in view(now, 0).to_text()
 
 
-def test_r2_a_removed_card_cannot_be_told_from_one_in_the_other_hand() -> None:
+def test_r2_a_view_does_not_show_which_cards_the_opponent_holds() -> None:
     """A view stays the same when removed cards and the opponent's hand change places."""
     one = at(dealt("55667", "78822", "88", removed="CCC"), "57")
     other = at(dealt("55667", "7CCC4", "88", removed="882"), "57")
@@ -74,27 +74,27 @@ def test_r3_the_other_player_begins_each_following_round(rounds: int, first: int
     assert not view(state, 1 - first).legal
 
 
-def test_r4_the_players_act_by_turns() -> None:
-    """A take passes the turn as a play does."""
+def test_r4_the_players_act_in_turn() -> None:
+    """A take passes the turn, like a play."""
     turns = [at(DEAL, "5T5"[:ply]).to_act for ply in range(4)]
     assert turns == [0, 1, 0, 1]
 
 
 def test_r4_play_or_take_is_a_free_choice() -> None:
-    """With cards in hand and in the row both are legal, for the first player and the second."""
+    """With cards in hand and row both are legal, for either player."""
     assert legal(at(DEAL)) == "567T"
     assert legal(at(DEAL, "5")) == "782T"
 
 
 def test_r5_a_card_of_the_hand_goes_to_the_end_of_the_row() -> None:
-    """The first seat plays a 6 and a 5, the second an 8 between them."""
+    """Seat 0 plays a 6 and a 5, seat 1 an 8 between them."""
     state = at(DEAL, "685")
     assert row(state) == "88685"
     assert hands(state)[0] == "567"
 
 
 def test_r5_a_card_that_is_not_in_the_hand_cannot_be_played() -> None:
-    """Seat 0 holds no 8 though the row does, and no second 7 after its only one."""
+    """Seat 0 holds no 8, though the row does, and no 7 after its only one."""
     with pytest.raises(IllegalAction, match=r"\(8\)"):
         at(DEAL, "8")
     with pytest.raises(IllegalAction, match=r"\(7\)"):
@@ -116,22 +116,22 @@ def test_r6_a_take_is_all_of_a_row_of_fewer_than_five() -> None:
     assert row(at(DEAL, "57T")) == ""
 
 
-def test_r6_a_take_of_a_row_of_just_five_empties_it() -> None:
-    """The row 8 8 5 7 5 goes whole to the second player."""
+def test_r6_a_take_empties_a_row_of_five() -> None:
+    """All of the row 8 8 5 7 5 goes to seat 1."""
     state = at(DEAL, "575T")
     assert row(state) == ""
     assert piles(state) == ("", "55788")
 
 
 def test_r6_an_empty_row_cannot_be_taken() -> None:
-    """After the first player has taken the opening row, the second must play."""
+    """After seat 0 has taken the opening row, seat 1 must play."""
     state = at(DEAL, "T")
     assert legal(state) == "782"
     with pytest.raises(IllegalAction, match=r"\(T\)"):
         at(DEAL, "TT")
 
 
-def test_r7_who_has_taken_plays_to_the_end_of_the_round() -> None:
+def test_r7_after_its_take_a_player_plays_to_the_end_of_the_round() -> None:
     """Seat 0 takes at once and may not take again, whatever lies in the row."""
     actions = "T" "7" "5" "8" "5" "8" "6" "2" "6" "2" "7" "T"  # fmt: skip
     for ply in (2, 4, 6, 8, 10):
@@ -142,7 +142,7 @@ def test_r7_who_has_taken_plays_to_the_end_of_the_round() -> None:
             at(DEAL, actions[:ply] + "T")
 
 
-def test_r7_the_take_comes_back_with_the_next_round() -> None:
+def test_r7_each_round_allows_a_new_take() -> None:
     """In round 2 both players may take again."""
     state = at(DEAL, quiet_game(DEAL, 1))
     assert state.taken == (False, False)
@@ -159,7 +159,7 @@ def test_r8_an_empty_hand_forces_the_take() -> None:
     assert legal(at(DEAL, quiet_game(DEAL, 1)[:11])) == "T"
 
 
-def test_r8_a_forced_take_finds_six_cards_at_the_least() -> None:
+def test_r8_a_forced_take_finds_at_least_six_cards() -> None:
     """The row is shortest, 2 + 5 + 4 - 5, when the opponent has taken five and has one to play."""
     state = at(DEAL, "57586T6872")
     assert hands(state)[0] == ""
@@ -187,7 +187,7 @@ def test_r10_a_round_is_six_actions_each() -> None:
 
 
 def test_r10_the_row_stays_for_the_next_round() -> None:
-    """The early take of two cards leaves five in the row, and round 2 begins with these five."""
+    """After a take of two and a take of five, round 2 begins with the five cards left."""
     round_1 = "T" "7" "5" "8" "5" "8" "6" "2" "6" "2" "7" "T"  # fmt: skip
     state = at(DEAL, round_1)
     assert state.round == 2
@@ -202,11 +202,11 @@ def test_r10_the_row_stays_for_the_next_round() -> None:
     [(1, ("55667", "78833")), (2, ("56677", "78xxx")), (3, ("8224y", "yyyzz"))],
 )
 def test_r10_five_new_cards_each_in_every_round(rounds: int, expected: tuple[str, str]) -> None:
-    """Seat 0 gets the first five cards of a round's ten, whoever begins it."""
+    """Seat 0 gets the first five cards of a round's ten, whichever seat begins it."""
     assert hands(at(DEAL, quiet_game(DEAL, rounds))) == expected
 
 
-def test_r10_the_game_ends_with_the_deck_after_four_rounds() -> None:
+def test_r10_the_game_ends_after_four_rounds() -> None:
     """48 actions, no fewer and no more."""
     actions = quiet_game(DEAL)
     assert len(actions) == 48
@@ -217,7 +217,7 @@ def test_r10_the_game_ends_with_the_deck_after_four_rounds() -> None:
     assert row(state) == "88"
 
 
-def test_r10_a_whole_game_comes_to_what_was_counted_by_hand() -> None:
+def test_r10_a_whole_game_has_the_score_counted_by_hand() -> None:
     """Each round seat 0 takes one half of its ten cards and seat 1 the other: 17 against 25."""
     state = at(DEAL, quiet_game(DEAL))
     assert tuple(map(sorted, piles(state))) == (

@@ -1,4 +1,4 @@
-"""R11 to R18: the city, the points and the ties, one test or more for each rule."""
+"""R11 to R18: the city win, the points and the ties, with a test for each rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_r11_three_cities_win_at_once_in_the_middle_of_a_round() -> None:
 
 
 def test_r11_seat_0_wins_by_city_too() -> None:
-    """Seat 0 takes 8 C C C 6, of which it played only two cities."""
+    """Seat 0 takes 8 C C C 6; it has played only two of the cities."""
     state = at(dealt("CC556", "C6677", "88"), "CCC6T")
     assert piles(state) == ("68CCC", "")
     assert state.over
@@ -30,7 +30,7 @@ def test_r11_seat_0_wins_by_city_too() -> None:
 
 
 def test_r11_cities_of_several_rounds_count_together() -> None:
-    """Two cities taken in round 1 and the third in round 2 win in round 2."""
+    """Two cities are taken in round 1, and the third wins in round 2."""
     deal = dealt("CC566", "77788", "88", "C5567", "22233")
     round_1 = "C7C7" "T" "7586" "86" "T"  # fmt: skip
     state = at(deal, round_1 + "2C2")
@@ -51,7 +51,7 @@ def test_r11_two_cities_against_one_win_nothing() -> None:
 
 
 def test_r11_cities_in_hand_and_in_the_row_win_nothing() -> None:
-    """Three cities in a hand, and then in the row, leave the game as it was."""
+    """Three cities in a hand, and then in the row, do not end the game."""
     deal = dealt("CCC56", "66777", "88")
     assert not at(deal).over
     state = at(deal, "C6C6C")
@@ -59,7 +59,7 @@ def test_r11_cities_in_hand_and_in_the_row_win_nothing() -> None:
     assert not state.over
 
 
-def test_r11_nobody_wins_by_city_with_a_city_among_the_removed() -> None:
+def test_r11_nobody_wins_by_city_if_a_city_is_removed() -> None:
     """Seat 1 holds the other two from round 1 on, and the game still has its 48 actions."""
     deal = dealt("CC555", "66677", "88", removed="Cxx")
     actions = quiet_game(deal)
@@ -70,7 +70,7 @@ def test_r11_nobody_wins_by_city_with_a_city_among_the_removed() -> None:
     assert outcome(state.piles).win_type != "city"
 
 
-def test_r11_a_city_win_as_a_round_ends_deals_no_new_hands() -> None:
+def test_r11_a_city_win_at_the_end_of_a_round_deals_no_new_hands() -> None:
     """Seat 1 takes C C C 5 5 as the twelfth action: the round is over, and so is the game."""
     deal = dealt("CC566", "C5677", "88")
     assert not at(deal, quiet_game(deal, 1)[:11]).over
@@ -82,7 +82,7 @@ def test_r11_a_city_win_as_a_round_ends_deals_no_new_hands() -> None:
 
 
 def test_r11_a_city_win_is_not_scored() -> None:
-    """The very last take, C C y C y, wins for seat 0 though the points are 9 against 28."""
+    """The last take, C C y C y, wins for seat 0, though the points are 9 against 28."""
     deal = dealt(
         *("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "CC84y", "Cyyzz"),
         removed="22y",
@@ -96,14 +96,14 @@ def test_r11_a_city_win_is_not_scored() -> None:
 
 
 def test_r12_more_cards_of_a_support_score_its_value() -> None:
-    """One card more is enough, and how many more does not matter."""
+    """One card more is enough; how many more does not matter."""
     first, second = breakdown(packs("5556777777", "5566788"))
     assert first.majorities == (5, 0, 7, 0)
     assert second.majorities == (0, 6, 0, 8)
 
 
-def test_r12_equal_counts_score_nobody() -> None:
-    """Two against two, one against one and none against none score for neither seat."""
+def test_r12_equal_counts_score_nothing() -> None:
+    """Two against two, one against one and zero against zero score nothing for either seat."""
     first, second = breakdown(packs("55678", "55678"))
     assert first.majorities == second.majorities == (0, 0, 0, 0)
     assert points(packs("", "")) == (0, 0)
@@ -113,7 +113,7 @@ def test_r12_equal_counts_score_nobody() -> None:
 
 @pytest.mark.parametrize(("card", "value"), [("5", 5), ("6", 6), ("7", 7), ("8", 8)])
 def test_r12_each_support_scores_its_own_value_for_either_seat(card: str, value: int) -> None:
-    """The value is scored once, by whoever has more."""
+    """The value is scored once, by the seat with more cards."""
     assert points(packs(card * 3, card)) == (value, 0)
     assert points(packs("", card)) == (0, value)
 
@@ -137,7 +137,7 @@ def test_r13_every_complete_set_scores_five(cards: str, expected: int) -> None:
     assert breakdown(packs("", cards))[1].sets == expected
 
 
-def test_r13_sets_score_beside_the_majorities() -> None:
+def test_r13_sets_score_in_addition_to_majorities() -> None:
     """Two sets against one, with all majorities: 5 + 6 + 7 + 8 + 10 against 5."""
     assert points(packs("55667788", "5678")) == (36, 5)
 
@@ -185,7 +185,7 @@ def test_r16_the_higher_total_wins(
 
 
 def assert_tie_goes_to(better: str, other: str, rules: Rules = STANDARD) -> None:
-    """Hold that equal totals are won by the better pile, in either seat."""
+    """Check that the totals are equal and that the better pile wins, in either seat."""
     first, second = points(packs(better, other), rules)
     assert first == second
     assert outcome(packs(better, other), rules)[:2] == (0, "tiebreak")
@@ -222,14 +222,14 @@ def test_r17_with_all_else_equal_more_5s_break_a_tie(better: str, other: str) ->
 
 @pytest.mark.parametrize(("better", "other"), [("C", ""), ("CC", "C"), ("5678CC", "5678")])
 def test_r18_with_equal_supports_more_cities_break_a_tie(better: str, other: str) -> None:
-    """Cities score nothing, but come last in the order of ties."""
+    """Cities score nothing, but they are the last tie-break."""
     assert_tie_goes_to(better, other)
 
 
 @pytest.mark.parametrize(
     ("first", "second"), [("", ""), ("C", "C"), ("8", "8"), ("5678C", "5678C"), ("3x", "2")]
 )
-def test_r18_the_last_tie_is_a_shared_victory(first: str, second: str) -> None:
+def test_r18_the_last_tie_is_a_draw(first: str, second: str) -> None:
     """With equal totals, supports and cities nobody wins; other cards do not matter."""
     assert outcome(packs(first, second))[:2] == (None, "draw")
     assert outcome(packs(first, second), SUPPORTS_BREAK_TIES)[:2] == (None, "draw")

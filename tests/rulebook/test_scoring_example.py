@@ -1,4 +1,4 @@
-"""The scoring example that the standard-deck port prints, card by card: 19 to 21."""
+"""The printed scoring example of the port to a standard deck, card by card: 19 to 21."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Jk Q♦ J♠ A♥
 
 
 def in_notation(cards: str) -> str:
-    """Return playing cards in the project's notation: a suit is a support, but for the deals."""
+    """Return playing cards in the project's notation: suits are supports, except for deals."""
     return "".join(DEALS.get(card) or SUITS[card[-1]] for card in cards.split())
 
 
@@ -48,7 +48,7 @@ def test_the_printed_cards_are_these_piles() -> None:
 
 
 def test_the_majorities_are_5_and_7_against_8() -> None:
-    """Hearts are two against two: nobody scores the 6."""
+    """Hearts are two against two, so neither seat scores the 6."""
     first, second = breakdown(PILES)
     assert first.majorities == (5, 0, 7, 0)
     assert second.majorities == (0, 0, 0, 8)
@@ -80,7 +80,7 @@ def test_the_second_player_wins_by_points() -> None:
 
 
 def test_the_second_referee_counts_the_same() -> None:
-    """The plain referee of the tests comes to the printed totals too."""
+    """The plain referee of the tests gets the printed totals, too."""
     table = Table(DECK)
     table.piles = [list(in_notation(FIRST)), list(in_notation(SECOND))]
     assert (table.points(0), table.points(1)) == (19, 21)

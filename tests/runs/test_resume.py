@@ -1,4 +1,4 @@
-"""A run that was killed goes on, and comes to the same bytes."""
+"""A run that was killed is resumed, and ends with the same bytes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def cup(tmp_path: Path) -> Path:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return the hashes of all files that are the same in every run."""
+    """Return the hashes of the files that are the same in every run."""
     names = ["manifest.json", *(f"{name}.csv" for name in FILES)]
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 def games_in(folder: Path) -> list[tuple[object, ...]]:
-    """Return the games of a store, whatever state its run has left it in."""
+    """Return the games of a store, also of one that was killed."""
     if not (folder / "run.sqlite").exists():
         return []
     with sqlite3.connect(folder / "run.sqlite") as database:
@@ -62,42 +62,42 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the processes that were forked from the run's server, and not their bots.
+    """Return the processes that the run's fork server has forked, without their bots.
 
-    A bot's process has its worker's command line until it has one of its own.
+    A bot's process has its worker's command line until it executes its own.
     """
-    found = []
+    workers = []
     with suppress(psutil.Error):
         for child in psutil.Process(run.pid).children():
             if "forkserver" in " ".join(child.cmdline()):
-                found += child.children()
-    return found
+                workers += child.children()
+    return workers
 
 
 def has_kept_more(folder: Path, games: int, run: subprocess.Popen[str]) -> bool:
-    """Return whether a run has kept more games than so many, or has ended."""
+    """Return whether a run has stored more than this many games, or has ended."""
     return len(games_in(folder)) > games or run.poll() is not None
 
 
 def left_over(folder: Path) -> list[psutil.Process]:
-    """Return the processes that work in this folder, or for bots."""
-    found = []
+    """Return the processes of the runs in this folder, and of their bots."""
+    processes = []
     for process in psutil.process_iter():
         try:
             here = process.environ().get("PYTEST_CUP") == str(folder)
         except (psutil.Error, OSError):
             continue
         if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
-            found.append(process)
-    return found
+            processes.append(process)
+    return processes
 
 
-def test_killed_at_20_random_moments_a_run_ends_as_if_unbroken(
+def test_a_run_killed_at_20_random_moments_ends_with_the_same_bytes(
     cup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kill -9 of the parent; no game that was kept is played again, no process stays.
+    """The parent is killed; no stored game is played again, and no process is left.
 
-    Every other time it is killed while it starts, else some time after it has kept games.
+    Half of the kills are while it starts, the others after it has stored games.
     """
     folder = cup.parent.parent
     monkeypatch.setenv("PYTEST_CUP", str(folder))
@@ -124,11 +124,11 @@ def test_killed_at_20_random_moments_a_run_ends_as_if_unbroken(
     assert (played, before) == (2400 - kept, kept)
     assert digests(cup) == digests(folder / "unbroken")
     until(lambda: left_over(folder) == [])
-    assert list(folder.glob("district-noir-*")) == []  # the last run removes what the others left
+    assert list(folder.glob("district-noir-*")) == []  # the last run removes the others' folders
 
 
-def test_workers_killed_again_and_again_change_nothing(arena: Arena, cup: Path) -> None:
-    """Kill -9 of workers: each is replaced, no bot is blamed, the bytes are the same."""
+def test_workers_killed_repeatedly_change_nothing(arena: Arena, cup: Path) -> None:
+    """Each killed worker is replaced, no bot is blamed, and the bytes are the same."""
     folder = cup.parent.parent
     assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
     run = started(folder, "--workers", "2")
@@ -148,8 +148,8 @@ def test_workers_killed_again_and_again_change_nothing(arena: Arena, cup: Path) 
     assert digests(cup) == digests(folder / "unbroken")
 
 
-def test_ctrl_c_keeps_what_was_played(arena: Arena, cup: Path) -> None:
-    """The next run goes on; status 130."""
+def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
+    """The status is 130, and the next run resumes."""
     run = started(cup.parent.parent)
     until(lambda: games_in(cup))
     run.send_signal(signal.SIGINT)
@@ -160,7 +160,7 @@ def test_ctrl_c_keeps_what_was_played(arena: Arena, cup: Path) -> None:
 
 
 def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
-    """Its files are written anew from the store, and the timings stay."""
+    """Its files are written again from the store, and the timings stay."""
     arena("run", "cup.yaml", "--pairs", "5")
     before = digests(cup), (cup / "timings.csv").read_bytes()
     (cup / "standings.csv").unlink()
@@ -171,7 +171,7 @@ def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "difference"),
     [
         (("--seed", "4"), "seed: there 3, here 4"),
         (("--pairs", "6"), "pairs: there 5, here 6"),
@@ -180,15 +180,15 @@ def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
     ],
 )
 def test_another_runs_folder_is_refused(
-    arena: Arena, cup: Path, change: tuple[str, str], told: str
+    arena: Arena, cup: Path, change: tuple[str, str], difference: str
 ) -> None:
-    """What differs is told, and nothing is lost; --fresh starts over and says what goes."""
+    """The error names the difference, and nothing is lost; --fresh starts over."""
     arena("run", "cup.yaml", "--pairs", "5")
     before = digests(cup)
     words = ("run", "cup.yaml", "--pairs", "5", *change)
     refused = arena(*words)
     assert refused.returncode == 2
-    assert f"results/cup: holds another run: {told}" in refused.stderr
+    assert f"results/cup: holds another run: {difference}" in refused.stderr
     assert "--fresh" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert digests(cup) == before
@@ -199,24 +199,24 @@ def test_another_runs_folder_is_refused(
 
 
 def test_an_edited_bot_is_another_bot(arena: Arena, cup: Path) -> None:
-    """By the hash of its source, and other rules and limits are another run."""
+    """Its source has another hash; other rules, limits or max_faults are another run, too."""
     arena("run", "cup.yaml", "--pairs", "5")
     (cup.parent.parent / "mine.py").write_text(MINE + "# better\n")
     refused = arena("run", "cup.yaml", "--pairs", "5")
     assert refused.returncode == 2
     assert "bots[2].sha256: there " in refused.stderr
     (cup.parent.parent / "mine.py").write_text(MINE)
-    for line, told in (
+    for line, difference in (
         ("rules: {set_bonus: 6}", "rules.set_bonus: there None, here 6"),
         ("limits: {game: 9}", "limits.game: there None, here 9.0"),
         ("max_faults: 3", "max_faults: there 10, here 3"),
     ):
         (cup.parent.parent / "cup.yaml").write_text(CUP + line)
-        assert told in arena("run", "cup.yaml", "--pairs", "5").stderr
+        assert difference in arena("run", "cup.yaml", "--pairs", "5").stderr
 
 
-def test_two_runs_on_one_folder_at_once_are_refused(arena: Arena, cup: Path) -> None:
-    """The second one; the first, whose last bot waits for a file, goes on."""
+def test_a_second_run_on_a_folder_in_use_is_refused(arena: Arena, cup: Path) -> None:
+    """The first run, whose last bot waits for a file, goes on."""
     gate = cup.parent.parent / "gate"
     body = (
         "    def choose(self, view, /):\n"
@@ -262,7 +262,7 @@ def _foreign(store: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_garbage, _holed, _cut, _foreign])
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: object) -> None:
-    """One line that names it, status 2, and it is left as it is."""
+    """One line names it, the status is 2, and the file is not changed."""
     arena("run", "cup.yaml", "--pairs", "40")
     store = cup / "run.sqlite"
     assert callable(damage)
@@ -283,8 +283,8 @@ def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: 
         assert fresh.returncode == 0
 
 
-def test_a_store_that_is_not_there_is_missed(arena: Arena, cup: Path) -> None:
-    """Results without their games are not written over."""
+def test_a_missing_store_is_an_error(arena: Arena, cup: Path) -> None:
+    """Results without their games are not overwritten."""
     arena("run", "cup.yaml", "--pairs", "5")
     before = digests(cup)
     (cup / "run.sqlite").unlink()
@@ -294,8 +294,8 @@ def test_a_store_that_is_not_there_is_missed(arena: Arena, cup: Path) -> None:
     assert digests(cup) == before
 
 
-def test_a_place_that_cannot_be_written_is_told(arena: Arena, cup: Path) -> None:
-    """Even to a user who may write everywhere."""
+def test_a_place_that_cannot_be_written_is_named(arena: Arena, cup: Path) -> None:
+    """Even for root."""
     done = arena("run", "cup.yaml", "--pairs", "5", "--out", "/proc/arena")
     assert done.returncode == 2
     assert done.stderr.startswith("error: /proc/arena: cannot be written")
@@ -303,7 +303,7 @@ def test_a_place_that_cannot_be_written_is_told(arena: Arena, cup: Path) -> None
 
 
 def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: Path) -> None:
-    """Games, faults and manifest, row for row; and nothing but the file is left of WAL."""
+    """Games, faults and manifest are equal row for row; no WAL file is left."""
     dumps = []
     for workers in ("1", "2"):
         arena("run", "cup.yaml", "--pairs", "20", "--workers", workers, "--fresh")

@@ -1,4 +1,4 @@
-"""Whatever a bot does, it is the guilty one that pays for it, and nothing of it is left."""
+"""Whatever a rogue does, only the rogue loses games, and no process or file is left."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
 SHORT = Limits(decision=0.5, start=10.0, memory=256)
-SILENT = Limits(decision=0.5, start=1.5, memory=256)  # a worker is silent as long as a start lasts
+SILENT = Limits(decision=0.5, start=1.5, memory=256)  # a worker may be silent as long as a start
 NO_START = Limits(decision=0.5, start=0.5, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
 LANES = ("inproc", "process", "jail")
 
 EXPECTED = {
-    # label: the kind of the fault in the lanes inproc, process and jail, "" where there is none
+    # label: the kind of the fault in the lanes inproc, process and jail, "" for no fault
     **dict.fromkeys(rogues.ILLEGAL, ("illegal",) * 3),
     **dict.fromkeys(rogues.RAISING, ("exception",) * 3),
     "no_bot": ("import",) * 3,
@@ -108,15 +108,15 @@ SAID = {
     "unknown_program": ("import", "import"),
 }
 BEGINNING = {"raises_in_construction", "says_never_reads"}
-"""Guilty before their first decision; so is who is not imported."""
-NEVER_THERE = {"loops_in_import", "says_nothing_at_all"}
-"""Never ready for a game."""
+"""Rogues with a fault before their first decision, like those that cannot be imported."""
+NEVER_READY = {"loops_in_import", "says_nothing_at_all"}
+"""Rogues that are never ready for a game."""
 LATER = {"says_twice": 2, "says_talks_without_reading": 2}
-"""Guilty so many plies after their first decision."""
+"""Rogues with a fault this many plies after their first decision."""
 
 
 def no_jail() -> str:
-    """Return why there can be no jail here, empty if there can be one."""
+    """Return why this machine has no jail, empty if it has one."""
     try:
         find_bubblewrap()
     except InputError as error:
@@ -154,34 +154,34 @@ def played(
 
 @cache
 def games_of_first(label: str) -> list[Row]:
-    """Return the games of an honest bot of this label that plays the first legal action."""
+    """Return the games of an honest bot with this label that plays the first legal action."""
     with tempfile.TemporaryDirectory() as folder:
         bots = [resolve("uniform"), rogues.first(label, "inproc")]
         return rows(played(Path(folder), bots, LONG) / "games.csv")
 
 
 def our_processes(mark: str) -> list[psutil.Process]:
-    """Return the running processes that have this mark in their environment or their words."""
-    found = []
+    """Return the running processes with this mark in their environment or arguments."""
+    processes = []
     for process in psutil.process_iter():
         try:
             words = [process.environ().get(FOLDER_VARIABLE, ""), *process.cmdline()]
             if process.status() != psutil.STATUS_ZOMBIE and any(mark in word for word in words):
-                found.append(process)
+                processes.append(process)
         except psutil.Error:
             continue
-    return [process for process in found if process.pid != os.getpid()]
+    return [process for process in processes if process.pid != os.getpid()]
 
 
 def assert_none_is_left(mark: str) -> None:
-    """Wait for what was killed to vanish."""
+    """Wait until no process with this mark is running."""
     until(lambda: not our_processes(mark))
 
 
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give a folder; its `here` and `tmp` are where files could be left, and no process may be."""
-    multiprocessing.util.get_temp_dir()  # what multiprocessing keeps there is no rogue's
+    """Yield a folder; no file may be left in its `here` and `tmp`, and no process."""
+    multiprocessing.util.get_temp_dir()  # made now, outside the folder
     before = set(psutil.Process().children(recursive=True))
     with tempfile.TemporaryDirectory(prefix="rogues-") as name:
         folder = Path(name)
@@ -203,7 +203,7 @@ def is_dead_or_of_multiprocessing(process: psutil.Process) -> bool:
     """Return whether a process has ended, reaped or not, or serves multiprocessing itself."""
     try:
         command = " ".join(process.cmdline())
-    except psutil.NoSuchProcess:  # a zombie's error is one of these
+    except psutil.NoSuchProcess:  # ZombieProcess is a subclass
         return True
     servers = ("multiprocessing.forkserver", "multiprocessing.resource_tracker")
     return any(server in command for server in servers)
@@ -211,14 +211,14 @@ def is_dead_or_of_multiprocessing(process: psutil.Process) -> bool:
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """Give a socket that listens on a port of this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        found.setblocking(False)
-        yield found
+    """Yield a socket that listens on a port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
 
 
 def check_evidence(row: Row) -> None:
-    """See that a fault's evidence can be printed, and is no more than was promised."""
+    """Check that a fault's evidence is printable and within the documented lengths."""
     assert row["message"]
     assert row["message"].isprintable()
     assert len(row["message"]) <= 200
@@ -229,7 +229,7 @@ def check_evidence(row: Row) -> None:
 
 
 def check_guilty(folder: Path, name: str, kind: str) -> None:
-    """See that a rogue has lost both games with this kind of fault, and where it did."""
+    """Check that a rogue has lost both games with this kind of fault, at the right ply."""
     games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
     assert [row["kind"] for row in faults] == [kind, kind], faults
     for game, fault in zip(games, faults, strict=True):
@@ -240,7 +240,7 @@ def check_guilty(folder: Path, name: str, kind: str) -> None:
         first_decision = 1 - int(game["seat"])  # uniform's seat
         if kind == "import" or name in BEGINNING:
             assert int(fault["ply"]) == 0
-        elif name == "hoards":  # how soon its own process is out of memory is not our affair
+        elif name == "hoards":  # the ply at which its own process runs out of memory varies
             assert int(fault["ply"]) >= first_decision
         else:
             assert int(fault["ply"]) == first_decision + LATER.get(name, 0)
@@ -249,15 +249,15 @@ def check_guilty(folder: Path, name: str, kind: str) -> None:
 IN_THE_CUP = [
     name
     for name in (*EXPECTED, *SAID)
-    if name != "hoards"  # where its own process runs out of memory is in its output
-    and name not in NEVER_THERE  # they wait for the limit of a start, which is long here
+    if name != "hoards"  # the ply at which its own process runs out of memory varies
+    and name not in NEVER_READY  # they wait for the limit of a start, which is long here
 ]
 IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
-MEGABYTES = 2  # of output: 10 were late now and then where all cores were busy
+MEGABYTES = 2  # of output: 10 were sometimes late when all cores were busy
 
 
 def bots_for_a_cup(mark: str) -> list[object]:
-    """Return the honest bots, and then the rogues, some of them in the worker's process too."""
+    """Return the honest bots, the rogues, and some rogues in the worker's process."""
     bots: list[object] = [*HONEST]
     for name in IN_THE_CUP:
         params: dict[str, object] = {"mark": mark} if name.startswith("leaves_") else {}
@@ -271,7 +271,7 @@ def bots_for_a_cup(mark: str) -> list[object]:
 
 
 def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
-    """Start a tournament of these bots by the real command, its files in a folder."""
+    """Start a tournament of these bots with the real command; its files are in a folder."""
     limits = {"decision": 1.5, "start": 20.0, "memory": 256}
     config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
     (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
@@ -287,14 +287,14 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
 
 
 def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
-    """Every game is decided, its fault is told, and one worker finds what two find.
+    """Every game is decided, every fault is reported, and one worker gets what two get.
 
-    The one worker plays with a third of the rogues: other bots change no pairing's games.
+    The one worker plays a third of the rogues: other bots change no pairing's games.
     """
     bots = bots_for_a_cup(str(empty))
     some = [*HONEST, *bots[len(HONEST) :: 3]]
     runs = [cup(empty, bots, "two", 2), cup(empty, some, "one", 1)]
-    try:  # side by side, because most of the time is spent waiting for rogues
+    try:  # both at once, because they mostly wait for rogues
         for done in runs:
             _, errors = done.communicate(timeout=PATIENCE)
             assert done.returncode == 0, errors
@@ -314,7 +314,7 @@ def guilty_ones() -> dict[str, str]:
     """Return the kind of fault of every guilty bot of the tournament, by its label."""
     kinds = {name: EXPECTED[name][1] for name in IN_THE_CUP if name in EXPECTED}
     kinds |= {name: SAID[name][0] for name in IN_THE_CUP if name in SAID}
-    kinds["connects"] = ""  # nobody listens
+    kinds["connects"] = ""  # no port listens
     kinds |= {f"{name} (inproc)": EXPECTED[name][0] for name in IN_THE_WORKER}
     return {label: kind for label, kind in kinds.items() if kind}
 
@@ -325,7 +325,7 @@ def lines(path: Path) -> set[str]:
 
 
 def check_the_honest(folder: Path) -> None:
-    """See that the honest bots' games among themselves are what they are without rogues."""
+    """Check that the honest bots' games among themselves are the same as without rogues."""
     bots = [resolve(name) for name in HONEST]
     among = rows(played(folder.parent / "honest", bots, LONG, seed=3) / "games.csv")
     assert len(among) == 6
@@ -333,7 +333,7 @@ def check_the_honest(folder: Path) -> None:
 
 
 def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
-    """See that each guilty bot has one fault, of its kind, and that nobody else has any."""
+    """Check that each guilty bot has one fault, of its kind, and that no other bot has any."""
     faults = rows(folder / "faults.csv")
     first = {row["bot"]: row["kind"] for row in faults if row["kind"] != "max_faults"}
     assert first == guilty
@@ -349,7 +349,7 @@ def check_the_guilty(folder: Path, guilty: dict[str, str]) -> None:
 
 
 def check_the_sums(folder: Path, bots: int) -> None:
-    """See that the standings count every game once for each of its bots."""
+    """Check that the standings count every game once for each of its bots."""
     games, standings = rows(folder / "games.csv"), rows(folder / "standings.csv")
     assert len(games) == bots * (bots - 1)
     assert len(standings) == bots
@@ -364,8 +364,8 @@ def check_the_sums(folder: Path, bots: int) -> None:
     assert forfeits == len(rows(folder / "faults.csv"))
 
 
-def test_every_rogue_of_the_gallery_is_expected_to_do_something() -> None:
-    """The tables above name the gallery's rogues, all of them."""
+def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
+    """The tables above name all rogues of the gallery, and no other."""
     assert set(EXPECTED) == set(rogues.ROGUES)
     assert set(SAID) == set(rogues.COMMANDS)
 
@@ -374,19 +374,19 @@ def test_every_rogue_of_the_gallery_is_expected_to_do_something() -> None:
     ("name", "lane", "kind"),
     [*in_lanes(EXPECTED, LANES), *in_lanes(SAID, LANES[1:])],
 )
-def test_a_rogue_pays_and_leaves_nothing(
+def test_a_rogue_has_its_fault_and_leaves_nothing(
     empty: Path, listener: socket.socket, name: str, lane: str, kind: str
 ) -> None:
-    """It has the fault of the table; where it has none its games are an honest bot's."""
+    """The fault is that of the table; without a fault its games are those of an honest bot."""
     params = {}
     if name.startswith("leaves_"):
         params["mark"] = str(empty)
     if name == "connects":
         params["port"] = listener.getsockname()[1]
-    if kind == "timeout" or name == "kills_parent":  # in the worker, it hangs after that
+    if kind == "timeout" or name == "kills_parent":  # silence is detected after these limits
         limits = SILENT if lane == "inproc" else SHORT
     else:
-        limits = NO_START if name in NEVER_THERE else LONG
+        limits = NO_START if name in NEVER_READY else LONG
     bots = [resolve("uniform"), rogues.rogue(name, lane, **params)]
     folder = played(empty / "out", bots, limits)
     if kind:
@@ -399,7 +399,7 @@ def test_a_rogue_pays_and_leaves_nothing(
 
 
 def was_reached(listener: socket.socket) -> bool:
-    """Return whether somebody has connected to the socket."""
+    """Return whether a process has connected to the socket."""
     try:
         listener.accept()[0].close()
     except BlockingIOError:
@@ -409,9 +409,9 @@ def was_reached(listener: socket.socket) -> bool:
 
 @pytest.mark.usefixtures("empty")
 def test_a_lane_changes_no_honest_game(empty: Path) -> None:
-    """The same bytes in games.csv from every lane there is here."""
-    found = set()
+    """games.csv has the same bytes in every lane of this machine."""
+    tables = set()
     for lane in LANES[: 2 if NO_JAIL and "CI" not in os.environ else 3]:
         bots = [resolve(name, lane=lane) for name in HONEST]
-        found.add((played(empty / lane, bots, LONG, pairs=10) / "games.csv").read_bytes())
-    assert len(found) == 1
+        tables.add((played(empty / lane, bots, LONG, pairs=10) / "games.csv").read_bytes())
+    assert len(tables) == 1

@@ -1,4 +1,4 @@
-"""What has been changed in a run's folder is found and named."""
+"""Changes in a run's folder are found and named."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.rogues import FOLDER, write
 
 
 class InThisProcess:
-    """An executor without a process of its own."""
+    """An executor that plays in this process."""
 
     def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
         with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
@@ -102,8 +102,8 @@ def difference(folder: Path, sample: int = 20) -> str:
     return text.removeprefix(f"{folder}/")
 
 
-def test_a_run_as_it_was_written_is_right(out: Path) -> None:
-    """All of its games, files and bots; nothing in it is changed."""
+def test_an_unchanged_run_is_right(out: Path) -> None:
+    """Games, files and bots are checked, and verify changes nothing."""
     before = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".csv"}
     assert list(verify(out, 20, HERE)) == [
         "games: 48 replayed",
@@ -114,7 +114,7 @@ def test_a_run_as_it_was_written_is_right(out: Path) -> None:
 
 
 def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path) -> None:
-    """A line for each thing and status 0, or one line of error and status 1."""
+    """A line for each check and status 0, or one line of error and status 1."""
     done = arena("verify", "out", "--sample", "2", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "games: 48 replayed\nfiles: 6 compared\nbots: 6 games played again\n"
@@ -126,7 +126,7 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "message"),
     [
         ("UPDATE games SET points = points + 1 WHERE pair = 3", "uniform/greedy/3/0: points is"),
         ("UPDATE games SET winner = 1 - winner WHERE pair = 0", "uniform/greedy/0/0: winner is"),
@@ -160,21 +160,21 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
         ),
     ],
 )
-def test_a_changed_game_is_named(out: Path, statement: str, told: str) -> None:
+def test_a_changed_game_is_named(out: Path, statement: str, message: str) -> None:
     """By its pairing, pair and seat, with what its record gives."""
     change(out, statement)
-    assert difference(out).startswith(f"run.sqlite: game {told}")
+    assert difference(out).startswith(f"run.sqlite: game {message}")
 
 
-def test_a_game_too_many_is_told(out: Path) -> None:
-    """Of a pairing that the run does not have."""
+def test_a_game_too_many_is_reported(out: Path) -> None:
+    """It is of a pairing that the run does not have."""
     games = "SELECT 9, pair, seat, 0, '', 0, 0, 0, '', '' FROM games LIMIT 1"
     change(out, f"INSERT INTO games {games}")
     assert difference(out) == "run.sqlite: more games than the run has"
 
 
-def test_a_game_that_was_played_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
-    """raises has had its ten faults in pairs 0 to 4, so that it cannot have won in pair 6."""
+def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
+    """raises has its ten faults in pairs 0 to 4, so it cannot win in pair 6."""
     fixture = Fixture(Pairing("uniform", "raises"), 6, 1)
     state = State(fixture.draw(0).deal)
     playout(state, Random(1))
@@ -196,26 +196,26 @@ def test_a_game_that_was_played_in_place_of_a_forfeit_by_rule_is_named(out: Path
 def test_a_fault_a_ply_too_early_or_too_late_is_named(
     tired: Path, seat: int, statement: str
 ) -> None:
-    """The opponent is to act at that ply, so that it would be the loser.
+    """The opponent is to act at that ply, so it would be the loser.
 
     tires fails at ply 7 in seat 1, where the opponent has seat 0, and at ply 6 in seat 0.
     """
     change(tired, f"UPDATE games SET {statement} WHERE pair = 1 AND seat = {seat}")
-    told = difference(tired)
-    assert told.startswith(f"run.sqlite: game first/tires/1/{seat}: winner is 0, and the record")
+    message = difference(tired)
+    assert message.startswith(f"run.sqlite: game first/tires/1/{seat}: winner is 0, and the record")
 
 
-def test_a_fault_two_plies_too_early_is_found_by_the_bots_only(tired: Path) -> None:
+def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path) -> None:
     """The records are valid and the files match them, but tires still plays at ply 4."""
     change(tired, "UPDATE games SET actions = substr(actions, 1, 4), plies = 4 WHERE seat = 1")
-    finished(tired, [FIRST, inproc(tired.parent / "tires.py")], pairs=2)  # writes the files anew
+    finished(tired, [FIRST, inproc(tired.parent / "tires.py")], pairs=2)  # writes the files again
     assert difference(tired) == (
         "game first/tires/0/1: played again: plies is 4, and the record gives 6"
     )
 
 
-def test_a_bot_that_plays_other_games_than_its_records_is_named(tmp_path: Path) -> None:
-    """The records are valid and the files match them, but they are those of another source."""
+def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) -> None:
+    """The records are valid and the files match them, but another source has played them."""
     assert FIRST.source is not None
     last = replace(FIRST, source=FIRST.source.replace(b"view.legal[0]", b"view.legal[-1]"))
     assert last.source != FIRST.source
@@ -228,7 +228,7 @@ def test_a_bot_that_plays_other_games_than_its_records_is_named(tmp_path: Path) 
     "name", ["games", "standings", "head_to_head", "win_types", "faults", "manifest"]
 )
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
-    """One character in the middle; a line too many; no file at all."""
+    """A changed line, a line too many, and a missing file."""
     path = out / (f"{name}.json" if name == "manifest" else f"{name}.csv")
     text = path.read_text()
     lines = text.splitlines(keepends=True)
@@ -244,8 +244,8 @@ def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
         assert difference(out).startswith(f"{path.name}: cannot be read: ")
 
 
-def test_bots_that_have_changed_are_told_and_left_out(tmp_path: Path) -> None:
-    """Their games' records are still replayed."""
+def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
+    """The records of their games are still replayed."""
     raises = write(tmp_path, "raises", RAISES)
     out = finished(tmp_path / "out", [resolve("uniform"), resolve("greedy"), inproc(raises)])
     write(tmp_path, "raises", "    pass")
@@ -256,13 +256,13 @@ def test_bots_that_have_changed_are_told_and_left_out(tmp_path: Path) -> None:
         "bots: 16 games played again",
     ]
     raises.unlink()
-    told = list(verify(out, 20, HERE))[2]
-    assert told.startswith("raises: not replayed: ")
-    assert "No such file" in told
+    message = list(verify(out, 20, HERE))[2]
+    assert message.startswith("raises: not replayed: ")
+    assert "No such file" in message
 
 
-def test_a_bot_that_never_plays_the_same_is_told(tmp_path: Path) -> None:
-    """It is no difference: its games cannot be repeated."""
+def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
+    """That is not an error, because its games cannot be repeated."""
     body = (
         "    def choose(self, view, /):\n"
         "        import os\n"
@@ -287,13 +287,13 @@ def test_a_bot_that_never_plays_the_same_is_told(tmp_path: Path) -> None:
         (1000, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
     ],
 )
-def test_a_sample_is_of_whole_pairs_and_never_more_than_there_are(
+def test_a_sample_has_whole_pairs_and_no_more_than_were_played(
     games: int, first_pairs: list[int]
 ) -> None:
-    """Of ten pairs: an odd number of games is rounded up to a pair, and they are spread."""
+    """Of ten pairs; an odd number of games is rounded up to a pair, and the pairs are spread."""
     assert spread(10, games) == [range(pair, pair + 1) for pair in first_pairs]
 
 
-def test_a_sample_is_of_every_pairing(out: Path) -> None:
-    """Five games of each of three pairings are three pairs each, which are 18 games."""
+def test_every_pairing_has_a_sample(out: Path) -> None:
+    """Five games of each of three pairings are three pairs each: 18 games."""
     assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"

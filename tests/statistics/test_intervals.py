@@ -1,4 +1,4 @@
-"""Ratings and their intervals, to the digit, where a hand can work them out."""
+"""Ratings and their intervals in cases that are worked out by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.statistics.ratings import PairScores, fit, fit_one, score_interval
 Z = 1.959963984540054
 ELO = 400 / math.log(10)
 NINE = PairScores(0, 1, 9, 11.0, 19.0)
-"""Nine pairs with 11 of 18 points; with the prior's pair 12 of 20, and 21 as sum of squares.
+"""Nine pairs with 11 of 18 points; with the prior's pair 12 of 20, and the squares sum to 21.
 
 The share is 0.6. The weight is 20 x 0.6 x 0.4 = 4.8, and the spread of the gradient is
 21 - 4 x 0.6 x 12 + 4 x 0.36 x 10 = 6.6.
@@ -19,7 +19,7 @@ The share is 0.6. The weight is 20 x 0.6 x 0.4 = 4.8, and the spread of the grad
 
 
 def test_two_bots_are_rated_as_worked_out_by_hand() -> None:
-    """The gap is 400 log10(0.6 / 0.4), half of it each; the error is sqrt(6.6) / (2 x 4.8)."""
+    """The gap is 400 log10(0.6 / 0.4), half of it for each; the error is sqrt(6.6) / (2 x 4.8)."""
     best, worst = fit(2, [NINE])
     gap, error = 400 * math.log10(1.5), Z * ELO * math.sqrt(6.6) / 9.6
     assert best == pytest.approx((1500 + gap / 2, *span(1500 + gap / 2, error)))
@@ -39,7 +39,7 @@ def test_it_does_not_matter_which_bot_is_named_first() -> None:
 
 
 def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
-    """Each pairing 9 of 18 points with squares 10: weight 5, spread 12 - 20 + 10 = 2.
+    """Each pairing has 9 of 18 points and squares 10: weight 5, spread 12 - 20 + 10 = 2.
 
     The variance of one of three is 2 x spread / (9 x weight squared) = 4 / 225.
     """
@@ -51,14 +51,14 @@ def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
 
 @pytest.mark.parametrize("anchor", [1500, 1900, 1100.5])
 def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: float) -> None:
-    """The whole gap is its own, and so is the error: sqrt(6.6) / 4.8."""
+    """The bot gets the whole gap and the whole error, sqrt(6.6) / 4.8."""
     rating = fit_one([anchor], [PairScores(1, 0, *NINE[2:])])
     middle = anchor + 400 * math.log10(1.5)
     assert rating == pytest.approx((middle, *span(middle, Z * ELO * math.sqrt(6.6) / 4.8)))
 
 
 def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
-    """Against 1400 and 1600 it scores what 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
+    """Against 1400 and 1600 it scores as 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
 
     With the prior's pairs these are the shares of 20 points each; weights and spreads add up.
     """
@@ -87,7 +87,7 @@ def test_the_bounds_of_a_score_solve_wilsons_equation(
 
     Four pairs of 5 points: the mean is 0.625, with the prior's pair 0.6; the variance between
     pairs is 8 / 4 - 4 x 0.625^2 = 0.4375, and 0.24 with the prior: 4 x 0.24 / 0.6775 games
-    for each pair. Four split pairs differ in nothing: 1 / 0.25 games for each.
+    for each pair. Four split pairs have no variance: 1 / 0.25 games for each.
     """
     mean = total / (2 * pairs)
     low, high = score_interval(pairs, total, squares)

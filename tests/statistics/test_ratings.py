@@ -1,4 +1,4 @@
-"""Ratings: held to an independent library, to simulation and to hand-worked cases."""
+"""Ratings: compared with an independent library, simulation and cases worked out by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.statistics.ratings import PairScores, fit, fit_one, score_interval
 
 
 def games_of(score: PairScores) -> list[tuple[int, int]]:
-    """Return (winner, loser) of each game, one win and one loss of the prior among them."""
+    """Return (winner, loser) of each game, with one win and one loss of the prior."""
     wins, losses = int(score.total), int(2 * score.pairs - score.total)
     first, second = score.bot, score.opponent
     return [(first, second)] * (wins + 1) + [(second, first)] * (losses + 1)
@@ -40,33 +40,33 @@ def test_a_score_of_three_quarters_is_191_points() -> None:
 
 
 def test_the_mean_is_1500() -> None:
-    """However unequal the bots and the numbers of games."""
+    """Also for unequal bots and numbers of games."""
     scores = [PairScores(0, 1, 10, 20.0, 40.0), PairScores(1, 2, 500, 900.0, 1700.0)]
     assert sum(rating.elo for rating in fit(3, scores)) == pytest.approx(4500)
 
 
-def test_one_bot_among_known_ones_is_rated_as_in_the_whole_fit() -> None:
-    """The others' ratings being those of the fit, its own follows; the interval is narrower."""
+def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
+    """The others' ratings are those of the fit; its interval is about as wide."""
     scores = [
         PairScores(0, 1, 50, 70.0, 120.0),
         PairScores(2, 0, 50, 80.0, 140.0),
         PairScores(2, 1, 30, 49.0, 85.0),
     ]
     *known, whole = fit(3, scores)
-    alone = fit_one([rating.elo for rating in known], scores[1:])
-    assert alone.elo == pytest.approx(whole.elo, abs=0.01)
-    assert whole.low - 30 < alone.low < alone.elo < alone.high < whole.high + 30
+    single = fit_one([rating.elo for rating in known], scores[1:])
+    assert single.elo == pytest.approx(whole.elo, abs=0.01)
+    assert whole.low - 30 < single.low < single.elo < single.high < whole.high + 30
 
 
 def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
-    """100 pairs won 2 : 0 prove a lead, but not how large a one."""
+    """100 pairs won 2 : 0 prove a lead, but not its size."""
     best, worst = fit(2, [PairScores(0, 1, 100, 200.0, 400.0)])
     assert 600 < best.elo - worst.elo < 1200
     assert best.high - best.low > 200
 
 
 def simulated(rng: random.Random, pairs: int) -> PairScores:
-    """Return pairs whose two games share their luck, so that they are not independent."""
+    """Return pairs whose two games share their luck, so the games are not independent."""
     scores = []
     for _ in range(pairs):
         luck = rng.gauss(0, 1)
@@ -76,8 +76,8 @@ def simulated(rng: random.Random, pairs: int) -> PairScores:
     return PairScores(0, 1, pairs, float(sum(scores)), float(sum(s * s for s in scores)))
 
 
-def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    """Over 400 simulated matches, 95 % of the intervals hold the true value."""
+def test_95_percent_intervals_cover_the_truth_in_95_percent() -> None:
+    """In 400 simulated matches, 92 to 98 % of the intervals contain the true value."""
     rng = random.Random(1)
     truth = simulated(rng, 200_000)
     share = truth.total / (2 * truth.pairs)
@@ -93,13 +93,13 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     assert 0.92 <= covered_elo / 400 <= 0.98
 
 
-def test_a_score_interval_is_wilsons_where_games_tell_as_much_as_pairs() -> None:
-    """Pairs of 0 or 2 count as single trials: Wilson 1927 for 50 of 100 is 0.404 to 0.596."""
+def test_a_score_interval_is_wilsons_if_pairs_are_single_trials() -> None:
+    """Pairs of 0 or 2 points are: Wilson 1927 for 50 of 100 is 0.404 to 0.596."""
     assert score_interval(100, 100.0, 200.0) == pytest.approx((0.404, 0.596), abs=0.001)
 
 
-def test_few_pairs_never_look_certain() -> None:
-    """One pair, whatever its score, leaves more than half of the range open."""
+def test_one_pair_never_looks_certain() -> None:
+    """Whatever its score, its interval is wider than half of the range."""
     for total in (0.0, 1.0, 2.0):
         low, high = score_interval(1, total, total * total)
         assert 0 <= low <= total / 2 <= high <= 1
@@ -107,7 +107,7 @@ def test_few_pairs_never_look_certain() -> None:
 
 
 def test_a_pair_that_is_split_proves_no_equality() -> None:
-    """One pair of 1 : 1, or twenty, leave room on both sides."""
+    """After one or twenty pairs of 1 : 1 the interval is still wide."""
     for pairs, width in ((1, 300), (20, 30)):
         rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
         assert rating.elo == pytest.approx(1500)
@@ -115,7 +115,7 @@ def test_a_pair_that_is_split_proves_no_equality() -> None:
 
 
 def test_the_pair_is_the_unit_and_not_the_game() -> None:
-    """1,000 games each at a score of 1/2: pairs all split prove most, pairs all 2 : 0 least.
+    """Of 1,000 games with a score of 1/2, split pairs prove most, and pairs of 2 : 0 least.
 
     By game all three would have the binomial error: 1.96 x 400 / ln 10 / sqrt(1000 / 4) =
     21.5 for the difference, half of it, 10.8, for each of the two ratings.

@@ -55,12 +55,12 @@ def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
     for key, value in keys.items():
         table = table[table[key] == value]
-    (found,) = table.to_dict("records")
-    return {str(key): value for key, value in found.items()}
+    (record,) = table.to_dict("records")
+    return {str(key): value for key, value in record.items()}
 
 
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
-    """Whatever the order they were finished in; the winner is named."""
+    """In whatever order they were finished; the winner is named."""
     file = io.StringIO()
     write_games(file, store.named_games(PAIRINGS))
     games = list(csv.DictReader(io.StringIO(file.getvalue())))
@@ -77,7 +77,7 @@ def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
 
 
 def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
-    """Counted by hand from the six games above."""
+    """The numbers are counted by hand from the six games above."""
     standings = standings_of(store, "abc")
     a = row(standings, bot="a")
     assert (a["rank"], a["games"], a["wins"], a["draws"], a["losses"]) == (1, 6, 4, 1, 1)
@@ -89,7 +89,7 @@ def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
 
 
 def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> None:
-    """Neither a city win nor a forfeit is scored (R11)."""
+    """City wins (R11) and forfeits are not scored."""
     standings = standings_of(store, "abc")
     assert row(standings, bot="a")["mean_margin"] == (-4 + 0 + 0 + 20) / 4
     assert row(standings, bot="b")["mean_margin"] == pytest.approx(4 / 3, abs=0.001)
@@ -110,8 +110,8 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     assert ab["score_low"] == pytest.approx(1 - float(str(ba["score_high"])), abs=1e-4)
 
 
-def test_win_types_are_told_by_seat(store: Store) -> None:
-    """The seat is the one the bot itself sat in."""
+def test_win_types_are_counted_by_seat(store: Store) -> None:
+    """The seat is that of the row's bot."""
     table = tables.make_win_types(tables.make_sides(PAIRINGS, store.tallies()))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
@@ -119,17 +119,17 @@ def test_win_types_are_told_by_seat(store: Store) -> None:
     assert (b0["games"], b0["points_wins"], b0["draws"]) == (2, 1, 1)
 
 
-def test_a_bot_that_never_had_a_game_scored_has_no_margin() -> None:
-    """An empty cell, not a zero."""
+def test_a_bot_without_a_scored_game_has_no_margin() -> None:
+    """It is an empty cell, not a zero."""
     forfeits = [GameResult(0, seat, 0, "forfeit", 0, 0, 0, FAULT, "") for seat in (0, 1)]
     standings = standings_of(stored([forfeits]), "ab", [Pairing("a", "b")])
     assert standings["mean_margin"].isna().all()
 
 
 def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
-    """a and b split their pairs and lose all games to c, whatever order they are named in.
+    """a and b split their pairs and lose all games to c, in whatever order they are named.
 
-    The fit leaves their ratings apart in the last bit, which must decide nothing.
+    Their fitted ratings may differ in the last bit, which must not decide the order.
     """
     for labels in permutations("abc"):
         pairings = round_robin(labels)
@@ -143,15 +143,15 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
 
 
 def game(pair: int, seat: int, pairing: Pairing) -> GameResult:
-    """Return a game that c has won, or else the bot in seat 0."""
+    """Return a game that c has won, or the bot in seat 0 if c does not play."""
     winner = pairing.index("c") if "c" in pairing else seat
     return GameResult(pair, seat, winner, "points", 0, 0, 48, None, "")
 
 
 def test_timings_are_those_of_the_decisions() -> None:
-    """1,000 of them: 985 take 1/1024 s, ten 1/32 s and five 1 s, so that p99 is 1/32 s.
+    """Of 1,000, 985 take 1/1024 s, ten 1/32 s and five 1 s, so p99 is 1/32 s.
 
-    The bot that was never timed is left out, and the others are in the order of the run.
+    A bot without timings is left out, and the others are in the order of the run.
     """
     timing, quick = Timing(), Timing()
     for count, seconds in ((985, 1 / 1024), (10, 1 / 32), (5, 1.0)):

@@ -17,16 +17,16 @@ def read(folder: Path, text: str) -> config.Config:
 
 
 def test_a_config_says_what_is_played(tmp_path: Path) -> None:
-    """Every key arrives, and the name is the file's unless it is given."""
-    found = read(
+    """Every key is read; without a name, the name is the file's."""
+    cup = read(
         tmp_path,
         "bots: [uniform, {bot: greedy, label: g, params: {patience: 2.5}}]\n"
         "pairs: 10\nseed: 0\nworkers: 2\nrules: {set_bonus: 4}\n",
     )
-    assert found.name == "cup"
-    assert (found.seed, found.pairs, found.workers) == (0, 10, 2)
-    assert found.game_rules().set_bonus == 4
-    labels = [entry.label for entry in config.resolve_bots(found, ["more=uniform"])]
+    assert cup.name == "cup"
+    assert (cup.seed, cup.pairs, cup.workers) == (0, 10, 2)
+    assert cup.game_rules().set_bonus == 4
+    labels = [entry.label for entry in config.resolve_bots(cup, ["more=uniform"])]
     assert labels == ["uniform", "g", "more"]
 
 
@@ -91,26 +91,26 @@ def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, p
     assert "\n" not in message
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """A missing file, and a folder in place of a file."""
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """A folder in place of a file, too."""
     with pytest.raises(InputError, match=r"none\.yaml: No such file"):
         config.read(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="directory"):
         config.read(tmp_path)
 
 
-def test_a_lane_that_is_passed_wins_over_a_bots_own_and_that_over_the_configs(
+def test_the_commands_lane_wins_over_a_bots_and_a_bots_over_the_configs(
     tmp_path: Path,
 ) -> None:
-    """A bot that joins the config's has no lane of its own, so the config's holds for it."""
+    """A bot of the command line has no lane of its own, so it gets the config's."""
     bots = "bots: [uniform, {bot: greedy, lane: inproc}]\npairs: 1\n"
     for lane, passed, expected in (
         ("process", None, ["process", "inproc", "process"]),
         ("process", "jail", ["jail", "jail", "jail"]),
         (None, None, ["inproc", "inproc", "inproc"]),  # the bots' default
     ):
-        found = read(tmp_path, bots + (f"lane: {lane}\n" if lane else ""))
-        entries = config.resolve_bots(found, ["more=uniform"], passed)
+        cup = read(tmp_path, bots + (f"lane: {lane}\n" if lane else ""))
+        entries = config.resolve_bots(cup, ["more=uniform"], passed)
         assert [entry.lane for entry in entries] == expected
 
 

@@ -13,15 +13,15 @@ PAIRS = 1000
 
 def chunks(seconds_per_pair: float) -> list[Chunk]:
     plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
-    found = []
+    planned = []
     while chunk := plan.next():
-        found.append(chunk)
+        planned.append(chunk)
         plan.learn(Played(chunk, [], {}, seconds_per_pair * chunk.pairs))
-    return found
+    return planned
 
 
 def test_every_pair_is_in_one_chunk() -> None:
-    """Whatever the speed, from a microsecond to a minute a pair."""
+    """At any speed, from a microsecond to a minute for a pair."""
     for seconds in (1e-6, 1e-3, 0.1, 60.0):
         pairs = [
             (chunk.pairing, pair)
@@ -32,7 +32,7 @@ def test_every_pair_is_in_one_chunk() -> None:
 
 
 def test_a_chunk_takes_a_fraction_of_a_second() -> None:
-    """Once the speed of a pairing is known; a slow pair is a chunk of its own."""
+    """After the first chunk has shown the speed; a slow pair is a chunk of its own."""
     for seconds in (0.001, 0.01):
         sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
         assert 0.2 <= max(sizes) * seconds <= 1
@@ -40,12 +40,12 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
 
 
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
-    """At 1/16 s a pair, a chunk of 0.3 s holds four whole pairs, and so do all that follow."""
+    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs, and so have all that follow."""
     assert [chunk.pairs for chunk in chunks(1 / 16)[:4]] == [1, 4, 4, 4]
 
 
 def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
-    """Whatever the order in which they are taken back."""
+    """In whatever order they are taken back."""
     plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
     first, second, third = plan.next(), plan.next(), plan.next()
     assert first

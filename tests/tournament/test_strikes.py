@@ -1,4 +1,4 @@
-"""Who is out is decided in the schedule's order, whatever order games are played in."""
+"""Which bots are out depends on the order of the schedule, not on the order of play."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def strike(pair: int, seat: int, loser: int) -> GameResult:
 
 
 def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
-    """The rest of its pairing and all later ones; games before stay as they were."""
+    """The rest of its pairing and all later ones; earlier games do not change."""
     strikes = Strikes(PAIRINGS, PAIRS, most=3)
     faults = [strike(*place, loser=1) for place in ((2, 0), (2, 1), (4, 0), (9, 1))]
     strikes.finish(0, 0, PAIRS, faults)  # a - b
@@ -38,8 +38,8 @@ def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
     assert not strikes.is_out(5)  # c - d
 
 
-def test_of_two_that_are_out_the_first_loses() -> None:
-    """A game between them has a loser, too."""
+def test_of_two_bots_that_are_out_the_first_loses() -> None:
+    """The first that went out loses their games."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
     strikes.finish(0, 0, PAIRS, [strike(0, 0, loser=1)])
     strikes.finish(1, 0, PAIRS, [strike(0, 0, loser=1)])
@@ -49,8 +49,8 @@ def test_of_two_that_are_out_the_first_loses() -> None:
     assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
 
 
-def test_the_first_that_went_out_may_be_the_second_of_its_pairing() -> None:
-    """d goes out in a - d and c after it in b - c, so that d loses the games of c - d."""
+def test_the_bot_that_went_out_first_may_be_the_second_of_its_pairing() -> None:
+    """d goes out in a - d and c later in b - c, so d loses the games of c - d."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
     for number in range(len(PAIRINGS)):
         guilty = {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]}.get(number, [])
@@ -59,8 +59,8 @@ def test_the_first_that_went_out_may_be_the_second_of_its_pairing() -> None:
     assert strikes.take_due()[-1] == Forfeits(5, 0, 40, loser=1)
 
 
-def test_who_went_out_first_is_decided_by_the_schedule() -> None:
-    """c's fault in b - c is finished before d's in a - d, and comes after it all the same."""
+def test_the_schedule_decides_which_bot_went_out_first() -> None:
+    """c's fault in b - c is reported before d's in a - d, but counts after it."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
     strikes.finish(3, 0, PAIRS, [strike(0, 0, loser=1)])  # b - c
     assert list(strikes.out) == []
@@ -71,8 +71,8 @@ def test_who_went_out_first_is_decided_by_the_schedule() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
-    """Every order of chunks of every size makes the same games forfeits."""
+def test_the_order_in_which_chunks_arrive_changes_nothing(seed: int) -> None:
+    """Chunks of any size in any order make the same games forfeits."""
     rng = Random(seed)
     faults = [
         [
@@ -83,7 +83,7 @@ def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
         ]
         for _ in PAIRINGS
     ]
-    found = []
+    outcomes = []
     for sizes in ([PAIRS], [1], [3, 1, 7]):
         chunks = []
         for number in range(len(PAIRINGS)):
@@ -100,6 +100,6 @@ def test_the_order_in_which_chunks_come_in_changes_nothing(seed: int) -> None:
             strikes.finish(number, first, pairs, rng.sample(own, len(own)))
             for due in strikes.take_due():
                 games |= {(due.pairing, game): due.loser for game in range(due.first, due.end)}
-        found.append((games, list(strikes.out)))
-    assert found[0] == found[1] == found[2]
-    assert found[0][0]
+        outcomes.append((games, list(strikes.out)))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0][0]

@@ -1,4 +1,4 @@
-"""A tournament: how much may be asked for, what it comes to, and what its manifest says."""
+"""A tournament: the bounds of its numbers, its games and its manifest."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SMALLEST = {"seed": 0, "pairs": 1, "workers": 1, "max_faults": 1}
 def read(folder: Path, **numbers: int) -> config.Config:
     """Return the config of two bots with these numbers."""
     path = folder / "cup.yaml"
-    given = {"pairs": 1} | numbers
-    path.write_text("bots: [a, b]\n" + "".join(f"{name}: {n}\n" for name, n in given.items()))
+    keys = {"pairs": 1} | numbers
+    path.write_text("bots: [a, b]\n" + "".join(f"{name}: {n}\n" for name, n in keys.items()))
     return config.read(path)
 
 
@@ -42,25 +42,25 @@ def read(folder: Path, **numbers: int) -> config.Config:
 def test_a_number_may_be_as_large_and_as_small_as_its_bounds(
     tmp_path: Path, name: str, value: int, outside: int
 ) -> None:
-    """One more or one less is refused, and the bound is told."""
+    """One more or one less is refused, and the error names the bound."""
     assert getattr(read(tmp_path, **{name: value}), name) == value
     relation = "<=" if outside > value else ">="
     with pytest.raises(InputError, match=f"{name}: expected `int` {relation} {value}$"):
         read(tmp_path, **{name: outside})
 
 
-def test_what_a_config_does_not_say_has_a_value_all_the_same(tmp_path: Path) -> None:
-    """Seed 0, ten faults, the published rules, as many workers as the machine has cores."""
-    found = read(tmp_path)
-    assert (found.seed, found.max_faults, found.workers, found.lane) == (0, 10, None, None)
-    assert (found.game_rules(), found.limits) == (STANDARD, Limits())
+def test_what_a_config_does_not_say_has_a_default(tmp_path: Path) -> None:
+    """Seed 0, ten faults, the published rules and limits; workers and lane are left open."""
+    cup = read(tmp_path)
+    assert (cup.seed, cup.max_faults, cup.workers, cup.lane) == (0, 10, None, None)
+    assert (cup.game_rules(), cup.limits) == (STANDARD, Limits())
 
 
 def test_a_config_and_its_bots_cannot_be_changed(tmp_path: Path) -> None:
-    """They are values."""
-    found: Any = read(tmp_path)
+    """They are immutable values."""
+    cup: Any = read(tmp_path)
     with pytest.raises(AttributeError):
-        found.seed = 1
+        cup.seed = 1
     bot: Any = config.BotEntry("a")
     with pytest.raises(AttributeError):
         bot.lane = "jail"
@@ -68,20 +68,20 @@ def test_a_config_and_its_bots_cannot_be_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["0", "a.b", "cup-2_c", "Z"])
 def test_a_name_of_letters_digits_and_marks_names_a_folder(tmp_path: Path, name: str) -> None:
-    """It wins over the name of the file."""
+    """It replaces the name of the file."""
     path = tmp_path / "cup.yaml"
     path.write_text(f"bots: [a, b]\npairs: 1\nname: '{name}'\n")
     assert config.read(path).name == name
 
 
-def test_a_bots_lane_comes_from_the_command_or_from_it_or_from_the_config(tmp_path: Path) -> None:
-    """In this order; bots named on the command line have no place of their own."""
+def test_a_bots_lane_comes_from_the_command_the_bot_or_the_config(tmp_path: Path) -> None:
+    """In this order; bots named on the command line have no lane of their own."""
     path = tmp_path / "cup.yaml"
     path.write_text("bots: [{bot: greedy, lane: inproc}, uniform]\npairs: 1\nlane: process\n")
-    found = config.read(path)
+    cup = config.read(path)
 
     def lanes(lane: str | None) -> list[str]:
-        return [entry.lane for entry in config.resolve_bots(found, ["more=greedy"], lane)]
+        return [entry.lane for entry in config.resolve_bots(cup, ["more=greedy"], lane)]
 
     assert lanes(None) == ["inproc", "process", "process"]
     assert lanes("inproc") == ["inproc"] * 3
@@ -109,7 +109,7 @@ def test_every_pairing_plays_each_of_its_pairs_twice(cup: Tournament) -> None:
 
 
 def test_a_tournament_works_out_its_pairings_once(cup: Tournament) -> None:
-    """And cannot be changed afterwards."""
+    """It cannot be changed afterwards."""
     assert cup.pairings is cup.pairings
     assert cup.by_label is cup.by_label
     with pytest.raises(FrozenInstanceError):

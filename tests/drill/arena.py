@@ -244,7 +244,7 @@ ARENA = [
         "tests/runs/test_verify.py::test_a_fault_a_ply_too_early_or_too_late_is_named",
     ),
     Fault(
-        "a verify that believes who lost by rule",
+        "a verify that believes the loser of a forfeit by rule",
         "arena/runs/verify.py",
         "forfeit_by_rule(fixture.pair, fixture.seat, 1 - by_rule.loser)",
         "forfeit_by_rule(fixture.pair, fixture.seat, result.winner)",

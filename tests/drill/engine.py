@@ -6,7 +6,7 @@ from tests.drill.fault import Fault
 
 ENGINE = [
     Fault(
-        "a leaked count: the view counts an unseen card too many",
+        "a leaked count: the view counts one unseen card too few",
         "engine/view.py",
         "        seen = self.hand + self.piles[0] + self.piles[1] + pack_of(self.row)\n",
         "        seen = self.hand + self.piles[0] + self.piles[1] + pack_of(self.row) + 1\n",

@@ -206,12 +206,12 @@ def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
     slow = inproc(write(tmp_path, "slow", body + "        return view.legal[0]"))
     for limits, message in (
         (Limits(decision=0.01), "no answer within 0.01 s"),
-        (Limits(decision=0.5, game=0.1), "the 0.1 s of the game are used up"),
+        (Limits(decision=10.0, game=0.3), "the 0.3 s of the game are used up"),
     ):
         game = played(slow, UNIFORM, limits=limits)[0]
         assert game.winner == 1
         assert fault_of(game)[:2] == ("timeout", message)
-    assert game.plies > 4
+    assert game.plies > 4  # of the last limit: no single decision took 0.3 s
 
 
 def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:

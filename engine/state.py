@@ -213,7 +213,7 @@ class State:
 def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     """Return the cards a seat has played in a round (from 0), oldest first."""
     start = number * rules.round_plies
-    first = start + (seat - number & 1)  # the seats begin rounds by turns (R3)
+    first = start + (seat - number & 1)  # the seats begin rounds alternately (R3)
     return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
 
 

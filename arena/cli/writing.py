@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.check.extent import GAMES, SECONDS
-from arena.cli.options import PATH, SEED, parse_json
+from arena.cli.options import PATH, SECONDS_RANGE, SEED, parse_json
 
 if TYPE_CHECKING:
     from arena.check.item import Item
@@ -63,7 +63,7 @@ def new(name: str, folder: Path) -> None:
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the deals.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(1, 86_400),
+    type=SECONDS_RANGE,
     default=SECONDS,
     show_default=True,
     help="About how long; a slow bot plays fewer games.",

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
 from arena.executors.log import RunLog, logger
-from arena.executors.member import Member, servers, start_server
+from arena.executors.member import Member, defer_interrupts, servers, start_server
 from arena.lanes.cleanup import children, count_descendants, kill_orphans, scratch_folder
 from arena.lanes.process import MOST_PROCESSES
 from arena.tournament.chunk import Played
@@ -97,13 +97,16 @@ class _Crew:
                 if self.deaths.is_unsafe(chunk.pairing):
                     chunk = chunk._replace(apart=True)
                 if number == len(self.members):
-                    self.members.append(self._hire())
+                    self._hire()
                 self.members[number].give(chunk)
 
-    def _hire(self) -> Member:
+    def _hire(self) -> None:
+        """Add a worker; no signal comes between its start and its place among the members."""
         self.hired += 1
         folder = self.folder / f"worker-{self.hired}"
-        return Member(self.payload, self.tournament.limits, folder, self.log)
+        with defer_interrupts():
+            member = Member(self.payload, self.tournament.limits, folder, self.log)
+            self.members.append(member)
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""

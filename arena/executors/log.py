@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from logging.handlers import QueueHandler
 from pathlib import Path
-from threading import Thread
+from threading import RLock, Thread
 from typing import Any, Final, NamedTuple
 
 from multiprocessing_logging import MultiProcessingHandler
@@ -28,6 +28,7 @@ START_METHOD: Final = "forkserver"
 QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 """What of the parent's log is shown on the terminal."""
 
+_one_at_a_time = RLock()  # the start method belongs to the whole program
 _PATIENCE = 10.0  # seconds
 _PATIENCE_WITH_THE_DEAD = 0.5  # a record that a killed worker had begun to send never comes
 _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
@@ -88,11 +89,12 @@ class RunLog:
 @contextmanager
 def keep_start_method() -> Iterator[None]:
     """Leave the program's default start method as it is, even if it is not set yet."""
-    before = multiprocessing.get_start_method(allow_none=True)
-    try:
-        yield
-    finally:
-        multiprocessing.set_start_method(before, force=True)
+    with _one_at_a_time:
+        before = multiprocessing.get_start_method(allow_none=True)
+        try:
+            yield
+        finally:
+            multiprocessing.set_start_method(before, force=True)
 
 
 @contextmanager

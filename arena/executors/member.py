@@ -31,6 +31,7 @@ _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _CONTEXT = multiprocessing.get_context(START_METHOD)
+_one_at_a_time = threading.RLock()  # what `_starting` changes belongs to the whole program
 
 
 class Member:
@@ -174,9 +175,9 @@ def _starting() -> Iterator[None]:
     main guard, a notebook and standard input do not survive that. It would also import a bot
     called random.py from the current folder.
     """
-    main = sys.modules["__main__"]
-    safe_path = os.environ.get("PYTHONSAFEPATH")
-    with _interrupts_deferred(), keep_start_method():
+    with _one_at_a_time, defer_interrupts(), keep_start_method():
+        main = sys.modules["__main__"]
+        safe_path = os.environ.get("PYTHONSAFEPATH")
         sys.modules["__main__"] = types.ModuleType("__main__")
         os.environ["PYTHONSAFEPATH"] = "1"
         try:
@@ -190,23 +191,25 @@ def _starting() -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the end, and from every process that begins meanwhile for good.
+def defer_interrupts() -> Iterator[None]:
+    """Hold SIGINT and SIGTERM back until the end.
 
-    The mask is what a new process inherits. The handler is for signals that reach another
-    thread of this process; only the main thread can set it.
+    Processes that begin meanwhile inherit the mask and so never get Ctrl-C. The handlers are
+    for signals that reach another thread of this process; only the main thread can set them.
     """
-    resource_tracker.ensure_running()  # would lift the mask if it began inside
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    resource_tracker.ensure_running()  # lifts the mask where it begins
     held: list[int] = []
-    in_main = threading.current_thread() is threading.main_thread()
-    if in_main:
-        before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda number, _: held.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        if in_main:
-            signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         if held:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(held[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
@@ -21,7 +22,7 @@ def make_bar(games: int, played: int = 0, *, shown: bool = True) -> Bar:
             total=games,
             initial=played,
             unit=" games",
-            disable=None if shown else True,
+            disable=None if shown and sys.stderr else True,  # a daemon may have no stderr
             dynamic_ncols=True,
             leave=False,
         )

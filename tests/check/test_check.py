@@ -291,6 +291,7 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
         ("nobody", "error: bot 'nobody': no bot"),
         ("./none.py", "No such file"),
         ("greedy --games 0", "'--games': 0 is not in the range"),
+        ("greedy --seconds nan", "'--seconds': 'nan' is not a number"),
         ("greedy --limits x", "error: --limits: JSON is malformed"),
         ("", "Missing argument 'BOT'"),
     ],

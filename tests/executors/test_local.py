@@ -15,6 +15,7 @@ from arena.entries.resolve import resolve
 from arena.errors import WorkerDied
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
+from arena.executors.member import defer_interrupts
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -72,18 +73,22 @@ def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
 
 
 def test_a_run_changes_nothing_in_the_program_around_it(tmp_path: Path) -> None:
-    """Neither start method nor signal handlers, environment or `__main__`."""
+    """Neither start method nor signals, environment or `__main__`, also by three at once."""
     (tmp_path / "script.py").write_text(
         PLAY
-        + "import multiprocessing, os, signal, sys\n"
+        + "import multiprocessing, os, signal, sys, threading\n"
         + "def around():\n"
         + "    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)\n"
         + "    method = multiprocessing.get_start_method(allow_none=True)\n"
         + "    handlers = [signal.getsignal(number) for number in numbers]\n"
         + "    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])\n"
         + "    return method, handlers, mask, dict(os.environ), sys.modules['__main__']\n"
+        + "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\n"
         + "before = around()\n"
         + "main()\n"
+        + "threads = [threading.Thread(target=main) for _ in range(3)]\n"
+        + "for thread in threads: thread.start()\n"
+        + "for thread in threads: thread.join()\n"
         + "assert around() == before, (before, around())\n"
         + "multiprocessing.set_start_method('spawn')\n"
     )
@@ -130,3 +135,18 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     with pytest.raises(WorkerDied) as caught:
         list(LocalExecutor(1).play(plan, tournament, RunLog([])))
     assert str(caught.value) == f"a worker process did not start: {reason}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_until_a_worker_has_its_place(number: signal.Signals) -> None:
+    """It comes once at the end, to the handler that was there before."""
+    events: list[str] = []
+    before = signal.signal(number, lambda *_: events.append("signal"))
+    try:
+        with defer_interrupts(), defer_interrupts():
+            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), number)
+            events.append("started")
+        assert events == ["started", "signal"]
+    finally:
+        signal.signal(number, before)

@@ -132,7 +132,8 @@ def verify(run: Path, sample: int, workers: int | None) -> None:
 
     \b
     Example:
-      arena play greedy uniform --pairs 10 --out results/check && arena verify results/check
+      arena play greedy uniform --pairs 10 --out results/check &&
+        arena verify results/check
     """
     from arena.executors.local import LocalExecutor
     from arena.runs.verify import verify as verify_run

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,8 +23,6 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_FILES = "arena.results.files"
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class _Run:
         with make_bar(self.tournament.games, self.kept, shown=self.show_progress) as bar:
             for played in executor.play(plan, self.tournament, log):
                 if not self.played:  # pandas and scipy are imported while the workers play
-                    threading.Thread(target=importlib.import_module, args=(_FILES,)).start()
+                    threading.Thread(target=_import_files).start()
                 self._keep(played, plan)
                 bar.update(len(played.results))
         self._carry_out_forfeits()
@@ -166,3 +163,9 @@ class _Run:
                 writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
             folder.write(writers)
         return files.standings
+
+
+def _import_files() -> None:
+    """Import pandas and scipy ahead of time; the files of a run need them."""
+    with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
+        import arena.results.files  # noqa: F401

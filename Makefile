@@ -14,9 +14,8 @@ test: .venv/test  ## everything that must pass
 	$(BIN)/mypy
 	$(BIN)/pytest -n 3 --dist worksteal
 
-study: .venv/test  ## the tests that take long, and the drill
+study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study
-	$(BIN)/python -m tests.drill
 
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
 	$(BIN)/python -m bench $(BENCH)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
+from tests.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
     signal.signal(signal.SIGINT, signal.default_int_handler)  # child processes would inherit it
@@ -45,7 +46,7 @@ def run_command(folder: Path, *words: str, **environment: str) -> Done:
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
 

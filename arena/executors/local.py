@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_FROM_OUTSIDE = ("ended by SIGKILL", "ended by SIGTERM")
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 
@@ -152,7 +153,7 @@ class _Crew:
         A worker that may have been killed from outside is forgiven, but not again and again.
         """
         self.stillborn += 1
-        forgiven = exit_status in _FROM_OUTSIDE and not hung and not member.words
+        forgiven = member.process.exitcode in _FROM_OUTSIDE and not hung and not member.words
         if not forgiven or self.stillborn >= _MOST_STILLBORN:
             reason = member.words or hung or exit_status
             raise WorkerDied(f"a worker process did not start: {reason}")

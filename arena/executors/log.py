@@ -88,7 +88,10 @@ class RunLog:
 
 @contextmanager
 def keep_start_method() -> Iterator[None]:
-    """Leave the program's default start method as it is, even if it is not set yet."""
+    """Leave the program's default start method as it is, even if it is not set yet.
+
+    One thread at a time: processes are started, and the method is set, only inside.
+    """
     with _one_at_a_time:
         before = multiprocessing.get_start_method(allow_none=True)
         try:

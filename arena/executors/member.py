@@ -31,7 +31,6 @@ _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _CONTEXT = multiprocessing.get_context(START_METHOD)
-_one_at_a_time = threading.RLock()  # what `_starting` changes belongs to the whole program
 
 
 class Member:
@@ -175,7 +174,7 @@ def _starting() -> Iterator[None]:
     main guard, a notebook and standard input do not survive that. It would also import a bot
     called random.py from the current folder.
     """
-    with _one_at_a_time, defer_interrupts(), keep_start_method():
+    with defer_interrupts(), keep_start_method():  # which lets in one thread at a time
         main = sys.modules["__main__"]
         safe_path = os.environ.get("PYTHONSAFEPATH")
         sys.modules["__main__"] = types.ModuleType("__main__")

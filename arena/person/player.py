@@ -86,9 +86,9 @@ def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
         "Type a card's sign or its name to play it to the end of the row, T to take.",
         "Commands: board shows the table again, history all actions so far, quit ends the game.",
         f"In each of the {rules.rounds} rounds the players act in turn: each plays "
-        f"{rules.hand_size} cards and takes once, at any time; the player who did not begin this round begins "
-        f"the next. A take brings the last {rules.take_size} cards of the row, or all if there "
-        f"are fewer, into one's pile; the rest stays.",
+        f"{rules.hand_size} cards and takes once, at any time; the player who did not begin this "
+        f"round begins the next. A take brings the last {rules.take_size} cards of the "
+        f"row, or all if there are fewer, into one's pile; the rest stays.",
         f"The player who holds {rules.cities_needed} cities wins at once. Otherwise the points "
         f"after the last round decide: {values} points for more cards of the supports 5, 6, 7, 8 "
         f"than the other; {rules.set_bonus} for every set of the four; alliances add their "

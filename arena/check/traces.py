@@ -20,10 +20,10 @@ _SHOWN = 3
 
 def check_time(sparring: Sparring) -> Item:
     """Return how long decisions took."""
-    timing = sparring.timing
-    median, p99, longest = timing.quantile(0.5), timing.quantile(0.99), timing.longest
+    times = sparring.timing.cpu
+    median, p99, longest = times.quantile(0.5), times.quantile(0.99), times.longest
     message = f"median {_ms(median)}, 99 % {_ms(p99)}, longest {_ms(longest)} per decision"
-    figures = {"median": median, "p99": p99, "max": longest, "decisions": timing.decisions}
+    figures = {"median": median, "p99": p99, "max": longest, "decisions": times.count}
     limit = sparring.candidate.limits.decision
     if longest <= _HALF * limit:
         return Item("time", "ok", message, figures=figures)

@@ -111,7 +111,7 @@ class _Crew:
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
-        silent = {m.pid: m for m in self.members if m.chunks and m.silence() > _LONG}
+        silent = {m.pid: m for m in self.members if m.chunks and m.silence().wall > _LONG}
         counts = count_descendants([*silent]) if silent else {}
         most = MOST_PROCESSES * len(self.tournament.entries)
         for pid, member in silent.items():

@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from arena.executors.log import logger
@@ -24,7 +25,7 @@ from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Forfeit
 from arena.lanes.output import Output
-from arena.lanes.process import MOST_GAMES, BotProcess, bot_process
+from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -35,6 +36,9 @@ from engine.strategy import Clock
 _CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
 _TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
 _KNOWN = 100  # decisions, before a bot is called cheap
+_QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
+_MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
+_TRIALS = 6  # times that a game is played whose process ends at another decision each time
 
 
 class Reporter:
@@ -114,13 +118,26 @@ class Worker:
         remote = [label for label in pairing if not self._is_local(label, chunk)]
         if not remote or chunk.apart or self.unsteady & {*remote}:
             return 1
-        most = MOST_GAMES
-        for label in remote:
-            process = self._process(label)
-            with suppress(Forfeit):  # the game itself will find it
-                process.start()
-            most = min(most, process.games)
-        return most
+        return min(map(self._most_games, remote))
+
+    def _most_games(self, label: str) -> int:
+        """Return about how many games a bot's process can be asked at once.
+
+        All answers together must be in time for any one of them. A program decides by itself.
+        """
+        process = self._process(label)
+        with suppress(Forfeit):  # the game itself will find it
+            process.start()
+        if self.tournament.by_label[label].command:
+            return process.games
+        known = self._known[label]
+        seconds = known.wall.mean
+        if known.decisions < _KNOWN or seconds > _QUICK:
+            return 1
+        limits = self.tournament.limits
+        of_game = inf if limits.game is None else limits.game / self.tournament.rules.game_plies
+        most = int(_MOST_SHARE * min(limits.decision, of_game) / max(seconds, 1e-9))
+        return max(1, min(process.games, most))
 
     def _play_fixtures(
         self, chunk: Chunk, fixtures: list[Fixture], together: int
@@ -149,7 +166,7 @@ class Worker:
     def _is_cheap(self, label: str) -> bool:
         """Return whether a bot's decisions need no reading of the clock one by one."""
         known = self._known[label]
-        return known.decisions > _KNOWN and known.mean < _CHEAP
+        return known.decisions > _KNOWN and known.wall.mean < _CHEAP
 
     def _play_untimed(self, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with one reading of the clock instead of one for each decision.
@@ -179,17 +196,33 @@ class Worker:
         finished = play_together(
             [self._asking(chunk, *game, slot) for slot, game in enumerate(games)]
         )
-        if None in finished:
-            labels = games[0][0].pairing
-            self.unsteady |= {
-                label
-                for label in labels
-                if label in self.processes and self.processes[label].pid is None
-            }
-        for index, game in enumerate(games):
-            if finished[index] is None:
-                (finished[index],) = play_together([self._asking(chunk, *game, 0)])
-        return [end for end in finished if end is not None]
+        if None in finished and all(p.pid is not None for p in self.processes.values()):
+            self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        return [
+            self._play_alone(chunk, *game, before=end)
+            for game, end in zip(games, finished, strict=True)
+        ]
+
+    def _play_alone(
+        self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
+    ) -> Finished:
+        """Return the end of a game, played again by itself where that is in doubt.
+
+        A process may have been ended from outside. So it is the bot's fault only if it ends
+        twice at the same decision of a game that is played by itself.
+        """
+        for _ in range(_TRIALS):
+            if before is not None and not before.crashed:
+                return before
+            (finished,) = play_together([self._asking(chunk, fixture, draw, 0)])
+            assert finished is not None
+            again = before is not None and before.state.history == finished.state.history
+            if finished.fault and (again or not finished.crashed):
+                self.unsteady.add(fixture.labels[finished.guilty or 0])
+                return finished
+            before = finished
+        assert before is not None
+        return before
 
     def _asking(self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int) -> Asking[Finished]:
         players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
@@ -222,7 +255,7 @@ class Worker:
         )
 
     def _clock(self) -> Clock:
-        return Clock(self.tournament.limits.decision, self.tournament.limits.game)
+        return self.tournament.limits.clock()
 
     def _process(self, label: str) -> BotProcess:
         """Return the process of a bot, which starts when it is first asked."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from arena.entries.entry import Entry
-from arena.games.match import Asking, Question
+from arena.games.match import Asking, Doubt, Question
 from arena.games.timing import Timing
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, forfeit_from, late_forfeit
+from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess
 from engine import IllegalAction, Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text
 from engine.state import Seat, checked
-from engine.strategy import Clock
+from engine.strategy import Clock, Spent
 from engine.view import View
 
-_FOREVER = float("inf")
 _pack_text = lru_cache(4096)(pack_text)
 _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
 
@@ -78,12 +79,12 @@ class InprocPlayer:
         return action
 
     def _stop_clock(self) -> None:
-        seconds, in_time = self.clock.stop()
-        self.timing.add(seconds)
+        spent, in_time = self.clock.stop()
+        self.timing.add(spent)
         if self.output.kept:
             self.printed = (self.printed + self.output.take())[-MOST_OUTPUT:]
         if not in_time:
-            raise late_forfeit(self.clock, self.printed)
+            raise late_forfeit(self.clock, spent, self.printed)
 
     def _forfeit(self, error: BaseException) -> Forfeit:
         return forfeit_from(error, self.printed + self.output.take())
@@ -113,6 +114,7 @@ class RemotePlayer:
         self.clock = clock
         self.timing = timing
         self.asking = asking
+        self.at_most = 0.0  # seconds of the game's limit that may have been used
 
     def begin(self) -> Asking[None]:
         """Start the process if it does not run, and announce the game."""
@@ -150,19 +152,31 @@ class RemotePlayer:
             yield from self._ask(End(game=self.slot))
 
     def _ask(self, message: Message) -> Asking[Answer]:
-        limit = self.clock.limit()
-        seconds = _FOREVER if limit is None else limit
+        charged, wall = self.clock.limit(), self.clock.wall_limit()
+        allowed = Allowed(inf if charged is None else charged, inf if wall is None else wall)
         try:
-            answer = yield Question(self.process, message, seconds)
+            answer, spent, shared = yield Question(self.process, message, allowed)
         except Forfeit as forfeit:
-            fault = forfeit.fault
-            if fault.kind == "timeout" and self.process.pid is None:
-                raise late_forfeit(self.clock, fault.output, fault.message) from None
+            if forfeit.spent is not None:
+                _, detail, _, output = forfeit.fault
+                raise late_forfeit(self.clock, forfeit.spent, output, detail) from None
             raise
-        self.timing.add(answer.seconds)
-        if not self.clock.spend(answer.seconds):
-            raise late_forfeit(self.clock, self.process.printed())
+        self._charge(spent, shared, allowed)
         return answer
+
+    def _charge(self, spent: Spent, shared: int, allowed: Allowed) -> None:
+        """Charge a decision; raise Doubt where it took an unknown share of too much time."""
+        part = Spent(*(seconds / shared for seconds in spent))
+        self.timing.add(part)
+        self.at_most += spent.charged
+        if shared > 1:
+            of_game = inf if self.clock.game is None else self.clock.game
+            if spent.charged > allowed.charged or spent.wall > allowed.wall:
+                raise Doubt
+            if self.at_most > of_game:
+                raise Doubt
+        if not self.clock.spend(part):
+            raise late_forfeit(self.clock, part, self.process.printed())
 
     def _choose(self, view: View) -> Choose:
         first, second = view.piles

@@ -46,7 +46,7 @@ class Clock:
     """
 
     __slots__ = (
-        "_before", "_cpu", "_limit", "_since", "backstop", "decision", "game", "game_backstop",
+        "_cpu", "_limit", "_since", "backstop", "decision", "game", "game_backstop",
         "used", "waited",
     )  # fmt: skip
 
@@ -64,7 +64,7 @@ class Clock:
         self.used = 0.0
         self.waited = 0.0
         self._since: float | None = None
-        self._cpu = self._before = 0.0
+        self._cpu = 0.0
         self._limit: float | None = None
 
     def left(self) -> float | None:
@@ -83,10 +83,9 @@ class Clock:
         """Return the seconds of wall time this decision may take from its beginning."""
         return _left_of(self.backstop, self.game_backstop, self.waited)
 
-    def start(self, limit: float | None = None, before: float = 0.0) -> None:
-        """Begin a decision; `limit` replaces the clock's own, `before` is charged with it."""
+    def start(self, limit: float | None = None) -> None:
+        """Begin a decision; `limit` replaces the clock's own."""
         self._limit = self.limit() if limit is None else limit
-        self._before = before
         self._cpu = process_time()
         self._since = perf_counter()
 
@@ -99,7 +98,7 @@ class Clock:
     def _spent(self) -> Spent:
         assert self._since is not None
         wall = perf_counter() - self._since
-        return Spent(wall, process_time() - self._cpu, self._before)
+        return Spent(wall, process_time() - self._cpu)
 
     def spend(self, spent: Spent) -> bool:
         """Count a decision, and return whether it was within the limits."""

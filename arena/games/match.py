@@ -62,11 +62,14 @@ class Question(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """The answer to a question, and the time that was spent on so many questions at once."""
+    """The answer to a question, and the time that was spent on all questions asked with it.
+
+    `share` is the mean of each of them.
+    """
 
     answer: Answer
     spent: Spent
-    shared: int = 1
+    share: Spent
 
 
 class Doubt(Exception):
@@ -201,8 +204,9 @@ def _ask(questions: Mapping[int, Question]) -> tuple[dict[int, Reply | Forfeit],
     allowed = Allowed(*map(min, zip(*(question.allowed for question in of_one), strict=True)))
     process = of_one[0].process
     answers, spent = process.ask([question.message for question in of_one], allowed)
+    share = spent if len(of_one) == 1 else Spent(*(part / len(of_one) for part in spent))
     replies: dict[int, Reply | Forfeit] = {
-        number: answer if isinstance(answer, Forfeit) else Reply(answer, spent, len(of_one))
+        number: answer if isinstance(answer, Forfeit) else Reply(answer, spent, share)
         for number, answer in zip(questions, answers, strict=False)
     }
     return replies, process.pid is None

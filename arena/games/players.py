@@ -155,28 +155,26 @@ class RemotePlayer:
         charged, wall = self.clock.limit(), self.clock.wall_limit()
         allowed = Allowed(inf if charged is None else charged, inf if wall is None else wall)
         try:
-            answer, spent, shared = yield Question(self.process, message, allowed)
+            answer, spent, share = yield Question(self.process, message, allowed)
         except Forfeit as forfeit:
             if forfeit.spent is not None:
                 _, detail, _, output = forfeit.fault
                 raise late_forfeit(self.clock, forfeit.spent, output, detail) from None
             raise
-        self._charge(spent, shared, allowed)
+        self.timing.add(share)
+        self.at_most += spent.charged
+        if share is not spent and self._may_be_late(spent, allowed):
+            raise Doubt
+        if not self.clock.spend(share):
+            raise late_forfeit(self.clock, share, self.process.printed())
         return answer
 
-    def _charge(self, spent: Spent, shared: int, allowed: Allowed) -> None:
-        """Charge a decision; raise Doubt where it took an unknown share of too much time."""
-        part = Spent(*(seconds / shared for seconds in spent))
-        self.timing.add(part)
-        self.at_most += spent.charged
-        if shared > 1:
-            of_game = inf if self.clock.game is None else self.clock.game
-            if spent.charged > allowed.charged or spent.wall > allowed.wall:
-                raise Doubt
-            if self.at_most > of_game:
-                raise Doubt
-        if not self.clock.spend(part):
-            raise late_forfeit(self.clock, part, self.process.printed())
+    def _may_be_late(self, spent: Spent, allowed: Allowed) -> bool:
+        """Return whether an answer may have taken too much of what was spent on several."""
+        of_game = inf if self.clock.game is None else self.clock.game
+        return (
+            spent.charged > allowed.charged or spent.wall > allowed.wall or self.at_most > of_game
+        )
 
     def _choose(self, view: View) -> Choose:
         first, second = view.piles

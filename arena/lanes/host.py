@@ -64,7 +64,6 @@ class Host:
         self.params: dict[str, Any] = {}
         self.rules: Rules
         self.games: dict[int, Game] = {}
-        self.used = 0.0  # processor time at the end of the last decision
 
     def answer(self, message: Message) -> Message:
         """Return the answer to a message, without its id."""
@@ -101,30 +100,24 @@ class Host:
     def _new(self, message: Message) -> Message:
         game = self.games[message["game"]] = Game(message)
         setup = Setup(Random(int(message["seed"], 16)), message["seat"], self.rules, game.clock)
-        self._start_clock(game, game.clock.limit())
+        game.clock.start()
         game.strategy = self.bot(setup, **deepcopy(self.params))
-        self._end_decision(game)
+        self._keep_output(game)
         return {}
 
     def _choose(self, game: Game, message: Message) -> Message:
         view = self._view(message)
         assert game.strategy is not None
-        self._start_clock(game, message["seconds_left"])
+        game.clock.start(message["seconds_left"])  # for the bot: the arena has its own clock
         action = game.strategy.choose(view)
-        self._end_decision(game)
+        self._keep_output(game)
         if type(action) is not int or action not in view.legal:
             action = checked(action, view.legal, len(view.history))
         return {"action": CHARS[action]}
 
-    def _start_clock(self, game: Game, limit: float | None) -> None:
-        """Let the bot see how much time it has left; the arena itself measures from outside."""
-        before = time.process_time() - self.used
-        game.clock.start(limit, before if self.used else 0.0)
-
-    def _end_decision(self, game: Game) -> None:
-        game.clock.stop()
-        self.used = time.process_time()
-        game.output = (game.output + self.output.take())[-MOST_OUTPUT:]
+    def _keep_output(self, game: Game) -> None:
+        if self.output.kept:
+            game.output = (game.output + self.output.take())[-MOST_OUTPUT:]
 
     def _view(self, message: Message) -> View:
         piles = message["piles"]

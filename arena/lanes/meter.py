@@ -60,20 +60,21 @@ class Stopwatch:
     """Measures the turns of a bot's processes, one after the other.
 
     The wall clock stands still while this process itself does not run: when it is stopped, or
-    the machine sleeps. Processor time between two turns is charged to the second.
+    the machine sleeps. `before` is the processor time between this turn and the one before.
     """
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
         self._end = meter.look()
         self._begin = self._end
-        self._wall = self._seen = self._before = 0.0
+        self._wall = self._seen = 0.0
+        self.before = 0.0
 
     def start(self) -> None:
         """Begin a turn."""
         stale = perf_counter() - self.meter.looked > _STALE
         self._begin = self.meter.look() if stale else self.meter.read()
-        self._before = self._begin - self._end
+        self.before = self._begin - self._end
         self._wall = 0.0
         self._seen = perf_counter()
 
@@ -90,7 +91,7 @@ class Stopwatch:
         cpu = self.meter.read() - self._begin
         if self._wall - cpu > _WAITED:
             cpu = self.meter.look() - self._begin
-        return Spent(self._wall, cpu, self._before)
+        return Spent(self._wall, cpu, self.before)
 
     def stop(self) -> Spent:
         """End the turn, and return its time."""

@@ -22,7 +22,7 @@ from arena.lanes.cleanup import descendants, sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Limits
-from arena.lanes.messages import Answer, Message, decode_answer, encode, hello
+from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch, family
 from engine import Rules
 from engine.strategy import Spent
@@ -31,6 +31,7 @@ MOST_LINE = 1 << 16
 MOST_PROCESSES = 32
 MOST_GAMES = 64
 _TICK = 0.1  # seconds between two looks at a process that has not answered
+_MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _READ = 1 << 16
 _JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
@@ -141,7 +142,7 @@ class BotProcess:
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them."""
         self._watch.start()
-        self._send(messages)
+        self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
         while len(answers) < len(messages):
             try:
@@ -152,9 +153,11 @@ class BotProcess:
                     break
         return Turn(answers, self._watch.stop())
 
-    def _send(self, messages: Sequence[Message]) -> None:
+    def _send(self, messages: Sequence[Message], before: float) -> None:
         lines = []
         for message in messages:
+            if before > _MUCH and isinstance(message, Choose) and message.seconds_left:
+                message.seconds_left = round(message.seconds_left - before, 6)
             message.id = self._asked
             self._asked += 1
             lines.append(encode(message))

@@ -92,7 +92,7 @@ def test_all_answers_together_may_take_what_one_of_them_may() -> None:
 
     together(late(), game(process, "a", 1))
     assert process.waited == [0.5]
-    assert heard == [Reply("LATE", Spent(0.5, 0.25), 2)]  # type: ignore[arg-type]
+    assert heard == [Reply("LATE", Spent(0.5, 0.25), Spent(0.25, 0.125))]  # type: ignore[arg-type]
 
 
 def test_a_game_in_doubt_is_undecided_and_the_others_go_on() -> None:

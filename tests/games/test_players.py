@@ -38,6 +38,12 @@ class Process:
         return "hello"
 
 
+def reply(spent: Spent, shared: int = 1, **answer: Any) -> Reply:
+    """Return an answer to one of so many questions, which took this time together."""
+    share = spent if shared == 1 else Spent(*(part / shared for part in spent))
+    return Reply(Answer(1, **answer), spent, share)
+
+
 class Seat:
     """A player of game 3 at seat 0, with what a test reads."""
 
@@ -54,7 +60,7 @@ class Seat:
         asking = self.player.choose(SEEN)
         question = next(asking)
         with pytest.raises(StopIteration) as stop:
-            asking.send(Reply(Answer(1, **answer), Spent(seconds, seconds)))
+            asking.send(reply(Spent(seconds, seconds), **answer))
         action: int = stop.value.value
         return question, action
 
@@ -63,7 +69,7 @@ class Seat:
         asking = self.player.choose(SEEN)
         next(asking)
         with pytest.raises(Forfeit) as caught:
-            asking.send(Reply(Answer(1, **answer), Spent(seconds, seconds)))
+            asking.send(reply(Spent(seconds, seconds), **answer))
         return caught.value.fault
 
 
@@ -105,7 +111,7 @@ def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
         seconds_per_game=9.0,
     )
     with pytest.raises(StopIteration):
-        asking.send(Reply(Answer(1, ready=True), Spent(wall=0.75, cpu=0.5)))
+        asking.send(reply(Spent(wall=0.75, cpu=0.5), ready=True))
     assert (seat.clock.used, seat.clock.waited) == (0.5, 0.75)
     assert (seat.timing.decisions, seat.timing.cpu.total) == (1, 0.5)
 
@@ -167,19 +173,19 @@ def test_a_share_of_a_message_is_charged_unless_it_may_have_been_too_much() -> N
     """
     seat = Seat(Clock(decision=2.0, game=4.0))
 
-    def reply(spent: Spent) -> None:
+    def answer(spent: Spent) -> None:
         asking = seat.player.choose(SEEN)
         next(asking)
         with pytest.raises(StopIteration):
-            asking.send(Reply(Answer(1, action="5"), spent, 4))
+            asking.send(reply(spent, 4, action="5"))
 
-    reply(Spent(wall=1.5, cpu=1.5))
-    reply(Spent(wall=9.0, cpu=0.5, before=1.5))
+    answer(Spent(wall=1.5, cpu=1.5))
+    answer(Spent(wall=9.0, cpu=0.5, before=1.5))
     assert seat.clock.used == 0.875
     assert seat.timing.wall.longest == 2.25
     for seconds in (3.0, 1.0):
         with pytest.raises(Doubt):
-            reply(Spent(seconds, seconds))
+            answer(Spent(seconds, seconds))
 
 
 def thrown(kind: str, spent: Spent | None = None) -> Fault:

@@ -121,20 +121,12 @@ class RemotePlayer:
         self.asking(None)
         self.process.start()
         self.process.forget_output()
-        yield from self._ask(
-            New(
-                game=self.slot,
-                seat=self.seat,
-                seed=f"{self.luck:032x}",
-                seconds_per_decision=self.clock.decision,
-                seconds_per_game=self.clock.game,
-            )
-        )
+        yield from self._ask(self.begin_message())
 
     def choose(self, view: View, /) -> Asking[Action]:
         """Return the bot's action, checked."""
         self.asking(view.history)
-        answer = yield from self._ask(self._choose(view))
+        answer = yield from self._ask(self.choose_message(view))
         if answer.action is None:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())
         number = CHARS.find(answer.action) if len(answer.action) == 1 else -1
@@ -176,7 +168,18 @@ class RemotePlayer:
             spent.charged > allowed.charged or spent.wall > allowed.wall or self.at_most > of_game
         )
 
-    def _choose(self, view: View) -> Choose:
+    def begin_message(self) -> New:
+        """Return the message that the game begins."""
+        return New(
+            game=self.slot,
+            seat=self.seat,
+            seed=f"{self.luck:032x}",
+            seconds_per_decision=self.clock.decision,
+            seconds_per_game=self.clock.game,
+        )
+
+    def choose_message(self, view: View) -> Choose:
+        """Return the message that it is the bot's turn, with all that its seat sees."""
         first, second = view.piles
         return Choose(
             game=self.slot,

@@ -67,7 +67,7 @@ def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> 
         while not state.over:
             seen = view(state, state.to_act)
             expected.append(seen)
-            answer = host.answer(json.loads(encode(player._choose(seen))))
+            answer = host.answer(json.loads(encode(player.choose_message(seen))))
             assert answer["action"] == "5678234xyzCT"[seen.legal[-1]]
             state.apply(rng.choice(seen.legal))
     assert Recorder.seen == expected

@@ -54,6 +54,10 @@ ROGUES = {
     "loops": "waits.py(how='loops')",
     "sleeps": "waits.py(how='sleeps')",
     "swallows": "waits.py(how='swallows')",
+    "bends_clock": "bends.py(how='clock')",
+    "bends_in_child": "bends.py(how='child')",
+    "bends_in_grandchild": "bends.py(how='grandchild')",
+    "bends_in_thread": "bends.py(how='thread')",
     "stops": "dies.py(how='sigstop')",
     "exits_at_once": "dies.py(how='os_exit')",
     "kills_itself": "dies.py(how='sigkill')",
@@ -78,6 +82,9 @@ ROGUES = {
     "mutates": "mutates.py",
 }
 """Every rogue in Python, by its label: its file and parameters."""
+
+WORKING = {"works_on": "works_on.py"}
+"""Rogues that work while it is their opponent's turn."""
 
 UNTRUE = {
     "peeks_in_frames": "peeks.py(where='frames')",
@@ -134,7 +141,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | UNTRUE)[name])
+    return str(FOLDER / (ROGUES | UNTRUE | WORKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

@@ -97,7 +97,7 @@ class Sparring:
         self.process = self._stack.enter_context(
             bot_process(entry, rules, limits, folder, candidate.beat, environment=environment)
         )
-        self.worker.processes[entry.label] = self.process
+        self.worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], self.process)
         self.actions: dict[Fixture, str] = {}
         self.timing = Timing()
         self.seconds = 0.0

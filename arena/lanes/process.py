@@ -30,7 +30,7 @@ MOST_PROCESSES = 32
 MOST_GAMES = 16
 _TICK = 0.1  # seconds between two looks at a process that has not answered
 _READ = 1 << 16
-_JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
@@ -91,16 +91,7 @@ class BotProcess:
         self.games = max(1, min(MOST_GAMES, answer.games))
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self.launch.words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.launch.folder,
-            env=self.launch.environment,
-            start_new_session=True,
-        )
+        process = self.launch.popen()
         self._stdin, self._stdout, self._stderr = (
             _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -233,8 +224,8 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
-        if self.launch.jailed and status > _JAILED_SIGNAL:
-            status = _JAILED_SIGNAL - status
+        if self.launch.contained and status > _CONTAINED_SIGNAL:
+            status = _CONTAINED_SIGNAL - status
         return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:

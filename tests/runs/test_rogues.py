@@ -22,8 +22,8 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.lanes.launch import find_bubblewrap
 from arena.lanes.limits import Limits
 from arena.results.folder import RunFolder
 from arena.runs.run import run

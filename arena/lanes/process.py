@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import IO
 
 import msgspec
-import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
-from arena.lanes.cleanup import descendants, sweep
+from arena.lanes.cleanup import sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.jail import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import GRACE, Limits
+from arena.lanes.memory import read_usage
 from arena.lanes.messages import Answer, Message, decode_answer, encode, hello
 from engine import Rules
 
@@ -63,6 +64,7 @@ class BotProcess:
         self._received = b""
         self._output = b""
         self._since = 0.0
+        self._looked = time.monotonic()  # when the processes were last counted
 
     @property
     def pid(self) -> int | None:
@@ -150,7 +152,6 @@ class BotProcess:
     def _line(self, seconds: float) -> bytes:
         """Return the next line of output without its end."""
         start = time.monotonic()
-        looked = start
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
                 message = f"a line of more than {MOST_LINE:,} bytes"
@@ -161,8 +162,8 @@ class BotProcess:
                 message = "(an incomplete line arrived)" if self._received else ""
                 raise self._kill_for(Forfeit("timeout", message))
             self._transfer(min(left, _TICK))
-            if now - looked > _TICK:
-                looked = now
+            if now - self._looked > _TICK:
+                self._looked = now
                 self.waiting()
                 self._check_processes()
         line, _, self._received = self._received.partition(b"\n")
@@ -229,11 +230,16 @@ class BotProcess:
         return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:
+        """Kill the bot if its processes are too many, or use too much memory together."""
         assert self._process is not None
-        with suppress(psutil.Error):
-            if len(descendants(psutil.Process(self._process.pid))) > MOST_PROCESSES:
-                message = f"started more than {MOST_PROCESSES} processes"
-                raise self._kill_for(Forfeit("crash", message))
+        most = self.limits.memory << 20
+        usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
+        if usage.processes > MOST_PROCESSES:
+            message = f"started more than {MOST_PROCESSES} processes"
+            raise self._kill_for(Forfeit("crash", message))
+        if usage.memory > most:
+            message = f"its processes use more than {self.limits.memory} MB together"
+            raise self._kill_for(Forfeit("memory", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""

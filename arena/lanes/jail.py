@@ -39,7 +39,7 @@ _LINKS = {
 }
 _KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver")  # of /proc
 _OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
-_MOST_PROCESSES = {True: 32, False: 64}  # threads count; of our host, and of a command
+_MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
 
 
@@ -94,7 +94,7 @@ def shown(entry: Entry, words: list[str]) -> list[Path]:
             if place.exists() and not place.is_relative_to("/usr"):
                 paths[place] = None
     for path in paths:
-        if IS_ROOT and not _is_public(path):
+        if not _is_shareable(path):
             raise InputError(
                 f"bot {entry.label!r}: lane jail: only root can read {path}; "
                 f"chmod -R o+rX {path}, or start the arena as an ordinary user"
@@ -103,7 +103,10 @@ def shown(entry: Entry, words: list[str]) -> list[Path]:
     return [path for path in paths if path not in inner]
 
 
-def _is_public(path: Path) -> bool:
+def _is_shareable(path: Path) -> bool:
+    """Return whether the user that a jailed bot becomes can read a file or folder."""
+    if not IS_ROOT:  # it stays the user, seen from outside
+        return True
     mode = path.stat().st_mode
     return bool(mode & 0o004) and (not path.is_dir() or bool(mode & 0o001))
 
@@ -141,7 +144,8 @@ def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
 def _place_of(file: Path) -> Path:
     """Return a file's folder if that is a bot's own folder, else the file."""
     folder = file.parent
-    return file if folder.name == "bin" or why_hidden(folder) else folder
+    is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
+    return folder if is_own else file
 
 
 def _system() -> Iterator[str]:
@@ -151,6 +155,7 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", os.readlink(path), path)
         else:
             yield from ("--ro-bind-try", path, path)
+    yield from ("--dir", "/etc")
     for path in _ETC:
         yield from ("--ro-bind-try", path, path)
 

@@ -20,7 +20,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Usage(NamedTuple):
-    """How many processes there are below the first one, and the bytes that all of them use."""
+    """How many processes there are below the first one, and the bytes that all use."""
 
     processes: int
     memory: int
@@ -35,8 +35,8 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
     """
     below = find_below(pid)
     folder = _folder_bytes(below, private) if private else 0
-    if (memory := sum(map(_resident, below)) + folder) > most:
-        memory = _shared_out(below, folder)
+    if (memory := sum(map(_resident, [pid, *below])) + folder) > most:
+        memory = _shared_out([pid, *below], folder)
     return Usage(len(below), memory)
 
 

@@ -234,7 +234,7 @@ class BotProcess:
         assert self._process is not None
         most = self.limits.memory << 20
         usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
-        if usage.processes > MOST_PROCESSES:
+        if usage.processes - 2 * self.launch.contained > MOST_PROCESSES:  # bubblewrap and host
             message = f"started more than {MOST_PROCESSES} processes"
             raise self._kill_for(Forfeit("crash", message))
         if usage.memory > most:

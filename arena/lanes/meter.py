@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
 import psutil
 
+from arena.lanes.memory import find_below
 from engine.strategy import Spent
 
 READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")
@@ -47,7 +47,7 @@ class Meter:
         """Return the time of all processes, also of those that have ended."""
         self.looked = perf_counter()
         total = own = 0.0
-        for pid in family(self.pid):
+        for pid in (self.pid, *find_below(self.pid)):
             seconds = _clock(pid) or 0.0
             total += seconds + _of_ended_children(pid)
             if pid == self.main:
@@ -98,27 +98,6 @@ class Stopwatch:
         spent = self.read()
         self._end = self._begin + spent.cpu
         return spent
-
-
-def family(pid: int) -> list[int]:
-    """Return a process and all processes below it."""
-    found = [pid]
-    for member in found:
-        found += _children(member)
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    children: list[int] = []
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            text = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            children += map(int, text.split())
-    except OSError:
-        if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
-            with suppress(psutil.Error):
-                return [child.pid for child in psutil.Process(pid).children()]
-    return children
 
 
 def _clock(pid: int) -> float | None:

@@ -14,16 +14,17 @@ from time import perf_counter
 from typing import IO, NamedTuple
 
 import msgspec
-import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
-from arena.lanes.cleanup import descendants, sweep
+from arena.lanes.cleanup import sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.jail import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Limits
+from arena.lanes.memory import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Meter, Stopwatch, family
+from arena.lanes.meter import Meter, Stopwatch
 from engine import Rules
 from engine.strategy import Spent
 
@@ -34,8 +35,8 @@ _TICK = 0.1  # seconds between two looks at a process that has not answered
 _MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _READ = 1 << 16
-_JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
-_JAILERS = 2  # processes of bubblewrap above the one it has started
+_CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
@@ -79,6 +80,7 @@ class BotProcess:
         self._unsent = b""
         self._received = b""
         self._output = b""
+        self._looked = perf_counter()  # when the processes were last counted
 
     @property
     def pid(self) -> int | None:
@@ -108,8 +110,8 @@ class BotProcess:
     def _main(self) -> int:
         """Return the process that runs the bot's program, below those of the jail."""
         assert self._process is not None
-        members = family(self._process.pid)
-        return members[min(_JAILERS, len(members) - 1) if self.launch.jailed else 0]
+        members = [self._process.pid, *find_below(self._process.pid)]
+        return members[min(_ABOVE, len(members) - 1) if self.launch.contained else 0]
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot that has not started."""
@@ -121,16 +123,7 @@ class BotProcess:
         return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self.launch.words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.launch.folder,
-            env=self.launch.environment,
-            start_new_session=True,
-        )
+        process = self.launch.popen()
         self._stdin, self._stdout, self._stderr = (
             _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -198,13 +191,16 @@ class BotProcess:
 
     def _line(self, allowed: Allowed) -> bytes:
         """Return the next line of output without its end."""
-        looked = perf_counter()
         left = min(allowed)
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
                 message = f"a line of more than {MOST_LINE:,} bytes"
                 raise self._kill_for(Forfeit("protocol", message))
             self._transfer(min(max(left, _NEAR), _TICK))
+            if perf_counter() - self._looked > _TICK:
+                self._looked = perf_counter()
+                self.waiting()
+                self._check_processes()
             if b"\n" in self._received:
                 break
             spent = self._watch.read()
@@ -212,10 +208,6 @@ class BotProcess:
             if left < 0:
                 message = "(an incomplete line arrived)" if self._received else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
-            if perf_counter() - looked > _TICK:
-                looked = perf_counter()
-                self.waiting()
-                self._check_processes()
         line, _, self._received = self._received.partition(b"\n")
         return line
 
@@ -275,16 +267,21 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
-        if self.launch.jailed and status > _JAILED_SIGNAL:
-            status = _JAILED_SIGNAL - status
+        if self.launch.contained and status > _CONTAINED_SIGNAL:
+            status = _CONTAINED_SIGNAL - status
         return Forfeit("crash", describe_exit(status), ended=True)
 
     def _check_processes(self) -> None:
+        """Kill the bot if its processes are too many, or use too much memory together."""
         assert self._process is not None
-        with suppress(psutil.Error):
-            if len(descendants(psutil.Process(self._process.pid))) > MOST_PROCESSES:
-                message = f"started more than {MOST_PROCESSES} processes"
-                raise self._kill_for(Forfeit("crash", message))
+        most = self.limits.memory << 20
+        usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
+        if usage.processes - _ABOVE * self.launch.contained > MOST_PROCESSES:  # bubblewrap and host
+            message = f"started more than {MOST_PROCESSES} processes"
+            raise self._kill_for(Forfeit("crash", message))
+        if usage.memory > most:
+            message = f"its processes use more than {self.limits.memory} MB together"
+            raise self._kill_for(Forfeit("memory", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -157,13 +156,3 @@ SLEEPS = """\
     def choose(self, view, /):
         __import__('time').sleep(0.25)
         return view.legal[0]"""
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
-def test_the_family_of_a_process_are_all_below_it() -> None:
-    """Children of children, too."""
-    program = "import subprocess; subprocess.run(['sh', '-c', 'sleep 60; true'])"
-    with running(program) as whole:
-        until(lambda: len(meter.family(whole.pid)) == 3)
-        for pid in meter.family(whole.pid)[1:]:
-            os.kill(pid, 9)

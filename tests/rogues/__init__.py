@@ -86,6 +86,18 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
+ESCAPING = {
+    "writes_proc_sys": "writes_proc_sys.py",
+    "fills_disk": "fills_disk.py",
+    "gains": "gains.py",
+    "could_kill": "reaches.py(what='kill')",
+    "could_write": "reaches.py(what='write')",
+    "keeps_children": "keeps_children.py",
+    "shares_memory": "shares_memory.py",
+    "shares_memory_with_children": "shares_memory.py(children=True)",
+}
+"""Rogues that try what a jail forbids; those that succeed have the fault `exception`."""
+
 UNTRUE = {
     "peeks_in_frames": "peeks.py(where='frames')",
     "peeks_in_memory": "peeks.py(where='gc')",
@@ -141,7 +153,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | UNTRUE | WORKING)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

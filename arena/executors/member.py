@@ -30,6 +30,7 @@ from arena.tournament.chunk import Chunk, Played
 _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
+_VARIABLES = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 _CONTEXT = multiprocessing.get_context(START_METHOD)
 
 
@@ -172,21 +173,23 @@ def _starting() -> Iterator[None]:
 
     multiprocessing would import the caller's `__main__` in every worker: a script without a
     main guard, a notebook and standard input do not survive that. It would also import a bot
-    called random.py from the current folder.
+    called random.py from the current folder. The order of a set of texts is the same in
+    every run, as it is in a bot's own process.
     """
     with defer_interrupts(), keep_start_method():  # which lets in one thread at a time
         main = sys.modules["__main__"]
-        safe_path = os.environ.get("PYTHONSAFEPATH")
+        before = {name: os.environ.get(name) for name in _VARIABLES}
         sys.modules["__main__"] = types.ModuleType("__main__")
-        os.environ["PYTHONSAFEPATH"] = "1"
+        os.environ.update(_VARIABLES)
         try:
             yield
         finally:
             sys.modules["__main__"] = main
-            if safe_path is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = safe_path
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import sys
 import threading
 import time
 import types
+import warnings
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from arena.tournament.chunk import Chunk, Played
 _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
+_STDERR = 2
 _VARIABLES = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 _CONTEXT = multiprocessing.get_context(START_METHOD)
 
@@ -151,7 +153,7 @@ class Member:
 def start_server() -> None:
     """Start the process from which workers are forked; it imports what they need, once."""
     multiprocessing.set_forkserver_preload([process.__name__])
-    with _starting():
+    with _off_the_terminal(), _starting():
         forkserver.ensure_running()
 
 
@@ -193,6 +195,25 @@ def _starting() -> Iterator[None]:
 
 
 @contextmanager
+def _off_the_terminal() -> Iterator[None]:
+    """Keep standard error from processes that are started, and show no warnings.
+
+    The processes that multiprocessing starts for itself would show a traceback for all that a
+    bot does to them; one that was killed is started again, with a warning.
+    """
+    with keep_start_method(), warnings.catch_warnings(), ExitStack() as stack:
+        warnings.simplefilter("ignore")
+        with suppress(OSError):  # standard error may be closed
+            terminal = os.dup(_STDERR)
+            stack.callback(os.close, terminal)
+            stack.callback(os.dup2, terminal, _STDERR)
+            null = os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, null)
+            os.dup2(null, _STDERR)
+        yield
+
+
+@contextmanager
 def defer_interrupts() -> Iterator[None]:
     """Hold SIGINT and SIGTERM back until the end.
 
@@ -200,7 +221,8 @@ def defer_interrupts() -> Iterator[None]:
     for signals that reach another thread of this process; only the main thread can set them.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    resource_tracker.ensure_running()  # lifts the mask where it begins
+    with _off_the_terminal():
+        resource_tracker.ensure_running()  # lifts the mask where it begins
     held: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():

@@ -198,7 +198,8 @@ def _advance(
             if answer is None:
                 waiting[number] = next(game)
             elif isinstance(answer, Forfeit):
-                waiting[number] = game.throw(answer)
+                # its traceback leads to a frame that holds it, and would keep the game's bots
+                waiting[number] = game.throw(answer.with_traceback(None))
             else:
                 waiting[number] = game.send(answer)
         except StopIteration as stop:

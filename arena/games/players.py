@@ -80,6 +80,8 @@ class InprocPlayer:
     def choose(self, view: View, /) -> Action:
         """Return the bot's action, checked."""
         self.beat()
+        if self.output.kept:  # printed by another game's bot as that game ended
+            self.output.take()
         self.clock.start()
         try:
             action = self.strategy.choose(view)

@@ -176,7 +176,7 @@ class Varies:
 
     def __init__(self, setup, what: str = ""):
         ways = {way.__name__: (way,) for way in (*RAISING, *RECURSING, *DYING)}
-        ways |= {"": RAISING + RECURSING, "dies": DYING, "all": RAISING + RECURSING + DYING * 4}
+        ways |= {"": RAISING + RECURSING, "dies": DYING, "all": RAISING + RECURSING + DYING}
         self.way = setup.rng.choice(ways[what])
         self.last = Last()
 

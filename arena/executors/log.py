@@ -70,7 +70,7 @@ class _Line(msgspec.Struct):
     text: str
 
 
-class _Sender(logging.Handler):
+class Sender(logging.Handler):
     """Writes a worker's records into its pipe; where a bot has closed it, they are lost."""
 
     def __init__(self, pipe: Connection) -> None:
@@ -168,7 +168,7 @@ class Channel(NamedTuple):
     handler: _Handler | None = None
 
     @property
-    def queue(self) -> Connection | None:
+    def pipe(self) -> Connection | None:
         """What the worker needs for `log_to`."""
         return None if self.handler is None else self.handler.queue.writer
 
@@ -244,4 +244,4 @@ def log_to(pipe: Connection | None) -> None:
     logger.disabled = pipe is None
     if pipe is not None:
         logger.setLevel(logging.INFO)
-        logger.addHandler(_Sender(pipe))
+        logger.addHandler(Sender(pipe))

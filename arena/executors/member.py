@@ -56,7 +56,7 @@ class Member:
         folder.mkdir()
         self.process = _CONTEXT.Process(
             target=process.main,
-            args=(theirs, payload, memory, str(folder), self.channel.queue),
+            args=(theirs, payload, memory, str(folder), self.channel.pipe),
             name=folder.name,
             daemon=True,
         )

@@ -1,24 +1,31 @@
 """Log: one run.log for the parent and its workers.
 
 multiprocessing-logging's own installer only works where processes are forked. Its handler
-works everywhere: the parent gives it the file, a worker gets the standard QueueHandler on
-its queue. Every worker has a handler of its own, so that a worker that is killed while it
-holds its queue blocks no other.
+works everywhere, with a pipe in place of its queue: a bot in a worker can write what it likes
+into the worker's end, and the queue would unpickle that in the parent. Every worker has a
+handler of its own, so that one that is killed while it writes blocks no other.
 """
 
 from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from logging.handlers import QueueHandler
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import Empty
 from threading import RLock, Thread
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+import msgspec
 from multiprocessing_logging import MultiProcessingHandler
+
+from arena.lanes.faults import printable
+from arena.lanes.output import write_all
 
 logger = logging.getLogger("arena")
 
@@ -31,6 +38,8 @@ QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 _one_at_a_time = RLock()  # the start method belongs to the whole program
 _PATIENCE = 10.0  # seconds
 _PATIENCE_WITH_THE_DEAD = 0.5  # a record that a killed worker had begun to send never comes
+_READ = 1 << 16
+_MOST_LINE = 1 << 20  # bytes
 _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
@@ -53,15 +62,115 @@ class _File(logging.FileHandler):
         pass
 
 
+class _Line(msgspec.Struct):
+    """A record as it travels: a line of JSON."""
+
+    process: str
+    level: int
+    text: str
+
+
+class Sender(logging.Handler):
+    """Writes a worker's records into its pipe; where a bot has closed it, they are lost."""
+
+    def __init__(self, pipe: Connection) -> None:
+        super().__init__()
+        self.pipe = pipe
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = _Line(record.processName or "", record.levelno, self.format(record))
+        with suppress(OSError, UnicodeError):
+            write_all(self.pipe.fileno(), msgspec.json.encode(line) + b"\n")
+
+
+class _Pipe:
+    """Brings the lines of one worker; it has what the library asks of a queue."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = multiprocessing.Pipe(duplex=False)
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+        self._is_spoilt = False
+
+    def qsize(self) -> int:
+        """Return whether `get` would not have to wait."""
+        return len(self._lines) or int(self.reader.poll())
+
+    def get(self, timeout: float) -> logging.LogRecord:
+        """Return the next record; raise Empty if none comes, and EOFError after the last one.
+
+        The first line that is no record is replaced by a warning, the others are left out.
+        """
+        while True:
+            while not self._lines:
+                if not self.reader.poll(timeout):
+                    raise Empty
+                self._read()
+            try:
+                line = msgspec.json.decode(self._lines.popleft(), type=_Line)
+                return _record(line)
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                if not self._is_spoilt:
+                    self._is_spoilt = True
+                    text = "what a worker writes to its log is damaged, perhaps by a bot"
+                    return _record(_Line("MainProcess", logging.WARNING, text))
+
+    def _read(self) -> None:
+        data = os.read(self.reader.fileno(), _READ)
+        if not data:
+            raise EOFError
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MOST_LINE:
+            lines.append(b"")
+            self._rest = b""
+        self._lines += lines
+
+    def close(self) -> None:
+        """Close the parent's end."""
+        self.reader.close()
+
+    def join_thread(self) -> None:
+        """Do nothing: it has no thread of its own."""
+
+
+def _record(line: _Line) -> logging.LogRecord:
+    """Return the record of a line, as of now."""
+    text = printable(line.text).replace("\n", " ")
+    record = logging.LogRecord(logger.name, line.level, "", 0, text, None, None)
+    record.processName = printable(line.process)
+    return record
+
+
+class _Handler(MultiProcessingHandler):  # type: ignore[misc]
+    """Passes a worker's records on to other handlers."""
+
+    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
+        super().__init__("run-log", sub_handler=_Relay(handlers))
+
+    @property
+    def queue(self) -> _Pipe:
+        """A pipe in place of the library's queue."""
+        return self._pipe
+
+    @queue.setter
+    def queue(self, _queue: object) -> None:
+        self._pipe = _Pipe()
+
+    def close(self) -> None:
+        """Wait until the worker, which has ended, is read to its last record."""
+        self._pipe.writer.close()
+        super().close()
+
+
 class Channel(NamedTuple):
     """Brings one worker's log to the parent; without a handler it brings nothing."""
 
-    handler: Any = None
+    handler: _Handler | None = None
 
     @property
-    def queue(self) -> Any:
+    def pipe(self) -> Connection | None:
         """What the worker needs for `log_to`."""
-        return None if self.handler is None else self.handler.queue
+        return None if self.handler is None else self.handler.queue.writer
 
     def close(self, killed: bool) -> None:
         """Wait for what the worker has sent; if it was killed, not for long."""
@@ -82,8 +191,8 @@ class RunLog:
         if not self.handlers:
             return Channel()
         with keep_start_method():
-            multiprocessing.set_start_method(START_METHOD, force=True)  # for the handler's queue
-            return Channel(MultiProcessingHandler("run-log", sub_handler=_Relay(self.handlers)))
+            multiprocessing.set_start_method(START_METHOD, force=True)  # for the library's queue
+            return Channel(_Handler(self.handlers))
 
 
 @contextmanager
@@ -129,10 +238,10 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
             handler.close()
 
 
-def log_to(queue: Any) -> None:
-    """Send a worker's log to its parent's queue; with None, nowhere."""
+def log_to(pipe: Connection | None) -> None:
+    """Send a worker's log to its parent; with None, nowhere."""
     logger.propagate = False
-    logger.disabled = queue is None
-    if queue is not None:
+    logger.disabled = pipe is None
+    if pipe is not None:
         logger.setLevel(logging.INFO)
-        logger.addHandler(QueueHandler(queue))
+        logger.addHandler(Sender(pipe))

@@ -8,9 +8,10 @@ import signal
 import sys
 import threading
 import types
+import warnings
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 
@@ -32,6 +33,8 @@ _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
+_STDERR = 2
+_VARIABLES = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 _CONTEXT = multiprocessing.get_context(START_METHOD)
 
 
@@ -55,7 +58,7 @@ class Member:
         folder.mkdir()
         self.process = _CONTEXT.Process(
             target=process.main,
-            args=(theirs, payload, memory, str(folder), self.channel.queue),
+            args=(theirs, payload, memory, str(folder), self.channel.pipe),
             name=folder.name,
             daemon=True,
         )
@@ -156,7 +159,7 @@ class Member:
 def start_server() -> None:
     """Start the process from which workers are forked; it imports what they need, once."""
     multiprocessing.set_forkserver_preload([process.__name__])
-    with _starting():
+    with _off_the_terminal(), _starting():
         forkserver.ensure_running()
 
 
@@ -178,21 +181,42 @@ def _starting() -> Iterator[None]:
 
     multiprocessing would import the caller's `__main__` in every worker: a script without a
     main guard, a notebook and standard input do not survive that. It would also import a bot
-    called random.py from the current folder.
+    called random.py from the current folder. The order of a set of texts is the same in
+    every run, as it is in a bot's own process.
     """
     with defer_interrupts(), keep_start_method():  # which lets in one thread at a time
         main = sys.modules["__main__"]
-        safe_path = os.environ.get("PYTHONSAFEPATH")
+        before = {name: os.environ.get(name) for name in _VARIABLES}
         sys.modules["__main__"] = types.ModuleType("__main__")
-        os.environ["PYTHONSAFEPATH"] = "1"
+        os.environ.update(_VARIABLES)
         try:
             yield
         finally:
             sys.modules["__main__"] = main
-            if safe_path is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = safe_path
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+
+@contextmanager
+def _off_the_terminal() -> Iterator[None]:
+    """Keep standard error from processes that are started, and show no warnings.
+
+    The processes that multiprocessing starts for itself would show a traceback for all that a
+    bot does to them; one that was killed is started again, with a warning.
+    """
+    with keep_start_method(), warnings.catch_warnings(), ExitStack() as stack:
+        warnings.simplefilter("ignore")
+        with suppress(OSError):  # standard error may be closed
+            terminal = os.dup(_STDERR)
+            stack.callback(os.close, terminal)
+            stack.callback(os.dup2, terminal, _STDERR)
+            null = os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, null)
+            os.dup2(null, _STDERR)
+        yield
 
 
 @contextmanager
@@ -203,7 +227,8 @@ def defer_interrupts() -> Iterator[None]:
     for signals that reach another thread of this process; only the main thread can set them.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    resource_tracker.ensure_running()  # lifts the mask where it begins
+    with _off_the_terminal():
+        resource_tracker.ensure_running()  # lifts the mask where it begins
     held: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():

@@ -38,14 +38,14 @@ class LastWords(NamedTuple):
     text: str
 
 
-def main(connection: Connection, payload: bytes, memory: Any, folder: str, queue: Any) -> None:
+def main(connection: Connection, payload: bytes, memory: Any, folder: str, pipe: Any) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
-    `payload` is the pickled tournament, `memory` that of its Progress, `queue` that of its
+    `payload` is the pickled tournament, `memory` that of its Progress, `pipe` that of its
     log. It ends with its parent, and says why where it ends by itself.
     """
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
-    log_to(queue)
+    log_to(pipe)
     try:
         _serve(connection, pickle.loads(payload), Progress(memory), folder)
     except EOFError:  # the parent has ended

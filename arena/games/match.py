@@ -225,7 +225,8 @@ def _advance(
             if reply is None:
                 waiting[number] = next(game)
             elif isinstance(reply, Forfeit):
-                waiting[number] = game.throw(reply)
+                # its traceback leads to a frame that holds it, and would keep the game's bots
+                waiting[number] = game.throw(reply.with_traceback(None))
             else:
                 waiting[number] = game.send(reply)
         except StopIteration as stop:

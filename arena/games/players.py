@@ -10,7 +10,7 @@ from typing import Any
 from arena.entries.entry import Entry
 from arena.games.match import Asking, Doubt, Question
 from arena.games.timing import Timing
-from arena.lanes.faults import MOST_OUTPUT, Forfeit, forfeit_from, late_forfeit
+from arena.lanes.faults import MOST_OUTPUT, Fault, Forfeit, forfeit_from, late_forfeit
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.output import Output
@@ -22,6 +22,7 @@ from engine.strategy import Clock, Spent
 from engine.view import View
 
 _pack_text = lru_cache(4096)(pack_text)
+_failed: dict[tuple[str, str], Fault] = {}  # bots that cannot be imported
 _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
 
 
@@ -52,10 +53,7 @@ class InprocPlayer:
         """Load the bot, and make its strategy."""
         self.output.take()
         self.beat()
-        try:
-            self.entry.load()
-        except BaseException as error:  # a bot may raise anything, SystemExit too
-            raise forfeit_from(error, self.output.take(), "import") from None
+        self._load()
         self.output.take()  # a bot is imported once in a process: no game's evidence
         self.beat()
         self.clock.start()
@@ -64,10 +62,27 @@ class InprocPlayer:
             self._stop_clock()
         except BaseException as error:
             raise self._forfeit(error) from None
+        self.output.stay()
+
+    def _load(self) -> None:
+        """Load the bot; where that has failed once, it is not tried again in this process.
+
+        It would fail in another way: what the bot had imported by then is imported no more.
+        """
+        name = (self.entry.module, self.entry.sha256)
+        try:
+            if name not in _failed:
+                self.entry.load()
+                return
+        except BaseException as error:  # a bot may raise anything, SystemExit too
+            _failed[name] = forfeit_from(error, self.output.take(), "import").fault
+        raise Forfeit(*_failed[name])
 
     def choose(self, view: View, /) -> Action:
         """Return the bot's action, checked."""
         self.beat()
+        if self.output.kept:  # printed by another game's bot as that game ended
+            self.output.take()
         self.clock.start()
         try:
             action = self.strategy.choose(view)

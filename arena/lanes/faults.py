@@ -5,26 +5,26 @@ The process of a bot imports this module: standard library only.
 
 from __future__ import annotations
 
-import re
 import signal
 import traceback
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from arena.lanes.evidence import format_error, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
 
-MOST_OUTPUT = 2000  # characters that are kept
+MOST_OUTPUT = 20_000
+"""How many characters of output are kept for a fault, which shows the end of them."""
 
 _MOST_MESSAGE = 200
-_MOST_TRACEBACK = 2000
+_MOST_SHOWN = 2000  # characters of traceback and of output
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = (f"{_ROOT / 'arena'}/", f"{_ROOT / 'engine'}/", "<frozen importlib")
-_REPEATED = re.compile(r"\[Previous line repeated \d+ more times?\]")
 
 
 class Fault(NamedTuple):
@@ -61,9 +61,9 @@ class Forfeit(Exception):
         self.spent = spent
         self.fault = Fault(
             kind,
-            one_line(message),
-            printable(traceback[-_MOST_TRACEBACK:]),
-            printable(output[-MOST_OUTPUT:]),
+            one_line(settle(message[:MOST_OUTPUT])),
+            _end(traceback),
+            _end(output),
         )
 
     def with_output(self, output: str) -> Forfeit:
@@ -88,11 +88,10 @@ def forfeit_from(error: BaseException, output: str = "", kind: str = "exception"
         message = traceback.format_exception_only(error)[-1].strip()
         if kind == "import":
             message += _place(error, frames)
-        text = "".join(traceback.format_exception(type(error), error, frames))
+        text = format_error(error, frames)
     except BaseException:  # the exception's class is the bot's own, and may fail as well
         message, text = "an exception that cannot be printed", ""
-    text = _REPEATED.sub("[Previous line repeated]", text)  # how often depends on the lane
-    return Forfeit(kind, message, text.replace(f"{_ROOT}/", ""), output)
+    return Forfeit(kind, message, text, output)
 
 
 def _place(error: BaseException, frames: TracebackType | None) -> str:
@@ -136,6 +135,11 @@ def describe_exit(status: int) -> str:
         return f"ended with exit status {status}"
     names = {number.value: number.name for number in signal.Signals}
     return f"ended by {names.get(-status, f'signal {-status}')}"
+
+
+def _end(text: str) -> str:
+    """Return what is shown of a long text; it is cut last, because settling changes lengths."""
+    return printable(settle(text[-MOST_OUTPUT:])[-_MOST_SHOWN:])
 
 
 def one_line(text: str) -> str:

@@ -70,6 +70,7 @@ class Host:
         kind = message["type"]
         if kind != "choose":
             self.games.pop(message.get("game", -1), None)
+            self.output.take()  # what is printed after a game is no other game's evidence
         game = self.games.get(message.get("game", -1))
         try:
             if kind == "choose" and game is not None:

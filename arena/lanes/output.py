@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 
 from arena.lanes.faults import MOST_OUTPUT
 
@@ -18,10 +19,22 @@ class Output(io.TextIOBase):
     def __init__(self, descriptor: int | None = None) -> None:
         self.descriptor = descriptor
         self.kept = ""
+        self._captures = False
 
     def capture(self) -> None:
-        """Take the place of standard output and standard error."""
-        sys.stdout = sys.stderr = self
+        """Take the place of standard output and standard error, and get every warning.
+
+        Python itself shows a warning once in a process, which may play many games.
+        """
+        self._captures = True
+        self.stay()
+        warnings.simplefilter("always", append=True)  # after the filters that ignore some
+
+    def stay(self) -> None:
+        """Take the place again, where a bot has put something else there."""
+        if self._captures:
+            sys.stdout = sys.stderr = self
+            sys.__stdout__ = sys.__stderr__ = self  # type: ignore[assignment,misc]
 
     def write(self, text: str) -> int:
         """Keep the end of the text."""

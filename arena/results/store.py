@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,6 @@ NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _VERSION = 2
 _PAGE = 4096
-_COMMIT_SECONDS = 0.2
 _FETCHED = 1000
 _FRESH = "--fresh starts over"
 _SCHEMA = """
@@ -74,7 +72,6 @@ class Store:
         Raises InputError for a file that is damaged, or that is not a run's.
         """
         self.path = path
-        self._committed = time.monotonic()
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self._errors(InputError, f"; {_FRESH}" if exists else ""):
             self._database = sqlite3.connect(path or "", isolation_level=None)
@@ -130,8 +127,6 @@ class Store:
                 _ADD_EVIDENCE,
                 [(number, *game[:2], *game.fault[1:]) for game in played.forfeits if game.fault],
             )
-            if time.monotonic() - self._committed > _COMMIT_SECONDS:
-                self.commit()
 
     def forfeit(self, forfeits: Forfeits) -> None:
         """Make games forfeits by rule, whether they have been played or not."""
@@ -154,7 +149,6 @@ class Store:
         with self._errors():
             self._database.execute("COMMIT")
             self._database.execute("BEGIN")
-        self._committed = time.monotonic()
 
     def close(self) -> None:
         """Commit and close; the store is then one file."""

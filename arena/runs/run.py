@@ -132,9 +132,11 @@ class _Run:
         return missing
 
     def _keep(self, played: Played, plan: Plan) -> None:
+        """Store a chunk for good: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
         self.store.add(played)
         plan.learn(played)
         self._carry_out_forfeits()
+        self.store.commit()
         self.played += len(played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)

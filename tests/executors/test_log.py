@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import multiprocessing
 import os
+import pickle
 import signal
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
+import pytest
+
+from arena.entries.resolve import resolve
 from arena.executors import log
+from arena.lanes.output import write_all
+from tests import rogues
+from tests.conftest import run_command
+from tests.runs.test_rogues import LONG, played, rows
 from tests.waiting import until
 
 RECORDS = 2500
 
 
-def write_records(queue: Any, name: str) -> None:
-    log.log_to(queue)
+def write_records(pipe: Connection, name: str) -> None:
+    log.log_to(pipe)
     for number in range(RECORDS):
         log.logger.info("record %s %d", name, number)
 
 
-def write_forever(queue: Any) -> None:
-    log.log_to(queue)
+def write_forever(pipe: Connection) -> None:
+    log.log_to(pipe)
     while True:
         log.logger.info("x" * 5000)
 
@@ -33,7 +43,7 @@ def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
     with log.run_log(path) as run_log:
         channels = [run_log.channel() for _ in range(2)]
         processes = [
-            context.Process(target=write_records, args=(channel.queue, str(number)))
+            context.Process(target=write_records, args=(channel.pipe, str(number)))
             for number, channel in enumerate(channels)
         ]
         for process in processes:
@@ -54,13 +64,13 @@ def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None
     context = multiprocessing.get_context("forkserver")
     with log.run_log(path) as run_log:
         doomed, steady = run_log.channel(), run_log.channel()
-        process = context.Process(target=write_forever, args=(doomed.queue,))
+        process = context.Process(target=write_forever, args=(doomed.pipe,))
         process.start()
         until(lambda: path.exists() and path.stat().st_size > 100_000)
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
-        other = context.Process(target=write_records, args=(steady.queue, "steady"))
+        other = context.Process(target=write_records, args=(steady.pipe, "steady"))
         other.start()
         other.join()
         assert other.exitcode == 0
@@ -70,8 +80,63 @@ def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None
 
 
 def test_without_a_file_nothing_is_written() -> None:
-    """A channel without a file has no queue."""
+    """A channel without a file has no pipe."""
     with log.run_log(None) as run_log:
         channel = run_log.channel()
-        assert channel.queue is None
+        assert channel.pipe is None
         channel.close(killed=False)
+
+
+class Evil:
+    """Shows where it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[int, bytes]]:
+        return (os.write, (2, b"unpickled\n"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\xff" * 99,
+        (99).to_bytes(4) + pickle.dumps(Evil()),
+        b"[" * 10**5,
+        b'{"process": "x", "level": "high", "text": "y"}',
+        b"x" * (3 << 20),
+    ],
+    ids=["garbage", "pickle", "deep", "wrong type", "long"],
+)
+def test_what_is_no_record_is_one_warning_in_the_log(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], damage: bytes
+) -> None:
+    """The records after it arrive, and nothing is shown, unpickled or kept without end."""
+    path = tmp_path / "run.log"
+    with log.run_log(path) as run_log:
+        channel = run_log.channel()
+        assert channel.pipe is not None
+        for _ in range(2):
+            write_all(channel.pipe.fileno(), damage + b"\n")
+        sender = log.Sender(channel.pipe)
+        record = logging.LogRecord("arena", logging.INFO, "", 0, "a\x1b\nb", None, None)
+        sender.emit(record)
+        channel.close(killed=False)
+    first, last = path.read_text().splitlines()
+    assert "WARNING what a worker writes to its log is damaged" in first
+    assert last.endswith("INFO a? b")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_bot_that_breaks_the_log_of_its_run_is_not_shown(tmp_path: Path) -> None:
+    """It kills multiprocessing's own process or writes into all pipes; its games are the same."""
+    ways = ("tracker", "garbage", "pickle")
+    bot = str(rogues.FOLDER / "breaks_log.py")
+    bots: list[object] = [
+        {"bot": bot, "label": way, "lane": "inproc", "params": {"how": way}} for way in ways
+    ]
+    config = {"name": "breaks", "seed": 7, "pairs": 2, "bots": ["uniform", *bots]}
+    (tmp_path / "breaks.yaml").write_text(json.dumps(config))
+    done = run_command(tmp_path, "run", "breaks.yaml", "--quiet", "--workers", "2", "--out", "out")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    honest = [resolve("uniform"), *(rogues.first(way, "inproc") for way in ways)]
+    expected = rows(played(tmp_path / "honest", honest, LONG, pairs=2) / "games.csv")
+    assert rows(tmp_path / "out" / "games.csv") == expected
+    assert "is damaged" in (tmp_path / "out" / "run.log").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -79,17 +80,15 @@ def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
     assert game == GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, fault, "")
 
 
-@pytest.mark.parametrize(("seconds", "pairs"), [(0.0, 3), (1000.0, 0)])
-def test_games_are_committed_when_it_is_time(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, pairs: int
-) -> None:
-    """Another connection sees only committed games."""
-    monkeypatch.setattr("arena.results.store._COMMIT_SECONDS", seconds)
+def test_another_connection_sees_the_committed_games_only(tmp_path: Path) -> None:
+    """What is added is there after a commit, and not before."""
     store = Store(tmp_path / "run.sqlite")
     store.commit()  # creates the tables
     store.add(played(0, 0, 3))
-    with sqlite3.connect(tmp_path / "run.sqlite") as database:
-        assert database.execute("SELECT count(*) FROM games").fetchone() == (2 * pairs,)
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
+        store.commit()
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (6,)
     store.close()
 
 

@@ -15,6 +15,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 
 FOLDER = Path(__file__).parent
+LANES = ("inproc", "process", "jail")
 
 ILLEGAL = {
     f"answers_{what}": f"answers.py(what='{what}')"
@@ -80,6 +81,10 @@ ROGUES = {
     "litters": "litters.py",
     "reseeds": "reseeds.py",
     "mutates": "mutates.py",
+    "varies": "varies.py",
+    "varies_and_dies": "varies.py(what='dies')",
+    "fails_late_in_import": "fails_late_in_import.py",
+    "breaks_log": "breaks_log.py",
 }
 """Every rogue in Python, by its label: its file and parameters."""
 

@@ -10,7 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,6 +19,16 @@ from random import Random
 import psutil
 import pytest
 
+from arena.entries.resolve import resolve
+from arena.executors.log import QUIET, RunLog
+from arena.executors.worker import Worker
+from arena.lanes.cleanup import scratch_folder
+from arena.results.folder import RunFolder
+from arena.runs.run import run
+from arena.tournament.chunk import Played
+from arena.tournament.plan import Plan
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests.conftest import Arena, run_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
@@ -312,3 +323,26 @@ def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: 
             dumps.append(list(database.iterdump()))
     assert dumps[0] == dumps[1]
     assert len(dumps[0]) > 120
+
+
+class OneByOne:
+    """Plays in this process, and looks into the store after each chunk."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+
+    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
+        played = 0
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            while chunk := plan.next():
+                yield worker.play(chunk)
+                played += 2 * chunk.pairs
+                assert len(games_in(self.store)) == played
+
+
+def test_a_chunk_is_stored_before_the_next_is_asked_for(tmp_path: Path) -> None:
+    """Another process sees it, so a run that is killed in a long chunk keeps those before."""
+    bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
+    tournament = Tournament("cup", 3, 1, bots, STANDARD)
+    run(tournament, OneByOne(tmp_path), RunFolder(tmp_path), QUIET)
+    assert len(games_in(tmp_path)) == tournament.games == 6

@@ -1,0 +1,88 @@
+"""Evidence: what a bot has raised and printed, as text that is the same in every run.
+
+The process of a bot imports this module: standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DEEP = 50  # frames: a recursion that failed is deeper
+_COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"
+_VARYING = {
+    # addresses of objects: those of a repr, and those that are as long as an address
+    r"(?<=\bat )0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{9,16}\b": "0x...",
+    # the folder of a run, of its worker and of a bot, which all are temporary
+    r"(?:/[^/\s'\"]{1,99}){0,9}/district-noir-\w{8}(?:/(?:worker|bot)-\d+)*": "<folder>",
+    # names that `tempfile` makes up
+    r"\btmp[a-z0-9_]{8}\b": "tmp...",
+    # numbers that a process gives out, to threads first and then to descriptors
+    rf"\b({_COUNTED})-\d+(?:_\d+)?": r"\1-...",
+    r"\b(started|stopped|daemon) \d+": r"\1 ...",
+    r"\bfd=\d+": "fd=...",
+    # how often a line is repeated, and where exactly the limit is met, depends on the lane
+    r"\[Previous line repeated \d+ more times?\]": "[Previous line repeated]",
+    r"(maximum recursion depth exceeded) [^\n'\"]*": r"\1",
+}
+_PATTERNS = [(re.compile(pattern), word) for pattern, word in _VARYING.items()]
+
+
+def settle(text: str) -> str:
+    """Return a text without what is new in every run or in every process.
+
+    >>> settle("<Card object at 0x7f3a5c0d1e50> in /tmp/district-noir-q3x_81ab/worker-2/notes")
+    '<Card object at 0x...> in <folder>/notes'
+    """
+    text = text.replace(f"{_ROOT}/", "")
+    for pattern, word in _PATTERNS:
+        text = pattern.sub(word, text)
+    return text
+
+
+class _Recursion(traceback.StackSummary):
+    """The frames of a recursion that failed, each place once."""
+
+    def format(self, **options: Any) -> list[str]:
+        return [*super().format(**options), "  [and so on]\n"]
+
+
+def format_error(error: BaseException, frames: TracebackType | None) -> str:
+    """Return the traceback of an exception with these frames, and of those that led to it.
+
+    Where a recursion went too deep, the depth at which it failed is not the same in every
+    game. So only the places that it went through are shown, in order.
+    """
+    report = traceback.TracebackException(type(error), error, frames)
+    if any(isinstance(cause, RecursionError) for cause in _chain(error)):
+        for part in _chain(report):
+            if len(part.stack) > _DEEP:
+                part.stack = _places(part.stack)
+    return "".join(report.format())
+
+
+def _chain(last: Any) -> list[Any]:
+    """Return an exception and all that led to it, or the same of the report of one."""
+    found: dict[int, Any] = {}
+    left = [last]
+    while left:
+        one = left.pop()
+        if one is None or id(one) in found:
+            continue
+        found[id(one)] = one
+        left += [one.__cause__, one.__context__]
+        if isinstance(one, (BaseExceptionGroup, traceback.TracebackException)):
+            left += one.exceptions or ()
+    return [*found.values()]
+
+
+def _places(stack: traceback.StackSummary) -> traceback.StackSummary:
+    """Return the first frame of each place, except for places that only occur near the limit."""
+    places: dict[tuple[str, int | None, str], traceback.FrameSummary] = {}
+    for frame in stack[: len(stack) // 2]:
+        places.setdefault((frame.filename, frame.lineno, frame.name), frame)
+    return _Recursion(places.values())

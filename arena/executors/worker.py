@@ -89,7 +89,9 @@ class Worker:
             pairs = min(step, end - first)
             self.reporter.playing(first, pairs)
             fixtures = [
-                Fixture(pairing, first + number // 2, number % 2) for number in range(2 * pairs)
+                Fixture(pairing, first + number // 2, number % 2)
+                for number in range(2 * pairs)
+                if chunk.seat in (None, number % 2)
             ]
             finished = self._play_fixtures(chunk, fixtures, together)
             results += map(_result, finished, fixtures)
@@ -125,10 +127,11 @@ class Worker:
     def _play_fixtures(
         self, chunk: Chunk, fixtures: list[Fixture], together: int
     ) -> list[Finished]:
-        """Play the two games of each pair, which have one draw."""
+        """Play games; the two of a pair have one draw."""
         tournament = self.tournament
-        draws = [game.draw(tournament.seed, tournament.rules) for game in fixtures[::2]]
-        games = [(game, draws[number // 2]) for number, game in enumerate(fixtures)]
+        by_pair = {fixture.pair: fixture for fixture in fixtures}
+        draws = {p: game.draw(tournament.seed, tournament.rules) for p, game in by_pair.items()}
+        games = [(fixture, draws[fixture.pair]) for fixture in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
             return [self._play_local(*game) for game in games]
         finished = []

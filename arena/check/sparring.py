@@ -122,7 +122,7 @@ class Sparring:
         return [
             result
             for seat in (0, 1)
-            for result in self._play(Chunk(opponent, first, pairs, seat=seat))
+            for result in self._play(Chunk(opponent, first, pairs, seats=(seat,)))
         ]
 
     def play_series(self, games: int) -> None:
@@ -136,15 +136,15 @@ class Sparring:
     def play_fixture(self, fixture: Fixture) -> str:
         """Play one game, and return its actions; raise Guilty for a fault of the bot."""
         opponent = self.tournament.pairings.index(fixture.pairing)
-        self._play(Chunk(opponent, fixture.pair, 1, seat=fixture.seat))
+        self._play(Chunk(opponent, fixture.pair, 1, seats=(fixture.seat,)))
         return self.actions[fixture]
 
     def _play(self, chunk: Chunk) -> list[GameResult]:
         """Play the games of a chunk, which are those of one seat."""
-        assert chunk.seat is not None
         self.candidate.beat()
         pairing = self.tournament.pairings[chunk.pairing]
-        played = self._workers[chunk.seat % len(self._workers)].play(chunk)
+        (seat,) = chunk.seats
+        played = self._workers[seat % len(self._workers)].play(chunk)
         self.timing.merge(played.timings[pairing.bot])
         for result in played.results:
             self.actions[Fixture(pairing, *result[:2])] = result.actions

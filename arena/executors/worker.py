@@ -91,7 +91,7 @@ class Worker:
             fixtures = [
                 Fixture(pairing, first + number // 2, number % 2)
                 for number in range(2 * pairs)
-                if chunk.seat in (None, number % 2)
+                if number % 2 in chunk.seats
             ]
             finished = self._play_fixtures(chunk, fixtures, together)
             results += map(_result, finished, fixtures)

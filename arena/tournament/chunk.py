@@ -22,9 +22,9 @@ class Verdict(NamedTuple):
 class Chunk(NamedTuple):
     """Some pairs of the pairing with this number: from `first` on, `pairs` of them.
 
-    With a `seat`, only the games in which the pairing's first bot sits there. `apart` asks
-    for each bot to be in a process of its own, and for one game at a time, because a worker
-    has died. `verdicts` decide games, by pair and seat.
+    `apart` asks for each bot to be in a process of its own, and for one game at a time,
+    because a worker has died. `verdicts` decide games, by pair and seat. `seats` are those of
+    the pairing's first bot in the games that are played.
     """
 
     pairing: int
@@ -32,7 +32,7 @@ class Chunk(NamedTuple):
     pairs: int
     apart: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
-    seat: Seat | None = None
+    seats: tuple[Seat, ...] = (0, 1)
 
 
 class Played(NamedTuple):

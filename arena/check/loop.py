@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from arena.check import trial
 from arena.check.sparring import Sparring
@@ -99,7 +98,7 @@ def open_loop(sparring: Sparring) -> Iterator[Loop]:
     """Yield a loop for the games of a sparring; kill its process at the end."""
     candidate = sparring.candidate
     with bot_process(
-        replace(candidate.entry, lane="process"),
+        candidate.entry,
         sparring.rules,
         candidate.limits,
         candidate.make_folder(),

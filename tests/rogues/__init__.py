@@ -113,6 +113,7 @@ UNTRUE = {
     "depends_on_the_system": "depends.py(what='system')",
     "depends_on_memory": "depends.py(what='memory')",
     "depends_on_earlier_games": "depends.py(what='games')",
+    "forges": "forges.py",
     "knows_one_game": "knows_one_game.py",
     "tampers": "tampers.py",
     "tampers_with_the_end": "tampers.py(actions='')",
@@ -146,6 +147,7 @@ COMMANDS = {
         "exits",
         "closes_stdout",
         "100_mb_of_errors",
+        "other_moves_later",
     )
 } | {"unknown_program": ""}
 """The rogues that are programs, by label: the argument of `says.py`."""

@@ -115,6 +115,7 @@ SAID = {
     "says_exits": ("crash", "crash"),
     "says_closes_stdout": ("timeout", "timeout"),  # bubblewrap still holds its end of it
     "says_100_mb_of_errors": ("", ""),
+    "says_other_moves_later": ("", ""),
     "unknown_program": ("import", "import"),
 }
 BEGINNING = {"raises_in_construction", "says_never_reads"}

@@ -1,0 +1,124 @@
+"""A bot's process that ends: from outside it costs nothing, by itself the game."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.executors.worker import Worker
+from arena.games.match import GameResult
+from arena.lanes.limits import Limits
+from arena.lanes.memory import find_below
+from arena.lanes.process import BotProcess
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.rogues import write
+
+PAIRS = 4
+FIRST = Path(__file__).parents[1] / "rogues" / "first.py"
+PROGRAM = Path(__file__).parents[2] / "docs" / "examples" / "plain.py"
+
+
+def played(bot: Entry, folder: Path, pairs: int = PAIRS) -> list[GameResult]:
+    """Return the games of a bot against uniform."""
+    tournament = Tournament("test", 0, pairs, [bot, resolve("uniform")], STANDARD, Limits())
+    folder.mkdir()
+    with closing(Worker(tournament, folder)) as worker:
+        return worker.play(Chunk(0, 0, pairs)).results
+
+
+@pytest.fixture
+def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[int]], list[int]]:
+    """Return a function that has the process killed at some of its questions, and counts them."""
+
+    def install(wanted: set[int]) -> list[int]:
+        asked: list[int] = []
+        ask = BotProcess.ask
+
+        def killed(self: BotProcess, messages: object, allowed: object) -> object:
+            asked.append(len(asked))
+            if asked[-1] in wanted and self._process is not None:
+                for pid in (*find_below(self._process.pid)[::-1], self._process.pid):
+                    with suppress(ProcessLookupError):  # it ends with the others
+                        os.kill(pid, signal.SIGKILL)
+                self._process.wait()
+            return ask(self, messages, allowed)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(BotProcess, "ask", killed)
+        return asked
+
+    return install
+
+
+BOTS = {
+    "python": lambda: resolve(f"bot={FIRST}", lane="process"),
+    "program": lambda: resolve(f"bot=cmd:{shlex.quote(sys.executable)} {PROGRAM}"),
+}
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_a_process_killed_from_outside_costs_no_game(
+    tmp_path: Path, name: str, kill_at: Callable[[set[int]], list[int]]
+) -> None:
+    """Three kills: at its start, in a game, and in the game that is played again."""
+    undisturbed = played(BOTS[name](), tmp_path / "undisturbed")
+    asked = kill_at({0, 9, 20})
+    assert played(BOTS[name](), tmp_path / "killed") == undisturbed
+    assert [game.fault for game in undisturbed] == [None] * 2 * PAIRS
+    assert len(asked) > 20
+
+
+def test_a_process_that_ends_at_the_same_decision_again_is_at_fault(tmp_path: Path) -> None:
+    """It is started and asked twice, and no more."""
+    body = (
+        "    def choose(self, view, /):\n"
+        f"        open({str(tmp_path / 'count')!r}, 'a').write('x')\n"
+        "        __import__('os')._exit(3)"
+    )
+    bot = resolve(str(write(tmp_path, "ends", body)), label="bot", lane="process")
+    games = played(bot, tmp_path / "games", pairs=1)
+    assert [game.fault and game.fault[:2] for game in games] == [
+        ("crash", "ended with exit status 3")
+    ] * 2
+    assert (tmp_path / "count").read_text() == "xx" * 2
+
+
+def test_a_process_that_ends_whenever_it_likes_is_at_fault(tmp_path: Path) -> None:
+    """Each time at another decision; after some trials the game is lost."""
+    count = tmp_path / "count"
+    body = (
+        "    def choose(self, view, /):\n"
+        f"        count = len(open({str(count)!r}, 'a+').read())\n"
+        "        if len(view.history) // 2 >= self.ply: __import__('os')._exit(3)\n"
+        "        return view.legal[0]"
+    )
+    init = (
+        f"file = open({str(count)!r}, 'a+'); file.write('x'); file.seek(0); "
+        "self.ply = len(file.read())"
+    )
+    bot = resolve(str(write(tmp_path, "ends", body, init)), label="bot", lane="process")
+    games = played(bot, tmp_path / "games", pairs=1)
+    kinds = [game.fault.kind for game in games if game.fault]
+    assert kinds[:1] == ["crash"]
+    assert len(count.read_text()) < 40
+
+
+def test_a_process_that_cannot_start_is_started_twice(tmp_path: Path) -> None:
+    """A kill from outside may have hit its start."""
+    count = tmp_path / "count"
+    path = tmp_path / "ends.py"
+    path.write_text(f"open({str(count)!r}, 'a').write('x')\n__import__('os')._exit(3)\n")
+    bot = resolve(str(path), label="bot", lane="process")
+    games = played(bot, tmp_path / "games", pairs=1)
+    assert [game.fault and game.fault.kind for game in games] == ["import"] * 2
+    assert 4 <= len(count.read_text()) <= 6

@@ -209,40 +209,61 @@ class Worker:
         """Return the end of a game, played again by itself where that is in doubt.
 
         A process may have been ended from outside. So it is the bot's fault only if it ends
-        twice at the same decision of a game that is played by itself.
+        twice at the same decision of a game that is played by itself. The processes of the
+        others are stopped meanwhile where they could reach it.
         """
         for _ in range(_TRIALS):
-            if before is not None and not before.crashed:
+            if before is not None and not before.ended:
                 return before
-            (finished,) = play_together([self._asking(chunk, fixture, draw, 0)])
+            (finished,) = play_together([self._asking(chunk, fixture, draw)])
             assert finished is not None
             again = before is not None and before.state.history == finished.state.history
-            if finished.fault and (again or not finished.crashed):
+            if finished.fault and (again or not finished.ended):
                 self.unsteady.add(fixture.labels[finished.guilty or 0])
-                return finished
+                return _blame(finished)
             before = finished
         assert before is not None
-        return before
+        return _blame(before)
 
-    def _asking(self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int) -> Asking[Finished]:
+    def _asking(
+        self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
+    ) -> Asking[Finished]:
+        """Return a game with this number among those that are played side by side, if it is."""
         players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
         return play_asking(State(draw.deal, self.tournament.rules), players)
 
-    def _player(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat, slot: int) -> Player:
+    def _player(
+        self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat, slot: int | None
+    ) -> Player:
         label = fixture.labels[seat]
         if self._is_local(label, chunk):
             return Inline(self._inproc_player(fixture, draw, seat))
         player = RemotePlayer(
             self._process(label, fixture.seat),
-            slot,
+            slot or 0,
             seat,
             draw.lucks[seat],
             self._clock(),
             self.timings[label],
         )
-        if chunk.apart:
-            player.asking = partial(self.reporter.asking, *fixture[1:], seat)
+        if slot is None or chunk.apart:
+            player.asking = partial(self._before_question, chunk, fixture, seat, player.process)
         return player
+
+    def _before_question(
+        self,
+        chunk: Chunk,
+        fixture: Fixture,
+        seat: Seat,
+        asked: BotProcess,
+        history: bytes | None,
+    ) -> None:
+        """Stop all bots but the one that is asked next, and report the question."""
+        for process in self.processes.values():
+            if process is not asked:
+                process.pause()
+        if chunk.apart:
+            self.reporter.asking(*fixture[1:], seat, history)
 
     def _inproc_player(self, fixture: Fixture, draw: Draw, seat: Seat) -> InprocPlayer:
         label = fixture.labels[seat]
@@ -277,6 +298,15 @@ class Worker:
         state = State(draw.deal, self.tournament.rules)
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
+
+
+def _blame(finished: Finished) -> Finished:
+    """Return the end of a game with the guilty bot: who was asked while the other one ended."""
+    state, fault, guilty, ended = finished
+    if fault is None or guilty is None or ended != "waiting":
+        return finished
+    message = f"while it was asked, the process of its opponent {fault.message}"
+    return Finished(state, fault._replace(message=message, output=""), 1 - guilty)
 
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.faults import Ended, Fault, Forfeit
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Message
 from arena.lanes.process import BotProcess
@@ -44,13 +44,13 @@ class GameResult(NamedTuple):
 class Finished(NamedTuple):
     """A game that is over: its last position, and the fault that ended it with its seat.
 
-    `crashed` is whether the guilty bot's process ended, which can come from outside.
+    `ended` says that the guilty bot's process ended, which can come from outside.
     """
 
     state: State
     fault: Fault | None = None
     guilty: Seat | None = None
-    crashed: bool = False
+    ended: Ended = ""
 
 
 class Question(NamedTuple):

@@ -9,7 +9,7 @@ import signal
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from arena.lanes.evidence import format_error, settle
 from engine.errors import IllegalAction
@@ -39,11 +39,14 @@ class Fault(NamedTuple):
     output: str = ""
 
 
+Ended: TypeAlias = Literal["", "asked", "waiting"]
+
+
 class Forfeit(Exception):
     """Raised where a fault is noticed; ends the game that it costs.
 
-    `ended` is whether the bot's process has ended, which can come from outside; `spent` is
-    the time of a late answer.
+    `ended` says that the bot's process has ended, while it was asked or while it waited: that
+    can come from outside. `spent` is the time of a late answer.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class Forfeit(Exception):
         traceback: str = "",
         output: str = "",
         *,
-        ended: bool = False,
+        ended: Ended = "",
         spent: Spent | None = None,
     ) -> None:
         super().__init__(message)

@@ -80,6 +80,7 @@ class BotProcess:
         self._unsent = b""
         self._received = b""
         self._output = b""
+        self._paused = False
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
@@ -132,8 +133,32 @@ class BotProcess:
             self._poll.register(descriptor, select.POLLIN)
         return process
 
+    def pause(self) -> None:
+        """Stop the processes of the bot until it is asked again.
+
+        So they can do nothing to another bot that is asked. In a pid namespace of their own
+        they cannot anyway, and go on.
+        """
+        if self._process is None or self.launch.contained or self._paused:
+            return
+        self._paused = True
+        self._signal_all(signal.SIGSTOP)
+
+    def _signal_all(self, number: int) -> None:
+        assert self._process is not None
+        for pid in (self._process.pid, *find_below(self._process.pid)):
+            with suppress(OSError):
+                os.kill(pid, number)
+
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them."""
+        if self._paused and self._process is not None:
+            self._paused = False
+            if self._process.poll() is not None:  # while it could do nothing itself
+                forfeit = self._exit_forfeit()
+                forfeit.ended = "waiting"
+                return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
+            self._signal_all(signal.SIGCONT)
         self._watch.start()
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
@@ -269,7 +294,7 @@ class BotProcess:
             return Forfeit("crash", "closed its output")
         if self.launch.contained and status > _CONTAINED_SIGNAL:
             status = _CONTAINED_SIGNAL - status
-        return Forfeit("crash", describe_exit(status), ended=True)
+        return Forfeit("crash", describe_exit(status), ended="asked")
 
     def _check_processes(self) -> None:
         """Kill the bot if its processes are too many, or use too much memory together."""

@@ -16,6 +16,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
+from arena.lanes import launch
 from arena.lanes.limits import Limits
 from arena.lanes.memory import find_below
 from arena.lanes.process import BotProcess
@@ -122,3 +123,59 @@ def test_a_process_that_cannot_start_is_started_twice(tmp_path: Path) -> None:
     games = played(bot, tmp_path / "games", pairs=1)
     assert [game.fault and game.fault.kind for game in games] == ["import"] * 2
     assert 4 <= len(count.read_text()) <= 6
+
+
+@pytest.fixture
+def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let bots of the lane process see each other, as on a machine without bubblewrap."""
+    monkeypatch.setattr(launch, "find_pid_namespaces", lambda: None)
+
+
+KILLS = """\
+    def choose(self, view, /):
+        import os, pathlib
+        if len(view.history) > 3:
+            for path in pathlib.Path('/proc').glob('[0-9]*'):
+                try: parent = int((path / 'stat').read_text().rpartition(')')[2].split()[1])
+                except OSError: continue
+                if parent == os.getppid() and path.name != str(os.getpid()):
+                    os.kill(int(path.name), 9)
+        return view.legal[0]"""
+DIES_LATER = """\
+    def choose(self, view, /):
+        import os, threading, time
+        def die():
+            time.sleep(0.1)
+            os._exit(3)
+        if len(view.history) > 3:
+            threading.Thread(target=die, daemon=True).start()
+        return view.legal[0]"""
+SLEEPS = """\
+    def choose(self, view, /):
+        __import__('time').sleep(0.2)
+        return view.legal[0]"""
+
+
+@pytest.mark.usefixtures("no_namespaces")
+@pytest.mark.parametrize(
+    ("rogue", "victim", "message"),
+    [
+        (KILLS, "", "while it was asked, the process of its opponent ended by SIGKILL"),
+        (DIES_LATER, SLEEPS, "ended with exit status 3"),
+    ],
+    ids=["kills its opponent", "dies while its opponent thinks"],
+)
+def test_who_is_asked_is_at_fault_for_a_process_that_ends(
+    tmp_path: Path, rogue: str, victim: str, message: str
+) -> None:
+    """Where bots can reach each other, the one that waits is stopped: it cannot do anything."""
+    path = write(tmp_path, "victim", victim) if victim else FIRST
+    bots = [
+        resolve(str(write(tmp_path, "rogue", rogue)), label="rogue", lane="process"),
+        resolve(str(path), label="victim", lane="process"),
+    ]
+    tournament = Tournament("test", 0, 1, bots, STANDARD, Limits())
+    with closing(Worker(tournament, tmp_path)) as worker:
+        games = worker.play(Chunk(0, 0, 1)).results
+    assert [(game.winner, game.win_type) for game in games] == [(1, "forfeit")] * 2
+    assert [game.fault and game.fault[:2] for game in games] == [("crash", message)] * 2

@@ -72,13 +72,12 @@ PLAYING = {
     "exits_at_once": "crash",
     "kills_itself": "crash",
     "crashes": "crash",
-    "kills_parent": "crash",
+    "kills_parent": "timeout",
     "allocates": "memory",
     "hoards": "crash",
     "forks": "crash",
     "forks_away": "crash",
     "closes_descriptors": "crash",
-    "reads_run_folder": "exception",
     "connects": "exception",
     "says_never_reads": "timeout",
     "says_talks_without_reading": "illegal",
@@ -97,7 +96,7 @@ PLAYING = {
     "says_error": "exception",
     "says_memory": "memory",
     "says_exits": "crash",
-    "says_closes_stdout": "crash",
+    "says_closes_stdout": "timeout",
     "forges": "protocol",
 }
 """Rogues that forfeit their first games in a process of their own, and the fault's kind."""
@@ -137,7 +136,7 @@ OTHER_ITEMS = {
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
-HARMLESS = {"mutates"}
+HARMLESS = {"mutates", "reads_run_folder"}
 """Rogues whose attempts have no effect, and which play on like honest bots."""
 
 PARAMS: dict[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ import pytest
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.lanes.bubblewrap import find_pid_namespaces
+from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.memory import find_below, read_usage
@@ -178,6 +178,23 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
     assert (out, errors) == (b"thread\nprocess\n[1, 2]\n", b"")
+
+
+def test_without_bubblewrap_a_process_is_not_contained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It plays as before; a jail is refused."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for find in (find_pid_namespaces, find_bubblewrap):
+        find.cache_clear()
+    try:
+        launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
+        assert (launch.contained, launch.jailed, launch.filter) == (False, False, b"")
+        with pytest.raises(InputError, match="not on PATH"):
+            plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
+    finally:
+        for find in (find_pid_namespaces, find_bubblewrap):
+            find.cache_clear()
 
 
 def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:

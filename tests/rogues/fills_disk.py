@@ -1,4 +1,4 @@
-"""Writes up to 100 MB and 50,000 files wherever it can, and removes them."""
+"""Writes up to 100 MB wherever it can, and removes them."""
 
 import os
 import tempfile
@@ -35,6 +35,8 @@ class FillsDisk:
 
     def choose(self, view, /):
         """Raise if more was written than is allowed."""
+        if view.history[1:]:
+            return view.legal[0]
         home = os.path.realpath(tempfile.gettempdir())
         written = {place: fill(place) for place in PLACES if os.path.realpath(place) != home}
         written = {place: size for place, size in written.items() if size}

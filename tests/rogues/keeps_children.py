@@ -17,6 +17,8 @@ class KeepsChildren:
 
     def choose(self, view, /):
         """Start the children, count them and let them end."""
+        if view.history[1:]:
+            return view.legal[0]
         children = []
         try:
             while len(children) < MOST:

@@ -47,6 +47,8 @@ class Reaches:
 
     def choose(self, view, /):
         """Raise if anything is in reach."""
+        if view.history[1:]:
+            return view.legal[0]
         if found := [*{"kill": killable, "write": writable}[self.what]()]:
             raise RuntimeError(f"{found[:3]}")
         return view.legal[0]

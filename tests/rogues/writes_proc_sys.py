@@ -15,13 +15,15 @@ PLACES = (
 
 
 class WritesProcSys:
-    """Looks once a game."""
+    """Looks in its first decision."""
 
     def __init__(self, _setup):
         pass
 
     def choose(self, view, /):
         """Raise if anything can be opened."""
+        if view.history[1:]:
+            return view.legal[0]
         opened = []
         for place in (*PLACES, *map(str, Path("/proc/sys/user").glob("*"))):
             try:

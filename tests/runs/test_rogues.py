@@ -22,7 +22,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.lanes.bubblewrap import find_bubblewrap
+from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
 from arena.results.folder import RunFolder
@@ -118,6 +118,12 @@ SAID = {
     "says_other_moves_later": ("", ""),
     "unknown_program": ("import", "import"),
 }
+WITHOUT_NAMESPACES = {
+    "kills_parent": "crash",
+    "reads_run_folder": "exception",
+    "says_closes_stdout": "crash",
+}
+"""What the lane process makes of rogues where it has no pid namespaces; a killed worker, too."""
 BEGINNING = {"raises_in_construction", "says_never_reads"}
 """Rogues with a fault before their first decision, like those that cannot be imported."""
 NEVER_READY = {"loops_in_import", "says_nothing_at_all"}
@@ -136,6 +142,13 @@ def no_jail() -> str:
 
 
 NO_JAIL = no_jail()
+if find_pid_namespaces() is None:
+    for _name, _kind in WITHOUT_NAMESPACES.items():
+        if _name in SAID:
+            SAID[_name] = (_kind, SAID[_name][1])
+        else:
+            _first = "crash" if _name == "kills_parent" else EXPECTED[_name][0]
+            EXPECTED[_name] = (_first, _kind, EXPECTED[_name][2])
 needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason=NO_JAIL)
 
 

@@ -38,6 +38,7 @@ LOADING = {
     "exits_in_import": "imports",
     "dies_in_import": "imports",
     "loops_in_import": "imports",
+    "fails_late_in_import": "imports",
     "no_bot": "binds bot",
     **dict.fromkeys(
         (
@@ -72,6 +73,9 @@ PLAYING = {
     "forks": "crash",
     "forks_away": "crash",
     "closes_descriptors": "crash",
+    "varies": "exception",
+    "varies_and_dies": "crash",
+    "breaks_log": "protocol",
     "reads_run_folder": "exception",
     "connects": "exception",
     "says_never_reads": "timeout",

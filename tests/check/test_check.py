@@ -74,7 +74,6 @@ PLAYING = {
     "forks_away": "crash",
     "closes_descriptors": "crash",
     "varies": "exception",
-    "varies_and_dies": "crash",
     "breaks_log": "protocol",
     "reads_run_folder": "exception",
     "connects": "exception",

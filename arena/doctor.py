@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 from arena.entries.lane import LANES
 from arena.executors.log import START_METHOD
-from arena.lanes.launch import TRIAL
+from arena.lanes.bubblewrap import TRIAL
 
 PATIENCE = 10.0  # seconds
 INTERPRETERS = {

@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
         yield Row(f"{lane}: start, ms", f"{1000 * median(starts):.0f}")
         yield Row(f"{lane}: memory of a bot's process, MB", f"{median(memory):.0f}")
     for lane in lanes:
-        for games in (1, 16):
+        for games in (1, 64):
             added = [_decision(lane, games) for _ in range(ROUNDS)]
             name = (
                 f"{lane}: added per decision, {games} {'game' if games == 1 else 'games'} at once"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.cards import Action
@@ -13,54 +13,110 @@ from engine.state import Seat
 from engine.view import View
 
 
+class Spent(NamedTuple):
+    """The time of a decision in seconds: by the wall clock, and of the processor.
+
+    `before` is processor time between the decision before and this one, when it was not the
+    strategy's turn.
+    """
+
+    wall: float
+    cpu: float
+    before: float = 0.0
+
+    @property
+    def charged(self) -> float:
+        """What counts: on a busy machine the wall clock runs while the strategy waits.
+
+        >>> Spent(wall=3.0, cpu=0.5).charged, Spent(wall=0.5, cpu=2.0, before=1.0).charged
+        (0.5, 1.5)
+        """
+        return min(self.wall, self.cpu) + self.before
+
+
 class Clock:
     """The time a strategy may use: seconds per decision and per game, None for no limit.
 
-    The referee starts and stops it; a strategy reads `decision`, `game` and `left()`.
+    A decision is charged the smaller of its wall time and its processor time. The backstops
+    are limits of wall time, for a strategy that sleeps. The referee starts and stops the
+    clock; a strategy reads `decision`, `game` and `left()`.
 
     >>> Clock(decision=0.5, game=20.0).left()
     0.5
     """
 
-    __slots__ = ("_since", "decision", "game", "used")
+    __slots__ = (
+        "_cpu", "_limit", "_since", "backstop", "decision", "game", "game_backstop",
+        "used", "waited",
+    )  # fmt: skip
 
-    def __init__(self, decision: float | None = None, game: float | None = None) -> None:
+    def __init__(
+        self,
+        decision: float | None = None,
+        game: float | None = None,
+        backstop: float | None = None,
+        game_backstop: float | None = None,
+    ) -> None:
         self.decision = decision
         self.game = game
+        self.backstop = backstop
+        self.game_backstop = game_backstop
         self.used = 0.0
+        self.waited = 0.0
         self._since: float | None = None
+        self._cpu = 0.0
+        self._limit: float | None = None
 
     def left(self) -> float | None:
-        """Return the seconds left for this decision, below 0 when it is late."""
-        limit = self.limit()
-        if limit is None or self._since is None:
-            return limit
-        return limit - (perf_counter() - self._since)
+        """Return the seconds left for this decision as it will be charged, below 0 when late."""
+        if self._since is None:
+            return self.limit()
+        if self._limit is None:
+            return None
+        return self._limit - self._spent().charged
 
     def limit(self) -> float | None:
-        """Return the seconds this decision may take from its beginning."""
-        if self.game is None:
-            return self.decision
-        left = self.game - self.used
-        return left if self.decision is None else min(left, self.decision)
+        """Return the seconds this decision may be charged from its beginning."""
+        return _left_of(self.decision, self.game, self.used)
 
-    def start(self) -> None:
-        """Begin a decision."""
+    def wall_limit(self) -> float | None:
+        """Return the seconds of wall time this decision may take from its beginning."""
+        return _left_of(self.backstop, self.game_backstop, self.waited)
+
+    def start(self, limit: float | None = None) -> None:
+        """Begin a decision; `limit` replaces the clock's own."""
+        self._limit = self.limit() if limit is None else limit
+        self._cpu = process_time()
         self._since = perf_counter()
 
-    def stop(self) -> tuple[float, bool]:
-        """End the decision; return the seconds it took, and whether that was in time."""
-        seconds = 0.0 if self._since is None else perf_counter() - self._since
+    def stop(self) -> tuple[Spent, bool]:
+        """End the decision; return the time it took, and whether that was within the limits."""
+        spent = Spent(0.0, 0.0) if self._since is None else self._spent()
         self._since = None
-        return seconds, self.spend(seconds)
+        return spent, self.spend(spent)
 
-    def spend(self, seconds: float) -> bool:
-        """Count a decision of so many seconds, and return whether it was in time."""
-        limit = self.limit()
-        if limit is not None and seconds > limit:
-            return False
-        self.used += seconds
+    def _spent(self) -> Spent:
+        assert self._since is not None
+        wall = perf_counter() - self._since
+        return Spent(wall, process_time() - self._cpu)
+
+    def spend(self, spent: Spent) -> bool:
+        """Count a decision, and return whether it was within the limits."""
+        charged = spent.charged
+        for limit, seconds in ((self.limit(), charged), (self.wall_limit(), spent.wall)):
+            if limit is not None and seconds > limit:
+                return False
+        self.used += charged
+        self.waited += spent.wall
         return True
+
+
+def _left_of(decision: float | None, game: float | None, used: float) -> float | None:
+    """Return the smaller of a decision's limit and what is left of a game's."""
+    if game is None:
+        return decision
+    left = game - used
+    return left if decision is None else min(left, decision)
 
 
 UNLIMITED = Clock()

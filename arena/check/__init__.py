@@ -1,5 +1,6 @@
 """One bot put through the whole contract, in its own processes, reported line by line.
 
 `supervisor` starts the `inspector` in a process of its own and never runs a bot's code. The
-inspector starts the bot's processes, so that a bot that kills its parent kills no command.
+inspector starts the bot's processes, in the jail where there is one, and runs none of its code
+either. Outside the jail a bot can reach both, and the report says that.
 """

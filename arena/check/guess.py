@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 from arena.check.item import Item, fail
-from arena.check.sparring import Candidate, Guilty, Sparring
+from arena.check.sparring import MOST_PAIRS, Candidate, Guilty, Sparring
 from arena.entries.ladder import ELO, place
 from arena.entries.resolve import installed
 from arena.statistics.ratings import PairScores, Rating, fit_one
-from arena.tournament.chunk import Played
 
 NAME = "rating"
-_TOO_FAR = 100.0  # Elo points above the bot's interval: the strong anchors are slow
-_FREE_SECONDS = 0.5  # added to each anchor's time, so that the first games decide little
+_TOO_FAR = 100.0  # Elo points above the bot's interval: all games would be lost
 
 
 class Climb:
@@ -25,33 +22,25 @@ class Climb:
         self.names = [name for name in ELO if name in present]
         self.sparring = Sparring(candidate, opponents=self.names)
         self.scores = [PairScores(len(self.names), n, 0, 0.0, 0.0) for n in range(len(self.names))]
-        self.seconds = [_FREE_SECONDS for _ in self.names]
 
-    def play(self, anchor: int) -> None:
+    def play(self, anchor: int, pairs: int = 1) -> None:
         """Play some pairs against one of them."""
-        start = time.monotonic()
-        self._count(anchor, self.sparring.play(anchor, self._pairs(anchor)))
-        self.seconds[anchor] += time.monotonic() - start
-
-    def _pairs(self, anchor: int) -> int:
-        """Return how many pairs take half a second; one where the anchor's speed is unknown."""
-        known = self.scores[anchor].pairs
-        most = self.sparring.pairs_at_once()
-        return min(most, max(1, int(known / 2 / self.seconds[anchor])))
-
-    def _count(self, anchor: int, played: Played) -> None:
         halves: Counter[int] = Counter()  # half points, by pair
-        for result in played.results:
+        for result in self.sparring.play(anchor, pairs):
             halves[result.pair] += 1 if result.winner is None else 2 * (result.winner == 0)
         scores = [half / 2 for half in halves.values()]
-        _, opponent, pairs, total, squares = self.scores[anchor]
+        _, opponent, before, total, squares = self.scores[anchor]
         self.scores[anchor] = PairScores(
             len(self.names),
             opponent,
-            pairs + len(scores),
+            before + len(scores),
             total + sum(scores),
             squares + sum(score**2 for score in scores),
         )
+
+    def missing(self, games: int) -> int:
+        """Return how many pairs are missing to so many games."""
+        return -(-(games - len(self.sparring.actions)) // 2)
 
     def rating(self) -> Rating:
         """Return the bot's rating, with the others' ratings as they are."""
@@ -64,12 +53,12 @@ class Climb:
         return not played or self.rating().high + _TOO_FAR > ELO[self.names[anchor]]
 
     def next(self) -> int:
-        """Return the anchor whose games tell most for the time they take."""
+        """Return the anchor whose games tell most."""
         elo = self.rating().elo
 
         def worth(anchor: int) -> float:
             share = 1 / (1 + 10 ** ((ELO[self.names[anchor]] - elo) / 400))
-            return share * (1 - share) / self.seconds[anchor]
+            return share * (1 - share)
 
         return max(range(len(self.names)), key=worth)
 
@@ -93,16 +82,15 @@ class Climb:
         return Item(NAME, "ok", message, figures=figures)
 
 
-def guess_rating(candidate: Candidate, games: int, seconds: float) -> Item:
-    """Play about so many games against the ladder, or until the time is up, and rate the bot."""
+def guess_rating(candidate: Candidate, games: int) -> Item:
+    """Play so many games against the ladder, and rate the bot."""
     climb = Climb(candidate)
-    deadline = time.monotonic() + seconds
     try:
         for anchor in range(len(climb.names)):
-            if anchor == 0 or (time.monotonic() < deadline and climb.in_reach(anchor)):
+            if climb.missing(games) and climb.in_reach(anchor):
                 climb.play(anchor)
-        while len(climb.sparring.actions) < games and time.monotonic() < deadline:
-            climb.play(climb.next())
+        while missing := climb.missing(games):
+            climb.play(climb.next(), min(missing, MOST_PAIRS))
     except Guilty as guilty:
         where = f"at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
         return fail(NAME, guilty.fault, where, guilty.command)

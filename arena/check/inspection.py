@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
+from arena.check.extent import DECISIONS, FEW, RATING
 from arena.check.hidden import check_hidden
 from arena.check.item import Item, fail
 from arena.check.loading import check_loading
@@ -16,26 +16,18 @@ from arena.check.traces import check_leftovers, check_memory, check_size, check_
 from arena.check.trial import RANDOM
 from arena.check.variants import VARIANTS
 from arena.errors import InputError
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
-from arena.lanes.launch import find_bubblewrap
 from arena.tournament.schedule import Fixture
+from engine import Rules
 
-SHARES = {
-    "lane process": 0.15,
-    "lane inproc": 0.1,
-    "lane jail": 0.05,
-    "same seed": 0.1,
-    "rules variants": 0.2,
-    "hidden cards": 0.15,
-    "rating": 0.25,
-}
-"""What share of its time each item may take."""
-
-_RATING_GAMES = 2  # for each game in a lane
 _OTHER_HASHES = {"PYTHONHASHSEED": "1"}
 _NO_LOOP = "a command gets nothing but its view"
 _SEE_SAME_SEED = "not tried: its moves differ anyway, see same seed"
 _SEE_INPROC = "not tried: see lane inproc"
+_ALL_JAILED = "not tried: everything runs in the jail; --lane process plays outside"
+_EARLIER = "where its process has played other games before: keep what a game depends on in self"
+_OTHER_LUCK = "in another process: something else decides than the view and setup.rng"
 
 Games = dict[Fixture, str]
 
@@ -47,6 +39,7 @@ class Inspection:
         self.candidate = candidate
         self.order = order
         self.begin = begin
+        self.lane = order.lane
         self.games: dict[str, Games] = {}  # by lane
         self.touched: dict[str, str] = {}
         self.first: Sparring
@@ -60,8 +53,8 @@ class Inspection:
         if not any(item.status == "fail" for item in items):
             from arena.check.guess import guess_rating  # scipy takes half a second
 
-            seconds = self._begin("rating")
-            yield guess_rating(self.candidate, _RATING_GAMES * self.order.games, seconds)
+            self.begin("rating")
+            yield guess_rating(self.candidate, RATING * self.order.games)
 
     def _items(self) -> Iterator[Item]:
         self.begin("imports")
@@ -69,16 +62,16 @@ class Inspection:
         yield from loading
         if any(item.status == "fail" for item in loading):
             return
-        seconds = self._begin("lane process")
+        self.begin(f"lane {self.lane}")
         self.first = Sparring(self.candidate)
         with closing(self.first):
-            process = self._lane("process", self.first, seconds)
-            if process.status == "fail":
-                yield process
+            first = self._lane(self.lane, self.first)
+            if first.status == "fail":
+                yield first
                 return
-            yield from self._play_more(process)
+            yield from self._play_more(first)
 
-    def _play_more(self, process: Item) -> Iterator[Item]:
+    def _play_more(self, first: Item) -> Iterator[Item]:
         """Yield what follows from games that were played without a fault."""
         costs = [check_time(self.first), check_memory(self.first), check_size(self.candidate)]
         with ExitStack() as stack:
@@ -86,8 +79,7 @@ class Inspection:
             loop = None if is_command else stack.enter_context(open_loop(self.first))
             inproc = self._inproc(loop)
             yield inproc
-            yield process
-            yield self._jail()
+            yield from self._lanes(first)
             same = self._same_seed()
             yield self._compare_lanes(same)
             yield same
@@ -98,53 +90,52 @@ class Inspection:
         yield check_leftovers(self.first, self.touched)
         yield from costs
 
-    def _begin(self, stage: str) -> float:
-        """Begin an item, and return the seconds it may take."""
-        self.begin(stage)
-        return SHARES[stage] * self.order.seconds
+    def _lanes(self, first: Item) -> Iterator[Item]:
+        """Yield the lanes process and jail, one of which was played first."""
+        if self.order.jailed:
+            yield Item("lane process", "none", _ALL_JAILED)
+            yield first
+        else:
+            yield first
+            yield self._jail()
 
     def _jail(self) -> Item:
-        seconds = self._begin("lane jail")
+        self.begin("lane jail")
         try:
             find_bubblewrap()
         except InputError as error:
             return Item("lane jail", "none", str(error).removeprefix("lane jail: "))
         with closing(Sparring(self.candidate, "jail")) as sparring:
-            return self._lane("jail", sparring, seconds)
+            return self._lane("jail", sparring)
 
-    def _lane(self, lane: str, sparring: Sparring, seconds: float) -> Item:
+    def _lane(self, lane: str, sparring: Sparring) -> Item:
         try:
-            sparring.play_series(self.order.games, seconds)
+            sparring.play_series(self.order.games)
         except Guilty as guilty:
             return _fail_by(f"lane {lane}", guilty)
         self.games[lane] = sparring.actions
         return self._no_fault(lane)
 
     def _no_fault(self, lane: str) -> Item:
-        number, wanted = len(self.games[lane]), self.order.games
-        of = f" of {wanted:,}, its time was up" if number < wanted else ""
-        message = f"{number:,} games{of}: no fault"
-        return Item(f"lane {lane}", "ok", message, figures={"games": number})
+        number = len(self.games[lane])
+        return Item(f"lane {lane}", "ok", f"{number:,} games: no fault", figures={"games": number})
 
     def _inproc(self, loop: Loop | None) -> Item:
         """Play the first games again, the last one first, in one process with the truth.
 
         The other order shows a bot that keeps something from game to game.
         """
-        seconds = self._begin("lane inproc")
+        self.begin("lane inproc")
         if loop is None:
             return Item("lane inproc", "none", "a command always has a process of its own")
-        deadline = time.monotonic() + seconds
         games = self.games["inproc"] = {}
         for fixture in reversed(self.first.actions):
-            if games and time.monotonic() > deadline:
-                break
             try:
                 games[fixture] = loop.play_whole(fixture)
             except Forfeit as forfeit:
                 where = f"against {fixture.pairing.opponent}"
                 command = self.first.command(fixture)
-                command = command.replace("--lane process", "--lane inproc", 1)
+                command = command.replace(f"--lane {self.lane}", "--lane inproc", 1)
                 return fail("lane inproc", forfeit.fault, where, command)
         self.touched = loop.touched
         return self._no_fault("inproc")
@@ -153,68 +144,83 @@ class Inspection:
         name = "lanes agree"
         if same.status == "fail":
             return Item(name, "none", _SEE_SAME_SEED)
+        if len(self.games) == 1:
+            return Item(name, "none", "not tried: there is no second lane for it")
         compared = 0
         for lane, games in self.games.items():
-            difference = _find_difference(self.games["process"], games)
+            difference = _find_difference(self.first.actions, games)
             if difference is not None:
                 fixture, ply = difference
                 what = f"other moves in the lane {lane} from ply {ply} on, with the same luck"
                 message = f"{what} (something kept from game to game, or found in the lane?)"
                 command = self.first.command(fixture)
                 return Item(name, "fail", message, "differs", command=command)
-            compared = max(compared, len(games)) if lane != "process" else compared
+            compared = max(compared, len(games)) if lane != self.lane else compared
         return Item(name, "ok", f"the same {compared:,} games in {', '.join(sorted(self.games))}")
 
     def _same_seed(self) -> Item:
+        """Play the first games again, the last one first, all of them in one other process.
+
+        So a bot shows that keeps something from game to game, above all from one game of a
+        pair to the other.
+        """
         name = "same seed"
-        seconds = self._begin(name)
-        with closing(Sparring(self.candidate, environment=_OTHER_HASHES)) as sparring:
-            try:
-                sparring.play_series(len(self.first.actions), seconds)
-            except Guilty as guilty:
-                return _fail_by(name, guilty)
-        difference = _find_difference(self.first.actions, sparring.actions)
-        if difference is None:
-            message = f"the same moves in {len(sparring.actions):,} games, played twice"
-            return Item(name, "ok", message)
-        fixture, ply = difference
-        what = f"other moves from ply {ply} on in a second process: something else decides than"
-        message = f"{what} the view and setup.rng (other luck, the order of a set, a clock?)"
+        self.begin(name)
+        mixed = Sparring(self.candidate, environment=_OTHER_HASHES, mixed=True)
+        with closing(mixed):
+            for fixture, actions in reversed(self.first.actions.items()):
+                try:
+                    again = mixed.play_fixture(fixture)
+                except Guilty as guilty:
+                    return _fail_by(name, guilty)
+                if again != actions:
+                    return self._differs(name, fixture, find_parting(again, actions))
+        message = f"the same moves in {len(mixed.actions):,} games, played twice"
+        return Item(name, "ok", f"{message}, in another order")
+
+    def _differs(self, name: str, fixture: Fixture, ply: int) -> Item:
+        """Return the item of a game that was played differently; say why, if that is clear."""
+        alone = []
+        for environment in ({}, _OTHER_HASHES):
+            with closing(Sparring(self.candidate, environment=environment, mixed=True)) as fresh:
+                try:
+                    alone.append(fresh.play_fixture(fixture))
+                except Guilty as guilty:
+                    return _fail_by(name, guilty)
+        why = _EARLIER if alone[0] == alone[1] else _OTHER_LUCK
+        message = f"other moves from ply {ply} on {why}"
+        if why == _OTHER_LUCK:
+            message += " (other luck, the order of a set, a clock?)"
         return Item(name, "fail", message, "differs", command=self.first.command(fixture))
 
     def _variants(self) -> Item:
         name = "rules variants"
-        seconds = self._begin(name)
-        deadline = time.monotonic() + seconds
-        is_slow = self.first.pair_seconds * len(VARIANTS) * len(OPPONENTS) > seconds
-        tried = 0
-        for variant, rules in VARIANTS.items():
-            if tried and time.monotonic() > deadline:
-                break
-            opponents = [tried % len(OPPONENTS)] if is_slow else range(len(OPPONENTS))
-            with closing(Sparring(self.candidate, rules=rules)) as sparring:
-                try:
-                    for opponent in opponents:
-                        sparring.play(opponent)
-                except Guilty as guilty:
-                    return _fail_by(name, guilty, f"under {variant}, ")
-            tried += 1
-        figures = {"tried": tried}
-        if tried < len(VARIANTS):
-            message = f"{tried} of {len(VARIANTS)} tried, its time was up: no fault"
-            return Item(name, "warn", message, figures=figures)
-        return Item(name, "ok", f"all {tried}: no fault", figures=figures)
+        self.begin(name)
+        for number, (variant, rules) in enumerate(VARIANTS.items()):
+            try:
+                self._play_variant(number, rules)
+            except Guilty as guilty:
+                return _fail_by(name, guilty, f"under {variant}, ")
+        tried = len(VARIANTS)
+        return Item(name, "ok", f"all {tried}: no fault", figures={"tried": tried})
+
+    def _play_variant(self, number: int, rules: Rules) -> None:
+        """Play a game in each seat, or in one of them where there are to be few games."""
+        with closing(Sparring(self.candidate, rules=rules, mixed=True)) as sparring:
+            for seat in (0, 1) if self.order.games >= FEW else (number % 2,):
+                pairing = sparring.tournament.pairings[(number // 2 + seat) % len(OPPONENTS)]
+                sparring.play_fixture(Fixture(pairing, 0, seat))
 
     def _hidden(self, loop: Loop | None, same: Item, inproc: Item) -> Item:
         name = "hidden cards"
-        seconds = self._begin(name)
+        self.begin(name)
         if loop is None:
             return Item(name, "none", _NO_LOOP)
         if same.status == "fail":
             return Item(name, "none", _SEE_SAME_SEED)
         if inproc.status == "fail":
             return Item(name, "none", _SEE_INPROC)
-        return check_hidden(loop, self.games["inproc"], seconds)
+        return check_hidden(loop, self.games["inproc"], DECISIONS * self.order.games)
 
     def _random(self, inproc: Item) -> Item:
         name = "global random"

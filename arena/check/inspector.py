@@ -51,7 +51,7 @@ def main() -> None:
     threading.Thread(target=_exit_with_input, daemon=True).start()
     adopt_orphans()
     speaker = _Speaker(sys.stdout.buffer)
-    entry = resolve(order.spec)
+    entry = resolve(order.spec, lane=order.lane)
     if entry.label in {*OPPONENTS, *ELO}:
         entry = replace(entry, label=_LABEL)
     candidate = Candidate(entry, order.limits, order.seed, Path(folder), speaker.beat)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate
@@ -19,9 +18,7 @@ def check_loading(candidate: Candidate) -> list[Item]:
     """Return the first three items, or those of them up to the one that fails."""
     entry, limits, folder = candidate.entry, candidate.limits, candidate.make_folder()
     start = time.perf_counter()
-    with bot_process(
-        replace(entry, lane="process"), STANDARD, limits, folder, candidate.beat, check=True
-    ) as process:
+    with bot_process(entry, STANDARD, limits, folder, candidate.beat, check=True) as process:
         try:
             process.start()
         except Forfeit as forfeit:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from arena.check import trial
 from arena.check.sparring import Sparring
 from arena.lanes.faults import Forfeit, one_line
+from arena.lanes.limits import Allowed
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.schedule import Fixture
@@ -43,7 +43,7 @@ class Loop:
         self.sparring = sparring
         self.process = process
         self.patience = sparring.candidate.limits.decision + _PATIENCE
-        self.patience += _SLOWER * sparring.timing.mean * sparring.rules.game_plies
+        self.patience += _SLOWER * sparring.timing.wall.mean * sparring.rules.game_plies
         self.touched: dict[str, str] = {}
 
     def play(
@@ -56,8 +56,10 @@ class Loop:
         """
         self.sparring.candidate.beat()
         self.process.start()
-        self.process.send([self._message(fixture, deal, actions, last)])
-        answer = self.process.receive(self.patience)
+        allowed = Allowed(self.patience, self.sparring.candidate.limits.backstop_of(self.patience))
+        (answer,), _ = self.process.ask([self._message(fixture, deal, actions, last)], allowed)
+        if isinstance(answer, Forfeit):
+            raise answer
         for line in answer.output.splitlines():
             what, _, where = line.partition(": ")
             self.touched.setdefault(what, one_line(where))
@@ -96,7 +98,7 @@ def open_loop(sparring: Sparring) -> Iterator[Loop]:
     """Yield a loop for the games of a sparring; kill its process at the end."""
     candidate = sparring.candidate
     with bot_process(
-        replace(candidate.entry, lane="process"),
+        candidate.entry,
         sparring.rules,
         candidate.limits,
         candidate.make_folder(),

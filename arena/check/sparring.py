@@ -1,10 +1,8 @@
-"""Sparring: a bot in a process of its own, and the games it plays there against our bots."""
+"""Sparring: a bot in processes of its own, and the games it plays there against our bots."""
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,18 +16,16 @@ from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.process import bot_process
+from arena.lanes.process import BotProcess, bot_process
 from arena.results.command import replay_commands
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 
 OPPONENTS = ("uniform", "greedy")
 
-_MB = 1 << 20
-_MOST_PAIRS = 8  # at a time: a process holds 16 games
-_CHUNK_SECONDS = 0.5
+MOST_PAIRS = 4  # at a time: after the first fault, these games are still played
 
 
 class Candidate(NamedTuple):
@@ -72,102 +68,97 @@ class _Beats(Reporter):
 
 
 class Sparring:
-    """Plays pairs of games; `actions` holds those of every game so far, as text.
+    """Plays games of pairs; `actions` holds those of every game so far, as text.
 
-    `environment` is added to the usual one of the bot's process.
+    The two games of a pair are played by different processes of the bot, as in a run; with
+    `mixed`, one process plays all games. `environment` is added to that of the processes.
     """
 
     def __init__(
         self,
         candidate: Candidate,
-        lane: str = "process",
+        lane: str | None = None,
         rules: Rules = STANDARD,
         opponents: Sequence[str] = OPPONENTS,
         environment: Mapping[str, str] | None = None,
+        *,
+        mixed: bool = False,
     ) -> None:
-        entry = replace(candidate.entry, lane=lane)
+        entry = replace(candidate.entry, lane=lane or candidate.entry.lane)
         self.candidate = candidate
         self.rules = rules
         self.opponents = opponents
         entries = [entry, *(resolve(name) for name in opponents)]
-        limits, folder = candidate.limits, candidate.make_folder()
-        self.tournament = Tournament("check", candidate.seed, 1, entries, rules, limits)
-        self.worker = Worker(self.tournament, folder, reporter=_Beats(candidate.beat))
-        self._stack = ExitStack()
-        self.process = self._stack.enter_context(
-            bot_process(entry, rules, limits, folder, candidate.beat, environment=environment)
-        )
-        self.worker.processes[entry.label] = self.process
+        self.tournament = Tournament("check", candidate.seed, 1, entries, rules, candidate.limits)
         self.actions: dict[Fixture, str] = {}
         self.timing = Timing()
-        self.seconds = 0.0
+        self.bots: list[BotProcess] = []
+        self._stack = ExitStack()
+        self._workers = [self._worker(entry, environment) for _ in range(1 if mixed else 2)]
 
-    def play(self, opponent: int, pairs: int = 1) -> Played:
+    def _worker(self, entry: Entry, environment: Mapping[str, str] | None) -> Worker:
+        """Return a worker with a process of the bot."""
+        candidate, folder = self.candidate, self.candidate.make_folder()
+        worker = Worker(self.tournament, folder, reporter=_Beats(candidate.beat))
+        self._stack.callback(worker.close)
+        process = self._stack.enter_context(
+            bot_process(
+                entry,
+                self.rules,
+                candidate.limits,
+                folder,
+                candidate.beat,
+                environment=environment,
+            )
+        )
+        worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], process)
+        self.bots.append(process)
+        return worker
+
+    def play(self, opponent: int, pairs: int = 1) -> list[GameResult]:
         """Play the next pairs against an opponent; raise Guilty for the bot's first fault."""
         pairing = self.tournament.pairings[opponent]
         first = len([fixture for fixture in self.actions if fixture.pairing == pairing]) // 2
+        return [
+            result
+            for seat in (0, 1)
+            for result in self._play(Chunk(opponent, first, pairs, seats=(seat,)))
+        ]
+
+    def play_series(self, games: int) -> None:
+        """Play so many games, in fours: a pair against each opponent."""
+        while len(self.actions) < games:
+            missing = -(-(games - len(self.actions)) // (2 * len(self.opponents)))
+            size = min(missing, MOST_PAIRS) if self.actions else 1
+            for opponent in range(len(self.opponents)):
+                self.play(opponent, size)
+
+    def play_fixture(self, fixture: Fixture) -> str:
+        """Play one game, and return its actions; raise Guilty for a fault of the bot."""
+        opponent = self.tournament.pairings.index(fixture.pairing)
+        self._play(Chunk(opponent, fixture.pair, 1, seats=(fixture.seat,)))
+        return self.actions[fixture]
+
+    def _play(self, chunk: Chunk) -> list[GameResult]:
+        """Play the games of a chunk, which are those of one seat."""
         self.candidate.beat()
-        if self.actions:
-            self.worker.unsteady.clear()
-        else:  # the first game alone: a bot that fails at once then fails in one game
-            self.worker.unsteady.add(pairing.bot)
-        played = self.worker.play(Chunk(opponent, first, pairs))
-        self.seconds += played.seconds
+        pairing = self.tournament.pairings[chunk.pairing]
+        (seat,) = chunk.seats
+        played = self._workers[seat % len(self._workers)].play(chunk)
         self.timing.merge(played.timings[pairing.bot])
         for result in played.results:
             self.actions[Fixture(pairing, *result[:2])] = result.actions
         for result in played.forfeits:
             fixture = Fixture(pairing, *result[:2])
             raise Guilty(fixture, result, self.command(fixture))
-        return played
-
-    def play_series(self, games: int, seconds: float) -> None:
-        """Play so many games, fours of them, or until the time is up; at least four."""
-        deadline = time.monotonic() + seconds
-        while not self.actions or (len(self.actions) < games and time.monotonic() < deadline):
-            missing = -(-(games - len(self.actions)) // (2 * len(self.opponents)))
-            size = max(1, min(missing, self.pairs_at_once()))
-            for opponent in range(len(self.opponents)):
-                self.play(opponent, size)
-
-    @property
-    def pair_seconds(self) -> float:
-        """How long a pair of games has taken; 0 before the first."""
-        return 2 * self.seconds / len(self.actions) if self.actions else 0.0
-
-    def pairs_at_once(self) -> int:
-        """Return how many pairs take half a second, as far as is known; at least one."""
-        if not self.actions:
-            return 1
-        return max(1, min(_MOST_PAIRS, int(_CHUNK_SECONDS / self.pair_seconds)))
+        return played.results
 
     def command(self, fixture: Fixture) -> str:
         """Return the command that plays a game again."""
         return replay_commands(self.tournament)(fixture)
 
-    def peak_megabytes(self) -> float | None:
-        """Return the most memory that the bot's process has had, None where it is unknown."""
-        try:
-            text = Path(f"/proc/{self.process.pid}/status").read_text()
-        except OSError:
-            return None
-        for line in text.splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / _MB
-        return None
-
-    def files(self) -> list[str]:
-        """Return the files that the bot has left in its folder, except for caches."""
-        files = []
-        for parent, folders, names in os.walk(self.process.launch.folder):
-            folders[:] = [name for name in folders if not _is_cache(name)]
-            place = Path(parent).relative_to(self.process.launch.folder)
-            files += [str(place / name) for name in names if not _is_cache(name)]
-        return sorted(files)
-
     def close(self) -> None:
-        """Kill the bot's process."""
-        self.worker.close()
+        """Kill the bot's processes."""
         self._stack.close()
 
 
@@ -179,7 +170,3 @@ def find_parting(first: str, second: str) -> int:
     """
     plies = range(min(len(first), len(second)))
     return next((ply for ply in plies if first[ply] != second[ply]), len(plies))
-
-
-def _is_cache(name: str) -> bool:
-    return name.startswith(".") or name == "__pycache__"

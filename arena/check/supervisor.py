@@ -6,15 +6,19 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 import msgspec
 
 import arena
+from arena.check.extent import LONGEST
 from arena.check.item import NAMES, Item
 from arena.check.order import Order
 from arena.errors import ArenaError
@@ -27,6 +31,7 @@ _PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from arena.check.inspector 
 _NOT_TRIED = "not tried"
 _ERRORS = "errors"
 _PATIENCE = 1.0
+_MOST_LINE = 1 << 20
 
 
 class _Line(msgspec.Struct):
@@ -37,25 +42,40 @@ class _Line(msgspec.Struct):
     end: bool = False
 
 
+class _Inspector(NamedTuple):
+    """The process of the inspector, and the socket on which it says what it finds.
+
+    A socket, unlike a pipe, cannot be opened again by its name in /proc.
+    """
+
+    process: subprocess.Popen[bytes]
+    out: socket.socket
+    folder: Path
+
+
 def run_check(
     order: Order,
     working: Callable[[str], None] = lambda _: None,
     silence: float = SILENCE,
+    longest: float = LONGEST,
 ) -> Iterator[Item]:
     """Yield every item of the report, each as soon as it and those before it are known.
 
     `working` is called with the item that is being worked on. Raises ArenaError where the
-    check itself has failed; a bot that kills the check has failed the item.
+    check itself has failed or takes longer than `longest` seconds: there is then no verdict.
+    A bot outside the jail that kills the check has failed the item.
     """
     with scratch_folder() as folder:
         others = children()
-        process = _start(order, folder)
+        inspector = _start(order, folder)
         try:
-            yield from _complete(_items(process, working, silence, folder))
+            found = _items(inspector, order, working, _Patience(silence, longest))
+            yield from _complete(found)
         finally:
+            inspector.out.close()
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+                os.killpg(inspector.process.pid, signal.SIGKILL)
+            inspector.process.wait()
             kill_orphans(others)
 
 
@@ -72,47 +92,76 @@ def _complete(items: Iterator[Item]) -> Iterator[Item]:
         yield Item(name, "none", _NOT_TRIED)
 
 
-def _start(order: Order, folder: Path) -> subprocess.Popen[bytes]:
-    with (folder / _ERRORS).open("wb") as errors:
+def _start(order: Order, folder: Path) -> _Inspector:
+    ours, theirs = socket.socketpair()
+    with (folder / _ERRORS).open("wb") as errors, closing(theirs):
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=theirs.fileno(),
             stderr=errors,
             bufsize=0,
             start_new_session=True,
         )
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
-    return process
+    return _Inspector(process, ours, folder)
+
+
+class _Patience(NamedTuple):
+    """Seconds without a sign of life, and for everything."""
+
+    silence: float
+    longest: float
 
 
 def _items(
-    process: subprocess.Popen[bytes], working: Callable[[str], None], silence: float, folder: Path
+    inspector: _Inspector, order: Order, working: Callable[[str], None], patience: _Patience
 ) -> Iterator[Item]:
     """Yield what the inspector finds; at the end an item that fails if it was killed."""
-    assert process.stdout is not None
     stage = NAMES[0]
-    for text in _lines(process.stdout, silence):
-        line = msgspec.json.decode(text, type=_Line)
+    deadline = time.monotonic() + patience.longest
+    names = iter(NAMES)
+    for text in _lines(inspector.out, patience.silence):
+        line = _decode(text)
+        if line is None or (line.item is not None and line.item.name not in names):
+            yield Item(stage, "fail", "protocol: something else writes the report", "protocol")
+            return
         if line.end:
             return
+        if time.monotonic() > deadline:
+            raise _cut_short(stage, patience.longest)
         if line.item is not None:
             yield line.item
         stage = line.beat or stage
         working(stage)
-    ending = _ending(process)
-    if ending.startswith("ended with exit status"):
-        errors = (folder / _ERRORS).read_text(errors="replace").splitlines()
+    ending = _ending(inspector.process)
+    if order.jailed or ending.startswith("ended with exit status"):
+        errors = (inspector.folder / _ERRORS).read_text(errors="replace").splitlines()
         raise ArenaError(f"the check itself has failed at {stage!r}: {(errors or [ending])[-1]}")
     yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
 
 
-def _lines(out: IO[bytes], silence: float) -> Iterator[bytes]:
+def _decode(text: bytes) -> _Line | None:
+    """Return a line of the inspector, None for anything else."""
+    try:
+        return msgspec.json.decode(text, type=_Line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def _cut_short(stage: str, seconds: float) -> ArenaError:
+    return ArenaError(
+        f"cut short after {seconds:,.0f} s, at {stage!r}: there is no verdict; "
+        "for a slow bot, play fewer games with --games"
+    )
+
+
+def _lines(out: socket.socket, silence: float) -> Iterator[bytes]:
     """Yield lines until there are no more, or nothing is written for so many seconds."""
     rest = b""
-    while select.select([out], [], [], silence)[0]:
-        data = os.read(out.fileno(), 1 << 16)
+    while len(rest) < _MOST_LINE and select.select([out], [], [], silence)[0]:
+        data = out.recv(1 << 16)
         if not data:
             return
         *lines, rest = (rest + data).split(b"\n")

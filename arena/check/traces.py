@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
-import psutil
-
+from arena.check import remains
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
-from arena.lanes.cleanup import children
 
-_PATIENCE = 1.0  # seconds in which a process and those it has started may end by themselves
 _MOST_OUTPUT = 1 << 16  # bytes a game
 _MB = 1 << 20
 _HALF = 0.5
@@ -20,10 +15,10 @@ _SHOWN = 3
 
 def check_time(sparring: Sparring) -> Item:
     """Return how long decisions took."""
-    timing = sparring.timing
-    median, p99, longest = timing.quantile(0.5), timing.quantile(0.99), timing.longest
+    times = sparring.timing.cpu
+    median, p99, longest = times.quantile(0.5), times.quantile(0.99), times.longest
     message = f"median {_ms(median)}, 99 % {_ms(p99)}, longest {_ms(longest)} per decision"
-    figures = {"median": median, "p99": p99, "max": longest, "decisions": timing.decisions}
+    figures = {"median": median, "p99": p99, "max": longest, "decisions": times.count}
     limit = sparring.candidate.limits.decision
     if longest <= _HALF * limit:
         return Item("time", "ok", message, figures=figures)
@@ -35,8 +30,9 @@ def _ms(seconds: float) -> str:
 
 
 def check_memory(sparring: Sparring) -> Item:
-    """Return how much memory the bot's process, which must still run, has had."""
-    peak = sparring.peak_megabytes()
+    """Return how much memory the bot's processes, which must still run, have had each."""
+    peaks = [peak for bot in sparring.bots if (peak := remains.peak_megabytes(bot)) is not None]
+    peak = max(peaks, default=None)
     if peak is None:
         return Item("memory", "none", "this system does not report it")
     limit = sparring.candidate.limits.memory
@@ -56,10 +52,10 @@ def check_size(candidate: Candidate) -> Item:
 
 
 def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
-    """End the bot's process, and return what it leaves: processes, files, much output."""
-    files, output = sparring.files(), sparring.process.output_bytes
-    sparring.process.dismiss(_PATIENCE)
-    processes = _find_processes(sparring.process.pid)
+    """End the bot's processes, and return what they leave: processes, files, much output."""
+    files = sorted({file for bot in sparring.bots for file in remains.files(bot)})
+    processes = remains.dismiss(sparring.bots)
+    output = sum(bot.output_bytes for bot in sparring.bots)
     leftovers = []
     if processes:
         leftovers.append(f"a process that goes on: {processes[0]}")
@@ -76,23 +72,3 @@ def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
     if output:
         return Item("leaves nothing", "warn", f"prints: {output:,} bytes", figures=figures)
     return Item("leaves nothing", "ok", "no process, no file, no output", figures=figures)
-
-
-def _find_processes(pid: int | None) -> list[str]:
-    """Return the names of the processes that outlive the bot's own process."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        names = [name for process in children() if (name := _name(process, pid))]
-        if not names or time.monotonic() > deadline:
-            return names
-        time.sleep(0.05)
-
-
-def _name(process: psutil.Process, pid: int | None) -> str:
-    """Return the name of a running process, empty for the bot's own."""
-    try:
-        if process.pid == pid or process.status() == psutil.STATUS_ZOMBIE:
-            return ""
-        return process.name()
-    except psutil.Error:
-        return ""

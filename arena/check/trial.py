@@ -68,8 +68,9 @@ class Watched:
         """Return the strategy's action."""
         self.clock.start()
         action = self.strategy.choose(view)
-        if not self.clock.stop()[1]:
-            raise late_forfeit(self.clock, self.trial.output.take())
+        spent, in_time = self.clock.stop()
+        if not in_time:
+            raise late_forfeit(self.clock, spent, self.trial.output.take())
         self.trial.look(f"at ply {len(view.history)}")
         return action
 

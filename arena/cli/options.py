@@ -16,19 +16,6 @@ from arena.errors import InputError
 from arena.records.naming import NAMINGS
 from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WORKERS
 
-
-class _Seconds(click.FloatRange):
-    """A range of floats that refuses `nan`, which click finds in every range."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return the number; a usage error unless it is one in the range."""
-        number: float = super().convert(value, param, ctx)
-        if number != number:
-            self.fail(f"{value!r} is not a number.", param, ctx)
-        return number
-
-
-SECONDS_RANGE: Final = _Seconds(1, 86_400)
 SEED: Final = click.IntRange(0, MOST_SEED)
 PAIRS: Final = click.IntRange(1, MOST_PAIRS)
 WORKERS: Final = click.IntRange(1, MOST_WORKERS)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.check.extent import GAMES, SECONDS
-from arena.cli.options import PATH, SECONDS_RANGE, SEED, parse_json
+from arena.check.extent import GAMES, LEAST_GAMES
+from arena.cli.options import PATH, SEED, parse_json
 
 if TYPE_CHECKING:
     from arena.check.item import Item
     from arena.check.order import Order
     from arena.entries.entry import Entry
+    from arena.entries.lane import Lane
 
 
 @click.command()
@@ -55,42 +56,54 @@ def new(name: str, folder: Path) -> None:
 @click.argument("bot")
 @click.option(
     "--games",
-    type=click.IntRange(4, 100_000),
+    type=click.IntRange(LEAST_GAMES, 100_000),
     default=GAMES,
     show_default=True,
-    help="Games in each lane.",
+    help="Games in each lane; about six times as many in all.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the deals.")
 @click.option(
-    "--seconds",
-    type=SECONDS_RANGE,
-    default=SECONDS,
-    show_default=True,
-    help="About how long; a slow bot plays fewer games.",
+    "--lane",
+    type=click.Choice(["jail", "process"]),
+    help="Where its code runs.  [default: the jail, if there is one]",
 )
+@click.option("--seconds", hidden=True)
 @click.option("--limits", default="{}", help="Seconds and memory for the bot, as JSON.")
 @click.option("--json", "json_document", is_flag=True, help="One JSON document.")
 def check(
-    bot: str, games: int, seed: int, seconds: float, limits: str, json_document: bool
+    bot: str,
+    games: int,
+    seed: int,
+    lane: Lane | None,
+    seconds: str | None,
+    limits: str,
+    json_document: bool,
 ) -> None:
     """Put BOT through the contract, line by line, and guess its rating.
 
-    Its code runs in processes of its own. The exit status is 0 if nothing has failed, 1 if
-    something has, 2 if there is no such bot.
+    Its code runs in processes of its own, in the jail if this machine has one. Outside the
+    jail a bot can write its own report; then the report says so. The exit status is 0 if
+    nothing has failed, 1 if something has or there is no verdict, 2 if there is no such bot.
 
     \b
     Example:
-      arena check ./my_bot.py --games 20 --seconds 10
+      arena check ./my_bot.py --games 8
     """
     from arena.check.item import format_item
-    from arena.check.order import Order
+    from arena.check.order import NOT_JAILED, Order, safest_lane
     from arena.check.supervisor import run_check
     from arena.entries.resolve import resolve
+    from arena.lanes.bubblewrap import find_bubblewrap
     from arena.lanes.cleanup import adopt_orphans
     from arena.lanes.limits import Limits
 
+    if seconds is not None:
+        click.echo("warning: --seconds has no effect now; --games says how much", err=True)
     entry = resolve(bot)
-    order = Order(bot, games, seed, seconds, parse_json("--limits", limits, Limits))
+    if lane == "jail":
+        find_bubblewrap()
+    allowed = parse_json("--limits", limits, Limits)
+    order = Order(bot, lane or safest_lane(), games, seed, allowed)
     adopt_orphans()
     items = []
     with _Progress() as progress:
@@ -104,12 +117,15 @@ def check(
         click.echo(_document(order, entry, items))
     else:
         click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
+        if not order.jailed:
+            click.echo(NOT_JAILED)
     sys.exit(1 if refused else 0)
 
 
 def _document(order: Order, entry: Entry, items: list[Item]) -> str:
     """Return the whole report as one JSON document."""
     from arena.check.item import to_data
+    from arena.check.order import NOT_JAILED
 
     report = {
         "bot": entry.target,
@@ -118,6 +134,8 @@ def _document(order: Order, entry: Entry, items: list[Item]) -> str:
         "games": order.games,
         "seed": order.seed,
         "ok": all(item.status != "fail" for item in items),
+        "jailed": order.jailed,
+        "warning": "" if order.jailed else NOT_JAILED,
         "items": [to_data(item) for item in items],
     }
     return json.dumps(report, indent=2)

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import types
 import warnings
 from collections import deque
@@ -25,12 +24,15 @@ from arena.executors.log import START_METHOD, RunLog, keep_start_method
 from arena.executors.process import LastWords
 from arena.lanes.cleanup import children, descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit
-from arena.lanes.limits import GRACE, Limits
+from arena.lanes.limits import Limits
+from arena.lanes.meter import Meter, Stopwatch
 from arena.tournament.chunk import Chunk, Played
+from engine.strategy import Spent
 
 _START = 60.0  # seconds for a worker to begin
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
+_GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
 _STDERR = 2
 _VARIABLES = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 _CONTEXT = multiprocessing.get_context(START_METHOD)
@@ -49,7 +51,7 @@ class Member:
         self.asking: Asking | None = None
         self.words = ""
         self.channel = log.channel()
-        self._allowed = max(min(limits.decision, limits.game or limits.decision), limits.start)
+        self._allowed = limits.longest
         memory = _CONTEXT.RawArray("b", Progress.SIZE)
         self.progress = Progress(memory)
         self.connection, theirs = _CONTEXT.Pipe()
@@ -68,7 +70,8 @@ class Member:
             raise WorkerDied(f"a worker process cannot be started: {error!r}") from None
         theirs.close()
         self._beat = 0
-        self._since = time.monotonic()
+        self._watch = Stopwatch(Meter(self.pid))
+        self._watch.start()
 
     @property
     def pid(self) -> int:
@@ -84,7 +87,7 @@ class Member:
     def give(self, chunk: Chunk) -> None:
         """Give the worker a chunk to play after those it has."""
         if not self.chunks:
-            self._since = time.monotonic()
+            self._watch.restart()
         self.chunks.append(chunk)
         with suppress(OSError):  # it has died, which is noticed where its answers are awaited
             self.connection.send(chunk)
@@ -96,7 +99,7 @@ class Member:
                 message = self.connection.recv()
             except Exception:  # a bot may have written into the pipe before it killed the worker
                 raise EOFError from None
-            self._since = time.monotonic()
+            self._watch.restart()
             if isinstance(message, Asking):
                 self.asking = message
             elif isinstance(message, LastWords):
@@ -108,17 +111,20 @@ class Member:
             else:
                 raise EOFError
 
-    def silence(self) -> float:
-        """Return for how many seconds the worker, which has a chunk, gave no sign of life."""
-        now = time.monotonic()
+    def silence(self) -> Spent:
+        """Return the time since the last sign of life of the worker, which has a chunk."""
         if self.progress.beat != self._beat or not self.chunks:
-            self._beat, self._since = self.progress.beat, now
-        return now - self._since
+            self._beat = self.progress.beat
+            self._watch.restart()
+        return self._watch.read()
 
     def hangs(self) -> bool:
         """Return whether the worker has been silent for longer than any bot may think."""
-        allowed = self._allowed + 2 * GRACE if self.is_ready else _START
-        return self.silence() > allowed
+        silence = self.silence()
+        if not self.is_ready:
+            return silence.wall > _START
+        allowed = self._allowed
+        return silence.charged > allowed.charged + _GRACE or silence.wall > allowed.wall + _GRACE
 
     def kill(self) -> None:
         """Kill the worker and all it has started."""

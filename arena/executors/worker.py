@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from arena.executors.log import logger
@@ -24,7 +26,7 @@ from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Forfeit
 from arena.lanes.output import Output
-from arena.lanes.process import MOST_GAMES, BotProcess, bot_process
+from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -35,6 +37,9 @@ from engine.strategy import Clock
 _CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
 _TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
 _KNOWN = 100  # decisions, before a bot is called cheap
+_QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
+_MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
+_TRIALS = 6  # times that a game is played whose process ends at another decision each time
 
 
 class Reporter:
@@ -56,7 +61,8 @@ class Reporter:
 class Worker:
     """Plays chunks of a tournament; `folder` is for the files of its bots.
 
-    `output` holds what bots in this process print.
+    `output` holds what bots in this process print. `processes` are those of the bots, by label
+    and half: no process of a bot plays both games of a deal.
     """
 
     def __init__(
@@ -70,7 +76,7 @@ class Worker:
         self.folder = folder
         self.output = output or Output()
         self.reporter = reporter or Reporter()
-        self.processes: dict[str, BotProcess] = {}
+        self.processes: dict[tuple[str, Seat], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self._known = {label: Timing() for label in tournament.labels}
@@ -81,25 +87,29 @@ class Worker:
         start = time.perf_counter()
         pairing = self.tournament.pairings[chunk.pairing]
         self.timings = {label: Timing() for label in pairing}
-        end = chunk.first + chunk.pairs
-        together = self._games_at_once(chunk)
         results: list[GameResult] = []
-        step = max(1, together // 2)
-        for first in range(chunk.first, end, step):
-            pairs = min(step, end - first)
-            self.reporter.playing(first, pairs)
-            fixtures = [
-                Fixture(pairing, first + number // 2, number % 2) for number in range(2 * pairs)
-            ]
-            finished = self._play_fixtures(chunk, fixtures, together)
-            results += map(_result, finished, fixtures)
-            self.reporter.played()
+        for seat in chunk.seats:
+            results += self._play_half(chunk._replace(seats=(seat,)))
+        results.sort(key=lambda result: result[:2])
         for label, timing in self.timings.items():
             self._known[label].merge(timing)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
             _log_fault(Fixture(pairing, *result[:2]), result)
         return played
+
+    def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
+        """Yield the results of a chunk in which the pairing's first bot has one seat."""
+        pairing = self.tournament.pairings[chunk.pairing]
+        (seat,) = chunk.seats
+        end = chunk.first + chunk.pairs
+        together = self._games_at_once(chunk)
+        for first in range(chunk.first, end, together):
+            pairs = range(first, min(first + together, end))
+            self.reporter.playing(first, len(pairs))
+            fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
+            yield from map(_result, self._play_fixtures(chunk, fixtures), fixtures)
+            self.reporter.played()
 
     def close(self) -> None:
         """Kill the bots' processes."""
@@ -114,27 +124,34 @@ class Worker:
         remote = [label for label in pairing if not self._is_local(label, chunk)]
         if not remote or chunk.apart or self.unsteady & {*remote}:
             return 1
-        most = MOST_GAMES
-        for label in remote:
-            process = self._process(label)
-            with suppress(Forfeit):  # the game itself will find it
-                process.start()
-            most = min(most, process.games)
-        return most
+        return min(self._most_games(label, *chunk.seats) for label in remote)
 
-    def _play_fixtures(
-        self, chunk: Chunk, fixtures: list[Fixture], together: int
-    ) -> list[Finished]:
-        """Play the two games of each pair, which have one draw."""
+    def _most_games(self, label: str, half: Seat) -> int:
+        """Return about how many games a bot's process can be asked at once.
+
+        All answers together must be in time for any one of them. A program decides by itself.
+        """
+        process = self._process(label, half)
+        with suppress(Forfeit):  # the game itself will find it
+            process.start()
+        if self.tournament.by_label[label].command:
+            return process.games
+        known = self._known[label]
+        seconds = known.wall.mean
+        if known.decisions < _KNOWN or seconds > _QUICK:
+            return 1
+        limits = self.tournament.limits
+        of_game = inf if limits.game is None else limits.game / self.tournament.rules.game_plies
+        most = int(_MOST_SHARE * min(limits.decision, of_game) / max(seconds, 1e-9))
+        return max(1, min(process.games, most))
+
+    def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
+        """Play games side by side, or one by one if both bots are in this process."""
         tournament = self.tournament
-        draws = [game.draw(tournament.seed, tournament.rules) for game in fixtures[::2]]
-        games = [(game, draws[number // 2]) for number, game in enumerate(fixtures)]
+        games = [(game, game.draw(tournament.seed, tournament.rules)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
             return [self._play_local(*game) for game in games]
-        finished = []
-        for first in range(0, len(games), together):
-            finished += self._play_batch(chunk, games[first : first + together])
-        return finished
+        return self._play_batch(chunk, games)
 
     def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
@@ -149,7 +166,7 @@ class Worker:
     def _is_cheap(self, label: str) -> bool:
         """Return whether a bot's decisions need no reading of the clock one by one."""
         known = self._known[label]
-        return known.decisions > _KNOWN and known.mean < _CHEAP
+        return known.decisions > _KNOWN and known.wall.mean < _CHEAP
 
     def _play_untimed(self, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with one reading of the clock instead of one for each decision.
@@ -179,17 +196,33 @@ class Worker:
         finished = play_together(
             [self._asking(chunk, *game, slot) for slot, game in enumerate(games)]
         )
-        if None in finished:
-            labels = games[0][0].pairing
-            self.unsteady |= {
-                label
-                for label in labels
-                if label in self.processes and self.processes[label].pid is None
-            }
-        for index, game in enumerate(games):
-            if finished[index] is None:
-                (finished[index],) = play_together([self._asking(chunk, *game, 0)])
-        return [end for end in finished if end is not None]
+        if None in finished and all(p.pid is not None for p in self.processes.values()):
+            self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        return [
+            self._play_alone(chunk, *game, before=end)
+            for game, end in zip(games, finished, strict=True)
+        ]
+
+    def _play_alone(
+        self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
+    ) -> Finished:
+        """Return the end of a game, played again by itself where that is in doubt.
+
+        A process may have been ended from outside. So it is the bot's fault only if it ends
+        twice at the same decision of a game that is played by itself.
+        """
+        for _ in range(_TRIALS):
+            if before is not None and not before.crashed:
+                return before
+            (finished,) = play_together([self._asking(chunk, fixture, draw, 0)])
+            assert finished is not None
+            again = before is not None and before.state.history == finished.state.history
+            if finished.fault and (again or not finished.crashed):
+                self.unsteady.add(fixture.labels[finished.guilty or 0])
+                return finished
+            before = finished
+        assert before is not None
+        return before
 
     def _asking(self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int) -> Asking[Finished]:
         players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
@@ -200,7 +233,7 @@ class Worker:
         if self._is_local(label, chunk):
             return Inline(self._inproc_player(fixture, draw, seat))
         player = RemotePlayer(
-            self._process(label),
+            self._process(label, fixture.seat),
             slot,
             seat,
             draw.lucks[seat],
@@ -222,21 +255,21 @@ class Worker:
         )
 
     def _clock(self) -> Clock:
-        return Clock(self.tournament.limits.decision, self.tournament.limits.game)
+        return self.tournament.limits.clock()
 
-    def _process(self, label: str) -> BotProcess:
-        """Return the process of a bot, which starts when it is first asked."""
-        if label not in self.processes:
+    def _process(self, label: str, half: Seat) -> BotProcess:
+        """Return the process of a bot for one half of the games; it starts when first asked."""
+        if (label, half) not in self.processes:
             entry = self.tournament.by_label[label]
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir()
             rules, limits = self.tournament.rules, self.tournament.limits
-            self.processes[label] = self._stack.enter_context(
+            self.processes[label, half] = self._stack.enter_context(
                 bot_process(entry, rules, limits, folder, self.reporter.beat)
             )
-        return self.processes[label]
+        return self.processes[label, half]
 
     def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game that its workers did not survive."""

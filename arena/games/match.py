@@ -11,12 +11,14 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Message
 from arena.lanes.process import BotProcess
 from engine import outcome
 from engine.cards import Action, to_text
 from engine.play import play
 from engine.state import Seat, State
+from engine.strategy import Spent
 from engine.view import View, view
 
 
@@ -40,23 +42,42 @@ class GameResult(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A game that is over: its last position, and the fault that ended it with its seat."""
+    """A game that is over: its last position, and the fault that ended it with its seat.
+
+    `crashed` is whether the guilty bot's process ended, which can come from outside.
+    """
 
     state: State
     fault: Fault | None = None
     guilty: Seat | None = None
+    crashed: bool = False
 
 
 class Question(NamedTuple):
-    """A message to a bot's process, and the seconds that the bot has for the answer."""
+    """A message to a bot's process, and the time that the bot has for the answer."""
 
     process: BotProcess
     message: Message
-    seconds: float
+    allowed: Allowed
+
+
+class Reply(NamedTuple):
+    """The answer to a question, and the time that was spent on all questions asked with it.
+
+    `share` is the mean of each of them.
+    """
+
+    answer: Answer
+    spent: Spent
+    share: Spent
+
+
+class Doubt(Exception):
+    """Raised where an answer may have been late, because others were given with it."""
 
 
 T = TypeVar("T")
-Asking: TypeAlias = Generator[Question, Answer, T]
+Asking: TypeAlias = Generator[Question, Reply, T]
 """Something that a bot in another process may be asked for."""
 
 
@@ -134,81 +155,89 @@ def play_asking(state: State, players: Sequence[Player]) -> Asking[Finished]:
             action = yield from players[seat].choose(view(state, seat))
             state.apply(action)
     except Forfeit as forfeit:
-        finished = Finished(state, forfeit.fault, seat)
+        finished = Finished(state, forfeit.fault, seat, forfeit.ended)
     for seat, player in enumerate(begun):
         try:
             yield from player.end()
         except Forfeit as forfeit:  # a second answer to the last message, say
             if finished.fault is None:
-                finished = Finished(state, forfeit.fault, seat)
+                finished = Finished(state, forfeit.fault, seat, forfeit.ended)
     return finished
 
 
 def play_together(games: Sequence[Asking[Finished]]) -> list[Finished | None]:
-    """Play games to their ends side by side, asking each process about many at once.
+    """Play games to their ends side by side, asking a process about many at once.
 
-    None stands for a game that was under way when a process failed while it held other
-    games too: which of them caused it is unknown, so each has to be played by itself.
+    One process is asked at a time, so that its time is its own. None stands for a game that
+    has to be played by itself: it was under way when a process failed that held other games
+    too, or an answer in it may have been late.
     """
     finished: list[Finished | None] = [None] * len(games)
     waiting: dict[int, Question] = {}
     _advance(games, dict.fromkeys(range(len(games))), waiting, finished)
     while waiting:
-        answers, failed = _ask(waiting)
+        replies, failed = _ask(_most_wanted(waiting))
         if failed and len(waiting) > 1:
             break
-        waiting.clear()
-        _advance(games, answers, waiting, finished)
+        for number in replies:
+            del waiting[number]
+        _advance(games, replies, waiting, finished)
     for game in games:
         game.close()
     return finished
 
 
-def _ask(waiting: Mapping[int, Question]) -> tuple[dict[int, Answer | Forfeit], bool]:
-    """Ask each process all its questions at once; return the answers, and if a process failed."""
-    shares: dict[BotProcess, list[int]] = {}
+def _most_wanted(waiting: Mapping[int, Question]) -> dict[int, Question]:
+    """Return the questions to the process that has the most of them."""
+    shares: dict[BotProcess, dict[int, Question]] = {}
     for number, question in waiting.items():
-        shares.setdefault(question.process, []).append(number)
-    for process, numbers in shares.items():
-        process.send([waiting[number].message for number in numbers])
-    answers: dict[int, Answer | Forfeit] = {}
-    failed = False
-    for process, numbers in shares.items():
-        for number in numbers:
-            try:
-                answers[number] = process.receive(waiting[number].seconds)
-            except Forfeit as forfeit:
-                answers[number] = forfeit
-                if process.pid is None:
-                    failed = True
-                    break
-    return answers, failed
+        shares.setdefault(question.process, {})[number] = question
+    return max(shares.values(), key=len)
+
+
+def _ask(questions: Mapping[int, Question]) -> tuple[dict[int, Reply | Forfeit], bool]:
+    """Ask a process several questions at once; return the replies, and if it failed.
+
+    Together they may take what is allowed for one of them.
+    """
+    of_one = [*questions.values()]
+    allowed = Allowed(*map(min, zip(*(question.allowed for question in of_one), strict=True)))
+    process = of_one[0].process
+    answers, spent = process.ask([question.message for question in of_one], allowed)
+    share = spent if len(of_one) == 1 else Spent(*(part / len(of_one) for part in spent))
+    replies: dict[int, Reply | Forfeit] = {
+        number: answer if isinstance(answer, Forfeit) else Reply(answer, spent, share)
+        for number, answer in zip(questions, answers, strict=False)
+    }
+    return replies, process.pid is None
 
 
 def _advance(
     games: Sequence[Asking[Finished]],
-    answers: Mapping[int, Answer | Forfeit | None],
+    replies: Mapping[int, Reply | Forfeit | None],
     waiting: dict[int, Question],
     finished: list[Finished | None],
 ) -> None:
-    """Let games go on with their answers, each to its next question or its end."""
-    for number, answer in answers.items():
+    """Let games go on with their replies, each to its next question or its end."""
+    for number, reply in replies.items():
         game = games[number]
         try:
-            if answer is None:
+            if reply is None:
                 waiting[number] = next(game)
-            elif isinstance(answer, Forfeit):
+            elif isinstance(reply, Forfeit):
                 # its traceback leads to a frame that holds it, and would keep the game's bots
-                waiting[number] = game.throw(answer.with_traceback(None))
+                waiting[number] = game.throw(reply.with_traceback(None))
             else:
-                waiting[number] = game.send(answer)
+                waiting[number] = game.send(reply)
         except StopIteration as stop:
             finished[number] = stop.value
+        except Doubt:
+            pass
 
 
 def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     """Return the result of a game in which the pairing's first bot had this seat."""
-    state, fault, guilty = finished
+    state, fault, guilty, _ = finished
     winning_seat: Seat | None
     win_type: str
     winning_seat, win_type, score = outcome(state.piles, state.rules)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from arena.entries.entry import Entry
-from arena.games.match import Asking, Question
+from arena.games.match import Asking, Doubt, Question
 from arena.games.timing import Timing
 from arena.lanes.faults import MOST_OUTPUT, Fault, Forfeit, forfeit_from, late_forfeit
+from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess
 from engine import IllegalAction, Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text
 from engine.state import Seat, checked
-from engine.strategy import Clock
+from engine.strategy import Clock, Spent
 from engine.view import View
 
-_FOREVER = float("inf")
 _pack_text = lru_cache(4096)(pack_text)
 _failed: dict[tuple[str, str], Fault] = {}  # bots that cannot be imported
 _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
@@ -93,12 +94,12 @@ class InprocPlayer:
         return action
 
     def _stop_clock(self) -> None:
-        seconds, in_time = self.clock.stop()
-        self.timing.add(seconds)
+        spent, in_time = self.clock.stop()
+        self.timing.add(spent)
         if self.output.kept:
             self.printed = (self.printed + self.output.take())[-MOST_OUTPUT:]
         if not in_time:
-            raise late_forfeit(self.clock, self.printed)
+            raise late_forfeit(self.clock, spent, self.printed)
 
     def _forfeit(self, error: BaseException) -> Forfeit:
         return forfeit_from(error, self.printed + self.output.take())
@@ -128,26 +129,19 @@ class RemotePlayer:
         self.clock = clock
         self.timing = timing
         self.asking = asking
+        self.at_most = 0.0  # seconds of the game's limit that may have been used
 
     def begin(self) -> Asking[None]:
         """Start the process if it does not run, and announce the game."""
         self.asking(None)
         self.process.start()
         self.process.forget_output()
-        yield from self._ask(
-            New(
-                game=self.slot,
-                seat=self.seat,
-                seed=f"{self.luck:032x}",
-                seconds_per_decision=self.clock.decision,
-                seconds_per_game=self.clock.game,
-            )
-        )
+        yield from self._ask(self.begin_message())
 
     def choose(self, view: View, /) -> Asking[Action]:
         """Return the bot's action, checked."""
         self.asking(view.history)
-        answer = yield from self._ask(self._choose(view))
+        answer = yield from self._ask(self.choose_message(view))
         if answer.action is None:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())
         number = CHARS.find(answer.action) if len(answer.action) == 1 else -1
@@ -165,21 +159,42 @@ class RemotePlayer:
             yield from self._ask(End(game=self.slot))
 
     def _ask(self, message: Message) -> Asking[Answer]:
-        limit = self.clock.limit()
-        seconds = _FOREVER if limit is None else limit
+        charged, wall = self.clock.limit(), self.clock.wall_limit()
+        allowed = Allowed(inf if charged is None else charged, inf if wall is None else wall)
         try:
-            answer = yield Question(self.process, message, seconds)
+            answer, spent, share = yield Question(self.process, message, allowed)
         except Forfeit as forfeit:
-            fault = forfeit.fault
-            if fault.kind == "timeout" and self.process.pid is None:
-                raise late_forfeit(self.clock, fault.output, fault.message) from None
+            if forfeit.spent is not None:
+                _, detail, _, output = forfeit.fault
+                raise late_forfeit(self.clock, forfeit.spent, output, detail) from None
             raise
-        self.timing.add(answer.seconds)
-        if not self.clock.spend(answer.seconds):
-            raise late_forfeit(self.clock, self.process.printed())
+        self.timing.add(share)
+        self.at_most += spent.charged
+        if share is not spent and self._may_be_late(spent, allowed):
+            raise Doubt
+        if not self.clock.spend(share):
+            raise late_forfeit(self.clock, share, self.process.printed())
         return answer
 
-    def _choose(self, view: View) -> Choose:
+    def _may_be_late(self, spent: Spent, allowed: Allowed) -> bool:
+        """Return whether an answer may have taken too much of what was spent on several."""
+        of_game = inf if self.clock.game is None else self.clock.game
+        return (
+            spent.charged > allowed.charged or spent.wall > allowed.wall or self.at_most > of_game
+        )
+
+    def begin_message(self) -> New:
+        """Return the message that the game begins."""
+        return New(
+            game=self.slot,
+            seat=self.seat,
+            seed=f"{self.luck:032x}",
+            seconds_per_decision=self.clock.decision,
+            seconds_per_game=self.clock.game,
+        )
+
+    def choose_message(self, view: View) -> Choose:
+        """Return the message that it is the bot's turn, with all that its seat sees."""
         first, second = view.piles
         return Choose(
             game=self.slot,

@@ -5,35 +5,37 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from engine.strategy import Spent
+
 _STEPS = 16  # buckets for each doubling: 4 % wide
 
 
-class Timing:
+class Distribution:
     """Counts decisions by their seconds.
 
-    >>> timing = Timing()
+    >>> times = Distribution()
     >>> for seconds in (0.5, 0.25, 0.75):
-    ...     timing.add(seconds)
-    >>> timing.decisions, timing.mean, timing.longest
+    ...     times.add(seconds)
+    >>> times.count, times.mean, times.longest
     (3, 0.5, 0.75)
     """
 
     def __init__(self) -> None:
-        self.decisions = 0
+        self.count = 0
         self.total = 0.0
         self.longest = 0.0
         self._buckets: Counter[int] = Counter()
 
     def add(self, seconds: float) -> None:
         """Count one decision."""
-        self.decisions += 1
+        self.count += 1
         self.total += seconds
         self.longest = max(self.longest, seconds)
         self._buckets[math.floor(math.log2(max(seconds, 1e-9)) * _STEPS)] += 1
 
-    def merge(self, other: Timing) -> None:
-        """Count the decisions that another Timing has counted."""
-        self.decisions += other.decisions
+    def merge(self, other: Distribution) -> None:
+        """Count the decisions that another Distribution has counted."""
+        self.count += other.count
         self.total += other.total
         self.longest = max(self.longest, other.longest)
         self._buckets += other._buckets
@@ -41,14 +43,43 @@ class Timing:
     @property
     def mean(self) -> float:
         """Seconds of a decision on average; 0 where there is none."""
-        return self.total / self.decisions if self.decisions else 0.0
+        return self.total / self.count if self.count else 0.0
 
     def quantile(self, share: float) -> float:
         """Return the seconds that this share of the decisions did not exceed, within 4 %."""
-        wanted = share * self.decisions
+        wanted = share * self.count
         counted = 0
         for bucket in sorted(self._buckets):
             counted += self._buckets[bucket]
             if counted >= wanted:
                 return min(self.longest, math.exp2((bucket + 1) / _STEPS))
         return self.longest
+
+
+class Timing:
+    """A bot's decisions by the wall clock, and by the time of the processor.
+
+    >>> timing = Timing()
+    >>> timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
+    >>> timing.decisions, timing.wall.mean, timing.cpu.mean
+    (1, 0.5, 0.375)
+    """
+
+    def __init__(self) -> None:
+        self.wall = Distribution()
+        self.cpu = Distribution()
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions there were."""
+        return self.wall.count
+
+    def add(self, spent: Spent) -> None:
+        """Count one decision."""
+        self.wall.add(spent.wall)
+        self.cpu.add(spent.cpu + spent.before)
+
+    def merge(self, other: Timing) -> None:
+        """Count the decisions that another Timing has counted."""
+        self.wall.merge(other.wall)
+        self.cpu.merge(other.cpu)

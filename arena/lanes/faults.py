@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from arena.lanes.evidence import format_error, settle
 from engine.errors import IllegalAction
-from engine.strategy import Clock
+from engine.strategy import Clock, Spent
 
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
@@ -40,16 +40,36 @@ class Fault(NamedTuple):
 
 
 class Forfeit(Exception):
-    """Raised where a fault is noticed; ends the game that it costs."""
+    """Raised where a fault is noticed; ends the game that it costs.
 
-    def __init__(self, kind: str, message: str, traceback: str = "", output: str = "") -> None:
+    `ended` is whether the bot's process has ended, which can come from outside; `spent` is
+    the time of a late answer.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        traceback: str = "",
+        output: str = "",
+        *,
+        ended: bool = False,
+        spent: Spent | None = None,
+    ) -> None:
         super().__init__(message)
+        self.ended = ended
+        self.spent = spent
         self.fault = Fault(
             kind,
             one_line(settle(message[:MOST_OUTPUT])),
             _end(traceback),
             _end(output),
         )
+
+    def with_output(self, output: str) -> Forfeit:
+        """Return the same forfeit with what the bot has printed."""
+        kind, message, traceback, _ = self.fault
+        return Forfeit(kind, message, traceback, output, ended=self.ended, spent=self.spent)
 
 
 def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
@@ -91,11 +111,17 @@ def _frames_of_the_bot(frames: TracebackType | None) -> TracebackType | None:
     return frames
 
 
-def late_forfeit(clock: Clock, output: str, detail: str = "") -> Forfeit:
+def late_forfeit(clock: Clock, spent: Spent, output: str, detail: str = "") -> Forfeit:
     """Return the forfeit of a bot that has not answered within the limits of its clock."""
-    message = f"no answer within {clock.decision:g} s"
-    if clock.game is not None and clock.limit() != clock.decision:
-        message = f"the {clock.game:g} s of the game are used up"
+    limit = clock.limit()
+    if limit is not None and spent.charged > limit:
+        of_decision, of_game, where = clock.decision, clock.game, ""
+    else:
+        limit, where = clock.wall_limit(), " by the wall clock"
+        of_decision, of_game = clock.backstop, clock.game_backstop
+    message = f"no answer within {of_decision:g} s{where}"
+    if of_game is not None and limit != of_decision:
+        message = f"the {of_game:g} s of the game are used up{where}"
     return Forfeit("timeout", f"{message} {detail}", "", output)
 
 

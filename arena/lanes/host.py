@@ -25,7 +25,7 @@ if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
 from arena.entries.source import load_bot  # noqa: E402
-from arena.lanes.faults import MOST_OUTPUT, forfeit_from, late_forfeit  # noqa: E402
+from arena.lanes.faults import MOST_OUTPUT, forfeit_from  # noqa: E402
 from arena.lanes.output import Output, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
@@ -34,7 +34,7 @@ from engine.state import checked  # noqa: E402
 from engine.strategy import Clock, Setup, Strategy  # noqa: E402
 from engine.view import View  # noqa: E402
 
-GAMES = 16
+GAMES = 64
 _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
@@ -103,25 +103,22 @@ class Host:
         setup = Setup(Random(int(message["seed"], 16)), message["seat"], self.rules, game.clock)
         game.clock.start()
         game.strategy = self.bot(setup, **deepcopy(self.params))
-        return {"seconds": self._stop_clock(game)}
+        self._keep_output(game)
+        return {}
 
     def _choose(self, game: Game, message: Message) -> Message:
         view = self._view(message)
         assert game.strategy is not None
-        game.clock.start()
+        game.clock.start(message["seconds_left"])  # for the bot: the arena has its own clock
         action = game.strategy.choose(view)
-        seconds = self._stop_clock(game)
+        self._keep_output(game)
         if type(action) is not int or action not in view.legal:
             action = checked(action, view.legal, len(view.history))
-        return {"seconds": seconds, "action": CHARS[action]}
+        return {"action": CHARS[action]}
 
-    def _stop_clock(self, game: Game) -> float:
-        """Return the seconds of a decision; raise Forfeit if it was late."""
-        seconds, in_time = game.clock.stop()
-        game.output = (game.output + self.output.take())[-MOST_OUTPUT:]
-        if not in_time:
-            raise late_forfeit(game.clock, game.output)
-        return round(seconds, 9)
+    def _keep_output(self, game: Game) -> None:
+        if self.output.kept:
+            game.output = (game.output + self.output.take())[-MOST_OUTPUT:]
 
     def _view(self, message: Message) -> View:
         piles = message["piles"]

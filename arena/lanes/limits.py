@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from math import inf
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
+from engine.strategy import Clock, Spent
+
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86_400)]
 Megabytes: TypeAlias = Annotated[int, Meta(ge=64, le=1_048_576)]
 
-GRACE = 0.5  # extra seconds before a silent bot is killed
+_SLOWER = 10  # times as long by the wall clock, and at least so many seconds:
+_LEAST_BACKSTOP = 30.0
+
+
+class Allowed(NamedTuple):
+    """The seconds that an answer may be charged, and that it may take by the wall clock."""
+
+    charged: float = inf
+    wall: float = inf
+
+    def describe(self, spent: Spent | None) -> str:
+        """Return the limit that an answer has exceeded which has taken this time.
+
+        >>> Allowed(2.0, 30.0).describe(Spent(wall=31.0, cpu=0.5))
+        '30 s by the wall clock'
+        """
+        if spent is None or spent.charged > self.charged:
+            return f"{self.charged:g} s"
+        return f"{self.wall:g} s by the wall clock"
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a bot may use: seconds per decision, per game (None: no limit) and to start.
 
-    `memory` is in MB, for each of the bot's processes.
+    They are seconds of the processor, or of the wall clock where that is less. `backstop` is
+    the limit by the wall clock alone; None stands for ten times each limit, at least 30 s.
+    `memory` is in MB, for all of the bot's processes together.
     """
 
     decision: Seconds = 10.0
     game: Seconds | None = None
     start: Seconds = 10.0
+    backstop: Seconds | None = None
     memory: Megabytes = 1024
+
+    def backstop_of(self, seconds: float) -> float:
+        """Return the limit by the wall clock of what may be charged so many seconds."""
+        if self.backstop is None:
+            return max(_LEAST_BACKSTOP, _SLOWER * seconds)
+        return max(self.backstop, seconds)
+
+    def clock(self) -> Clock:
+        """Return the clock of a bot in a new game."""
+        of_game = None if self.game is None else self.backstop_of(self.game)
+        return Clock(self.decision, self.game, self.backstop_of(self.decision), of_game)
+
+    @property
+    def of_start(self) -> Allowed:
+        """What the start of a bot's process may take."""
+        return Allowed(self.start, self.backstop_of(self.start))
+
+    @property
+    def longest(self) -> Allowed:
+        """What any single answer of a bot may take."""
+        seconds = max(min(self.decision, self.game or self.decision), self.start)
+        return Allowed(seconds, self.backstop_of(seconds))

@@ -86,7 +86,6 @@ class Answer(msgspec.Struct):
     kind: str = "exception"
     traceback: str = ""
     output: str = ""
-    seconds: float = -1.0
 
 
 _encode = msgspec.json.Encoder().encode

@@ -7,33 +7,50 @@ import os
 import select
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from time import perf_counter
+from typing import IO, NamedTuple
 
 import msgspec
-import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
-from arena.lanes.cleanup import descendants, sweep
+from arena.lanes.cleanup import sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.jail import HOME
 from arena.lanes.launch import Launch, plan_launch
-from arena.lanes.limits import GRACE, Limits
-from arena.lanes.messages import Answer, Message, decode_answer, encode, hello
+from arena.lanes.limits import Allowed, Limits
+from arena.lanes.memory import find_below, read_usage
+from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
+from arena.lanes.meter import Meter, Stopwatch
 from engine import Rules
+from engine.strategy import Spent
 
 MOST_LINE = 1 << 16
 MOST_PROCESSES = 32
-MOST_GAMES = 16
+MOST_GAMES = 64
 _TICK = 0.1  # seconds between two looks at a process that has not answered
+_MUCH = 0.001  # seconds of work out of turn that a bot hears of
+_NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _READ = 1 << 16
-_JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
+
+
+class Turn(NamedTuple):
+    """What a process answered to messages that it got at once, and the time it took for them.
+
+    Each answer is one or the Forfeit it is. If the process failed, the last one is the
+    Forfeit of that, and further answers are missing.
+    """
+
+    answers: list[Answer | Forfeit]
+    spent: Spent
 
 
 class BotProcess:
@@ -54,6 +71,7 @@ class BotProcess:
         self.games = 1
         self.output_bytes = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch: Stopwatch
         self._reset()
 
     def _reset(self) -> None:
@@ -62,7 +80,7 @@ class BotProcess:
         self._unsent = b""
         self._received = b""
         self._output = b""
-        self._since = 0.0
+        self._looked = perf_counter()  # when the processes were last counted
 
     @property
     def pid(self) -> int | None:
@@ -76,31 +94,36 @@ class BotProcess:
         self._reset()
         try:
             self._process = self._popen()
-            self.send([self.hello])
-            answer = self.receive(self.limits.start)
+            self._watch = Stopwatch(Meter(self._process.pid))
+            (answer,), _ = self.ask([self.hello], self.limits.of_start)
+            if isinstance(answer, Forfeit):
+                raise answer
             if not answer.ready:
                 raise Forfeit("protocol", "the answer to hello is not ready")
         except OSError as error:
             raise self._kill_for(Forfeit("import", f"cannot be started: {error}")) from None
         except Forfeit as forfeit:
-            kind, message, traceback, output = forfeit.fault
-            if kind == "timeout":
-                message = f"no answer to hello within {self.limits.start:g} s {message}"
-            kind = kind if kind == "params" else "import"
-            raise self._kill_for(Forfeit(kind, message, traceback, output)) from None
+            raise self._kill_for(self._failed_start(forfeit)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
+        self._watch = Stopwatch(Meter(self._process.pid, self._main()))
+
+    def _main(self) -> int:
+        """Return the process that runs the bot's program, below those of the jail."""
+        assert self._process is not None
+        members = [self._process.pid, *find_below(self._process.pid)]
+        return members[min(_ABOVE, len(members) - 1) if self.launch.contained else 0]
+
+    def _failed_start(self, forfeit: Forfeit) -> Forfeit:
+        """Return the forfeit of a bot that has not started."""
+        kind, message, traceback, output = forfeit.fault
+        if kind == "timeout":
+            within = self.limits.of_start.describe(forfeit.spent)
+            message = f"no answer to hello within {within} {message}"
+        kind = kind if kind == "params" else "import"
+        return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self.launch.words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.launch.folder,
-            env=self.launch.environment,
-            start_new_session=True,
-        )
+        process = self.launch.popen()
         self._stdin, self._stdout, self._stderr = (
             _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -109,15 +132,29 @@ class BotProcess:
             self._poll.register(descriptor, select.POLLIN)
         return process
 
-    def send(self, messages: Sequence[Message]) -> None:
-        """Send messages in one go, numbered in their order."""
+    def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
+        """Send messages in one go, and wait for all answers as long as is allowed for them."""
+        self._watch.start()
+        self._send(messages, self._watch.before)
+        answers: list[Answer | Forfeit] = []
+        while len(answers) < len(messages):
+            try:
+                answers.append(self._receive(allowed))
+            except Forfeit as forfeit:
+                answers.append(forfeit)
+                if self._process is None:
+                    break
+        return Turn(answers, self._watch.stop())
+
+    def _send(self, messages: Sequence[Message], before: float) -> None:
         lines = []
         for message in messages:
+            if before > _MUCH and isinstance(message, Choose) and message.seconds_left:
+                message.seconds_left = round(message.seconds_left - before, 6)
             message.id = self._asked
             self._asked += 1
             lines.append(encode(message))
         self._unsent += b"".join(lines)
-        self._since = time.perf_counter()
         self._write()
 
     def forget_output(self) -> None:
@@ -125,13 +162,13 @@ class BotProcess:
         self._drain()
         self._output = b""
 
-    def receive(self, seconds: float) -> Answer:
+    def _receive(self, allowed: Allowed) -> Answer:
         """Return the answer to the oldest message that has none yet.
 
-        Raises Forfeit if no answer comes within the seconds and the grace, and for a line that
-        is not an answer; the process is then killed.
+        Raises Forfeit for a refusal; for a line that is not an answer, and if no answer comes
+        in time, the process is killed as well.
         """
-        line = self._line(seconds)
+        line = self._line(allowed)
         try:
             answer = decode_answer(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -141,10 +178,6 @@ class BotProcess:
             message = f"an answer to message {answer.id} instead of {self._answered}"
             raise self._kill_for(Forfeit("protocol", message))
         self._answered += 1
-        now = time.perf_counter()
-        if answer.seconds < 0 or not self.launch.hosted:
-            answer.seconds = now - self._since
-        self._since = now
         if answer.error is None:
             return answer
         raise self._refusal(answer)
@@ -156,24 +189,25 @@ class BotProcess:
         forfeit = Forfeit(kind, answer.error or "", answer.traceback, output)
         return self._kill_for(forfeit) if kind == "memory" else forfeit
 
-    def _line(self, seconds: float) -> bytes:
+    def _line(self, allowed: Allowed) -> bytes:
         """Return the next line of output without its end."""
-        start = time.monotonic()
-        looked = start
+        left = min(allowed)
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
                 message = f"a line of more than {MOST_LINE:,} bytes"
                 raise self._kill_for(Forfeit("protocol", message))
-            now = time.monotonic()
-            left = start + seconds + GRACE - now
-            if left <= 0:
-                message = "(an incomplete line arrived)" if self._received else ""
-                raise self._kill_for(Forfeit("timeout", message))
-            self._transfer(min(left, _TICK))
-            if now - looked > _TICK:
-                looked = now
+            self._transfer(min(max(left, _NEAR), _TICK))
+            if perf_counter() - self._looked > _TICK:
+                self._looked = perf_counter()
                 self.waiting()
                 self._check_processes()
+            if b"\n" in self._received:
+                break
+            spent = self._watch.read()
+            left = min(allowed.charged - spent.charged, allowed.wall - spent.wall)
+            if left < 0:
+                message = "(an incomplete line arrived)" if self._received else ""
+                raise self._kill_for(Forfeit("timeout", message, spent=spent))
         line, _, self._received = self._received.partition(b"\n")
         return line
 
@@ -233,24 +267,26 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
-        if self.launch.jailed and status > _JAILED_SIGNAL:
-            status = _JAILED_SIGNAL - status
-        return Forfeit("crash", describe_exit(status))
+        if self.launch.contained and status > _CONTAINED_SIGNAL:
+            status = _CONTAINED_SIGNAL - status
+        return Forfeit("crash", describe_exit(status), ended=True)
 
     def _check_processes(self) -> None:
+        """Kill the bot if its processes are too many, or use too much memory together."""
         assert self._process is not None
-        with suppress(psutil.Error):
-            if len(descendants(psutil.Process(self._process.pid))) > MOST_PROCESSES:
-                message = f"started more than {MOST_PROCESSES} processes"
-                raise self._kill_for(Forfeit("crash", message))
+        most = self.limits.memory << 20
+        usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
+        if usage.processes - _ABOVE * self.launch.contained > MOST_PROCESSES:  # bubblewrap and host
+            message = f"started more than {MOST_PROCESSES} processes"
+            raise self._kill_for(Forfeit("crash", message))
+        if usage.memory > most:
+            message = f"its processes use more than {self.limits.memory} MB together"
+            raise self._kill_for(Forfeit("memory", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""
         self.kill()
-        fault = forfeit.fault
-        if not fault.output:
-            return Forfeit(fault.kind, fault.message, fault.traceback, self.printed())
-        return forfeit
+        return forfeit if forfeit.fault.output else forfeit.with_output(self.printed())
 
     def dismiss(self, seconds: float) -> None:
         """Close the input of the process, which asks it to end, and wait for it so long."""

@@ -28,7 +28,7 @@ def format_ending(
     finished: Finished, seat: Seat, naming: str, opponent: str, since: int
 ) -> list[Line]:
     """Return the actions from a ply on, the winner and the win type, and what was hidden."""
-    state, fault, _ = finished
+    state, fault = finished.state, finished.fault
     board = Board(view(state, seat), naming, opponent)
     lines = board.events(since)
     if fault is not None:

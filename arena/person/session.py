@@ -23,7 +23,6 @@ from arena.person.terminal import InputEnded, Terminal
 from arena.tournament.schedule import Fixture, Pairing
 from engine import Record, Rules, State, points
 from engine.state import Seat
-from engine.strategy import Clock
 
 _NAME = "games.jsonl"
 
@@ -147,8 +146,7 @@ class _Sitting:
             self._record(finished, records)
 
     def _bot(self, process: BotProcess) -> RemotePlayer:
-        limits, seat = self.session.limits, 1 - self.seat
-        clock = Clock(limits.decision, limits.game)
+        clock, seat = self.session.limits.clock(), 1 - self.seat
         return RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing())
 
     def _record(self, finished: Finished | None, records: Records) -> None:

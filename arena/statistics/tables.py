@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from arena.games.timing import Timing
+from arena.games.timing import Distribution, Timing
 from arena.statistics import ratings
 from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.schedule import Pairing
@@ -91,14 +91,22 @@ def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_timings(by_label: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
-    """Return seconds per decision of each bot, over the decisions that were timed."""
+    """Return seconds per decision of each bot, over the decisions that were timed.
+
+    They are given by the time of the processor, and by the wall clock.
+    """
     rows = [
-        (label, timing.decisions, timing.mean, timing.quantile(0.99), timing.longest)
+        (label, timing.decisions, *_seconds(timing.cpu), *_seconds(timing.wall))
         for label in labels
         if (timing := by_label.get(label))
     ]
-    table = pd.DataFrame(rows, columns=["bot", "decisions", "mean", "p99", "max"])
-    return table.round({"mean": 9, "p99": 9, "max": 9})
+    times = [f"{clock}_{what}" for clock in ("cpu", "wall") for what in ("mean", "p99", "max")]
+    table = pd.DataFrame(rows, columns=["bot", "decisions", *times])
+    return table.round(dict.fromkeys(times, 9))
+
+
+def _seconds(times: Distribution) -> tuple[float, float, float]:
+    return times.mean, times.quantile(0.99), times.longest
 
 
 def _tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -23,7 +23,8 @@ class Chunk(NamedTuple):
     """Some pairs of the pairing with this number: from `first` on, `pairs` of them.
 
     `apart` asks for each bot to be in a process of its own, and for one game at a time,
-    because a worker has died. `verdicts` decide games, by pair and seat.
+    because a worker has died. `verdicts` decide games, by pair and seat. `seats` are those of
+    the pairing's first bot, one for each half of the games, in the order of playing.
     """
 
     pairing: int
@@ -31,6 +32,7 @@ class Chunk(NamedTuple):
     pairs: int
     apart: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
+    seats: tuple[Seat, ...] = (0, 1)
 
 
 class Played(NamedTuple):

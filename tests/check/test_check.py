@@ -18,16 +18,19 @@ import pytest
 import engine
 from arena.check.guess import Climb
 from arena.check.item import NAMES, Item, format_item
+from arena.check.order import Order, safest_lane
 from arena.check.sparring import Candidate, find_parting
+from arena.check.supervisor import run_check
 from arena.check.variants import VARIANTS
 from arena.entries.ladder import ELO
 from arena.entries.resolve import installed, resolve
+from arena.errors import ArenaError
 from arena.lanes.limits import Limits
 from arena.statistics.ratings import PairScores
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
-from tests.conftest import Arena
-from tests.runs.test_rogues import NO_JAIL, assert_none_is_left
+from tests.conftest import Arena, run_command
+from tests.runs.test_rogues import NO_JAIL, assert_none_is_left, needs_jail
 from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
@@ -53,6 +56,9 @@ LOADING = {
     ),
 }
 """Rogues that do not load, and the item that fails; its kind is `import`."""
+
+LANE = "process" if NO_JAIL else "jail"
+"""The lane of all of the bot's processes if none is asked for."""
 
 PLAYING = {
     **dict.fromkeys(rogues.ILLEGAL, "illegal"),
@@ -95,8 +101,17 @@ PLAYING = {
     "says_memory": "memory",
     "says_exits": "crash",
     "says_closes_stdout": "crash",
+    "forges": "protocol",
 }
 """Rogues that forfeit their first games in a process of their own, and the fault's kind."""
+
+OTHERWISE_IN_JAIL = {
+    "kills_parent": "timeout",
+    "says_closes_stdout": "timeout",
+    "reads_run_folder": "",
+    "connects": "",
+}
+"""Those whose fault is another one in the jail, or none: what they try has no effect there."""
 
 OTHER_ITEMS = {
     "reads_frames": {"lane inproc": "exception"},
@@ -116,8 +131,9 @@ OTHER_ITEMS = {
     "depends_on_hashes": {"same seed": "differs"},
     "depends_on_the_clock": {"same seed": "differs"},
     "depends_on_the_system": {"same seed": "differs"},
-    "depends_on_memory": {"lanes agree": "differs"},
-    "depends_on_earlier_games": {"lanes agree": "differs"},
+    "depends_on_memory": {"same seed": "differs"},
+    "depends_on_earlier_games": {"same seed": "differs"},
+    "says_other_moves_later": {"same seed": "differs"},
     "knows_one_game": {"rules variants": "exception"},
     "tampers": {"lane inproc": "protocol"},
     "tampers_with_the_end": {"lane inproc": "protocol"},
@@ -127,18 +143,22 @@ OTHER_ITEMS = {
 HARMLESS = {"mutates"}
 """Rogues whose attempts have no effect, and which play on like honest bots."""
 
-NEED_TIME = {"knows_one_game", "tampers", "tampers_with_the_end"}
-"""Rogues that show only after the first game, or after the first variant."""
-
 PARAMS: dict[str, dict[str, Any]] = {
     "prints": {"megabytes": 2},
     "says_100_mb_of_errors": {"megabytes": 2},
 }
 
+
+def in_jail() -> dict[str, str]:
+    """Return what is different in the lane in which the rogues are checked."""
+    return {} if NO_JAIL else OTHERWISE_IN_JAIL
+
+
 EXPECTED = {
+    **{name: {} for name in OTHERWISE_IN_JAIL},
     **OTHER_ITEMS,
     **{name: {item: "import"} for name, item in LOADING.items()},
-    **{name: {"lane process": kind} for name, kind in PLAYING.items()},
+    **{name: {f"lane {LANE}": kind} for name, kind in (PLAYING | in_jail()).items() if kind},
     **{name: {} for name in HARMLESS},
 }
 
@@ -159,9 +179,9 @@ def with_status(document: Report, status: str) -> dict[str, Report]:
 
 
 def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
-    """Return the options for a short check; each item still does its minimum."""
+    """Return the options for the shortest check."""
     limits = json.dumps({"decision": decision, "start": start, "memory": 256})
-    return ["--games", "4", "--seconds", "1", "--limits", limits]
+    return ["--games", "4", "--limits", limits]
 
 
 @pytest.fixture
@@ -188,11 +208,9 @@ def test_a_rogue_is_refused_for_the_right_reason(
         params = {"port": listener}
     rogue = rogues.rogue(name, **params)
     words = ", ".join(f"{name}={value!r}" for name, value in rogue.params.items())
-    late = PLAYING.get(name) == "timeout"
+    late = "timeout" in EXPECTED[name].values()
     never = name in ("loops_in_import", "says_nothing_at_all")
     options = quick(0.5 if late else 10.0, 0.5 if never else 10.0)
-    if name in NEED_TIME:
-        options += ["--seconds", "600"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with (tmp_path / "run.log").open("w"):  # for rogues that look for a run's files
@@ -226,27 +244,34 @@ IN_EVERY_TEST = {"champion", "endgame", "greedy", "uniform"}
 )
 def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
     """Nothing fails, and every item is tried."""
-    document = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4", "--seconds", "600")
+    document = report(arena, f"{name}({LIGHT.get(name, '')})", "--games", "4")
     assert document["ok"], with_status(document, "fail")
-    assert set(with_status(document, "none")) <= ({"lane jail"} if NO_JAIL else set())
+    assert set(with_status(document, "none")) == {"lane jail" if NO_JAIL else "lane process"}
+    assert document["jailed"] is not bool(NO_JAIL)
 
 
 def test_an_honest_program_is_accepted(arena: Arena) -> None:
-    """A command has no lane inproc, and items that need it are not tried."""
+    """A command has no lane inproc, and items that need it or a second lane are not tried."""
     command = shlex.join([sys.executable, str(ROOT / "docs" / "examples" / "plain.py")])
-    document = report(arena, f"cmd:{command}", "--games", "4", "--seconds", "6")
+    document = report(arena, f"cmd:{command}", "--games", "4")
     assert document["ok"], with_status(document, "fail")
-    untried = {"binds bot", "parameters", "lane inproc", "hidden cards", "global random", "size"}
-    assert set(with_status(document, "none")) - {"lane jail"} == untried
+    untried = {"binds bot", "parameters", "lane inproc", "lanes agree", "hidden cards"}
+    untried |= {"global random", "size", "lane jail" if NO_JAIL else "lane process"}
+    assert set(with_status(document, "none")) == untried
 
 
-def test_a_lane_that_is_not_available_is_no_fault(arena: Arena, tmp_path: Path) -> None:
-    """Without bubblewrap on PATH there is no jail; this bot is a module of a package."""
+def test_without_a_jail_the_report_says_not_to_trust_it(tmp_path: Path) -> None:
+    """Where bubblewrap is not on PATH; this bot is a module of a package."""
     package = tmp_path / "my_package_of_bots"
     package.mkdir()
     (package / "mine.py").write_text((ROOT / "bots" / "city_hunter.py").read_text())
-    document = report(arena, "my_package_of_bots.mine", *quick(), PATH=str(tmp_path))
+    words = ("check", "my_package_of_bots.mine", *quick(), "--json")
+    done = run_command(tmp_path, *words, PATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
     assert document["ok"], with_status(document, "fail")
+    assert document["jailed"] is False
+    assert document["warning"] == "not jailed: do not trust this verdict"
     untried = with_status(document, "none")
     assert set(untried) == {"lane jail", "size"}
     assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
@@ -257,13 +282,13 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     rogues.write(
         tmp_path, "raises", "    def choose(self, view, /):\n        print('hm')\n        1 / 0"
     )
-    done = arena("check", "raises.py", "--games", "4")
+    done = arena("check", "raises.py", "--games", "4", "--lane", "process")
     assert (done.returncode, done.stderr) == (1, "")
     shown = done.stdout.splitlines()
     assert max(map(len, shown)) <= 80
     assert "FAIL lane process    exception at ply 0 against uniform: ZeroDivisionError:" in shown
     assert "                     | hm" in shown
-    assert shown[-1] == "refused: lane process"
+    assert shown[-2:] == ["refused: lane process", "not jailed: do not trust this verdict"]
     command = done.stdout.partition("$ ")[2].partition("\n--")[0].replace("\\\n", " ")
     again = arena(*shlex.split(command)[1:])
     assert "checked forfeits" not in again.stderr
@@ -275,16 +300,16 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     path = rogues.write(
         tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
     )
-    document = report(arena, "first.py", *quick(), "--seconds", "600")
+    document = report(arena, "first.py", *quick())
     assert document["sha256"] == resolve(str(path)).sha256
     figures = {item["name"]: item.get("figures", {}) for item in document["items"]}
-    assert figures["lane process"]["games"] == figures["lane inproc"]["games"] == 4
+    assert figures[f"lane {LANE}"]["games"] == figures["lane inproc"]["games"] == 4
     assert figures["rules variants"]["tried"] == len(VARIANTS)
     assert 0 < figures["time"]["median"] <= figures["time"]["p99"] <= figures["time"]["max"] < 1
     assert 5 < figures["memory"]["peak_mb"] < 100
     assert figures["size"] == {"lines": 8, "bytes": path.stat().st_size}
     assert figures["rating"]["low"] < figures["rating"]["elo"] < figures["rating"]["high"]
-    assert figures["hidden cards"]["decisions"] > 10
+    assert figures["hidden cards"]["decisions"] == 8
     assert figures["leaves nothing"] == {"processes": 0, "files": 0, "output_bytes": 0}
 
 
@@ -294,7 +319,7 @@ def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
         ("nobody", "error: bot 'nobody': no bot"),
         ("./none.py", "No such file"),
         ("greedy --games 0", "'--games': 0 is not in the range"),
-        ("greedy --seconds nan", "'--seconds': 'nan' is not a number"),
+        ("greedy --lane inproc", "'--lane': 'inproc' is not one of"),
         ("greedy --limits x", "error: --limits: JSON is malformed"),
         ("", "Missing argument 'BOT'"),
     ],
@@ -316,20 +341,45 @@ def test_unknown_parameters_are_reported(arena: Arena) -> None:
     assert {"imports", "binds bot"} == set(with_status(document, "ok"))
 
 
-def test_a_slow_bot_plays_fewer_games_and_the_report_says_so(arena: Arena, tmp_path: Path) -> None:
-    """The check stops each item when its time is up."""
-    rogues.write(
-        tmp_path,
-        "slow",
-        "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
-        "        return view.legal[0]",
-    )
-    document = report(arena, "slow.py", "--seconds", "4")
-    assert document["ok"], with_status(document, "fail")
-    (process,) = [item for item in document["items"] if item["name"] == "lane process"]
-    assert process["figures"]["games"] < 200
-    assert "of 200, its time was up" in process["message"]
-    assert "its time was up" in with_status(document, "warn")["rules variants"]["message"]
+def test_a_slow_bot_has_the_report_of_a_fast_one(arena: Arena, tmp_path: Path) -> None:
+    """The same games are played, and the same is found, also on a busy machine."""
+    reports = []
+    for pause in ("", "__import__('time').sleep(0.002); "):
+        body = f"    def choose(self, view, /):\n        {pause}return view.legal[0]"
+        rogues.write(tmp_path, "paced", body)
+        document = report(arena, "paced.py", "--games", "4")
+        measured = ("imports", "time", "memory", "size")
+        reports.append([item for item in document["items"] if item["name"] not in measured])
+    assert reports[0] == reports[1]
+
+
+def test_seconds_have_no_effect_any_more(arena: Arena) -> None:
+    """The option is still understood, with a warning, and is not in the help."""
+    done = arena("check", "./none.py", "--seconds", "10")
+    assert done.stderr.startswith("warning: --seconds has no effect")
+    assert "--seconds" not in arena("check", "--help").stdout
+
+
+def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
+    """Neither accepted nor refused: an error that says what to do."""
+    path = rogues.write(tmp_path, "first", "    def choose(self, view, /): return view.legal[0]")
+    order = Order(str(path), safest_lane(), games=1000)
+    with pytest.raises(ArenaError, match="cut short after 1 s"):
+        list(run_check(order, longest=1.0))
+
+
+@needs_jail
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_a_bot_cannot_write_its_own_report(tmp_path: Path, words: list[str]) -> None:
+    """It writes one into every output that it finds, of the command and of its parents."""
+    done = run_command(tmp_path, "check", rogues.spec("forges"), "--games", "4", *words)
+    assert done.returncode == 1
+    assert [text for text in done.stdout.splitlines() if text.endswith("forged")] == []
+    if words:
+        document = json.loads(done.stdout)
+        assert (document["ok"], document["jailed"]) == (False, True)
+    else:
+        assert done.stdout.endswith("\nrefused: lane jail\n")
 
 
 def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
@@ -339,7 +389,8 @@ def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
     path.write_text(f"import os\n{path.read_text()}")
     program = (
         "from arena.check.supervisor import run_check; from arena.check.order import Order\n"
-        f"for item in run_check(Order({str(path)!r}), silence=2.0): print(item.name, item.status)"
+        f"for item in run_check(Order({str(path)!r}, 'process'), silence=2.0):\n"
+        "    print(item.name, item.status)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -398,7 +449,7 @@ def test_games_are_played_where_they_are_most_informative(tmp_path: Path) -> Non
 
 def test_the_guess_of_a_known_bot_is_near_its_rating(arena: Arena) -> None:
     """The interval of the guess, widened by 60, contains the figure in the ladder."""
-    document = report(arena, "uniform", "--games", "40")
+    document = report(arena, "uniform")
     figures = document["items"][-1]["figures"]
     assert figures["low"] - 60 < ELO["uniform"] < figures["high"] + 60
     assert sum(one["games"] for one in figures["against"].values()) == figures["games"]

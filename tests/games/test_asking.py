@@ -9,17 +9,21 @@ import pytest
 
 from arena.games.match import (
     Asking,
+    Doubt,
     Finished,
     Inline,
     Question,
+    Reply,
     play_asking,
     play_local,
     play_together,
     result_of,
 )
 from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.limits import Allowed
 from engine import View
 from engine.cards import CHARS
+from engine.strategy import Spent
 from tests.positions import at, dealt, quiet_game
 
 DEAL = dealt("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y", removed="CCC")
@@ -33,29 +37,31 @@ class Process:
         self.pid: int | None = 1
         self.sent: list[list[str]] = []
         self.waited: list[float] = []
-        self._open: list[str] = []
 
-    def send(self, messages: list[str]) -> None:
+    def ask(self, messages: list[str], allowed: Allowed) -> tuple[list[object], Spent]:
         self.sent.append(messages)
-        self._open = list(messages)
-
-    def receive(self, seconds: float) -> str:
-        message = self._open.pop(0)
-        self.waited.append(seconds)
-        if message in self.dies:
-            self.pid = None
-        if message in (*self.fails, *self.dies):
-            raise Forfeit("exception", message)
-        return message.upper()
+        self.waited.append(allowed.charged)
+        answers: list[object] = []
+        for message in messages:
+            fails = message in (*self.fails, *self.dies)
+            answers.append(Forfeit("exception", message) if fails else message.upper())
+            if message in self.dies:
+                self.pid = None
+                break
+        return answers, Spent(0.5, 0.25)
 
 
 def game(process: Process, name: str, questions: int) -> Asking[Any]:
     """Ask this many questions; return the answers, or a fault's message where one failed."""
     heard: list[object] = []
     for number in range(questions):
-        question: Any = Question(process, f"{name}{number}", number + 0.5)  # type: ignore[arg-type]
+        allowed = Allowed(number + 0.5)
+        question: Any = Question(process, f"{name}{number}", allowed)  # type: ignore[arg-type]
         try:
-            heard.append((yield question))
+            reply = yield question
+            heard.append(reply.answer)
+            if reply.answer == "DOUBT0":
+                raise Doubt
         except Forfeit as forfeit:
             heard.append(forfeit.fault.message)
     return heard
@@ -66,13 +72,35 @@ def together(*games: Asking[Any]) -> list[Any]:
 
 
 def test_every_game_gets_the_answers_to_its_own_questions() -> None:
-    """Two processes are asked alternately, each for all its games at once, until all are over."""
+    """The process with the most questions is asked, for all its games at once, until the end."""
     one, other = Process(), Process()
     games = [game(one, "a", 2), game(other, "b", 1), game(one, "c", 3), game(one, "d", 0)]
     assert together(*games) == [["A0", "A1"], ["B0"], ["C0", "C1", "C2"], []]
     assert one.sent == [["a0", "c0"], ["a1", "c1"], ["c2"]]
     assert other.sent == [["b0"]]
-    assert one.waited == [0.5, 0.5, 1.5, 1.5, 2.5]
+    assert one.waited == [0.5, 1.5, 2.5]
+
+
+def test_all_answers_together_may_take_what_one_of_them_may() -> None:
+    """The game that has asked less has the smaller limit here; both hear of one time."""
+    process = Process()
+    heard = []
+
+    def late() -> Asking[Any]:
+        question: Any = Question(process, "late", Allowed(9.5))  # type: ignore[arg-type]
+        heard.append((yield question))
+
+    together(late(), game(process, "a", 1))
+    assert process.waited == [0.5]
+    assert heard == [Reply("LATE", Spent(0.5, 0.25), Spent(0.25, 0.125))]  # type: ignore[arg-type]
+
+
+def test_a_game_in_doubt_is_undecided_and_the_others_go_on() -> None:
+    """Its process is not asked about it again."""
+    process = Process()
+    results = together(game(process, "doubt", 3), game(process, "a", 2))
+    assert results == [None, ["A0", "A1"]]
+    assert process.sent == [["doubt0", "a0"], ["a1"]]
 
 
 def test_no_games_are_over_at_once() -> None:
@@ -113,12 +141,11 @@ def test_a_process_that_dies_with_several_games_open_leaves_all_of_them_undecide
 
 
 def test_a_dead_process_is_not_asked_for_its_other_answers() -> None:
-    """It sends no more; the answers of another process are still received."""
+    """It sends no more, and another process is not asked: its game is undecided, too."""
     dead, alive = Process(dies=["a0"]), Process()
     results = together(game(dead, "a", 2), game(dead, "b", 2), game(alive, "c", 2))
     assert results == [None, None, None]
-    assert dead.waited == [0.5]
-    assert alive.waited == [0.5]
+    assert (dead.waited, alive.waited) == ([0.5], [])
 
 
 class Scripted:
@@ -182,7 +209,7 @@ def both_ways(fails_0: str = "", fails_1: str = "") -> Finished:
 def test_a_game_without_faults_is_played_to_its_end() -> None:
     """48 actions in the order of the turns."""
     end = both_ways()
-    assert (end.state, end.fault, end.guilty) == (at(DEAL, quiet_game(DEAL)), None, None)
+    assert end == Finished(at(DEAL, quiet_game(DEAL)))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -202,7 +229,7 @@ def test_a_fault_after_the_last_action_counts_too(seat: int) -> None:
     fails = ["", ""]
     fails[seat] = "end"
     end = asked(players(*fails))
-    assert end == (at(DEAL, quiet_game(DEAL)), Fault("exception", "end failed"), seat)
+    assert end == Finished(at(DEAL, quiet_game(DEAL)), Fault("exception", "end failed"), seat)
 
 
 def test_the_first_fault_of_a_game_counts() -> None:

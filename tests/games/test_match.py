@@ -22,6 +22,13 @@ from tests.rogues import ILLEGAL, RAISING, rogue, write
 
 UNIFORM, GREEDY = resolve("uniform"), resolve("greedy")
 LIMITS = Limits()
+WORKS = """\
+    def choose(self, view, /):
+        from time import process_time
+        end = process_time() + 0.02
+        while process_time() < end:
+            pass
+        return view.legal[0]"""
 
 
 def played(
@@ -202,8 +209,7 @@ def test_an_illegal_action_is_named_with_the_legal_ones(name: str, shown: str) -
 
 def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
     """By the limit of a decision, and by that of the whole game."""
-    body = "    def choose(self, view, /):\n        __import__('time').sleep(0.02)\n"
-    slow = inproc(write(tmp_path, "slow", body + "        return view.legal[0]"))
+    slow = inproc(write(tmp_path, "slow", WORKS))
     for limits, message in (
         (Limits(decision=0.01), "no answer within 0.01 s"),
         (Limits(decision=10.0, game=0.3), "the 0.3 s of the game are used up"),
@@ -214,13 +220,27 @@ def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
     assert game.plies > 4  # of the last limit: no single decision took 0.3 s
 
 
+def test_a_bot_that_sleeps_is_late_by_the_wall_clock_alone(tmp_path: Path) -> None:
+    """Sleep costs nothing up to the backstop, of a decision and of the game."""
+    body = "    def choose(self, view, /):\n        __import__('time').sleep(0.05)\n"
+    sleepy = inproc(write(tmp_path, "sleepy", body + "        return view.legal[0]"))
+    limits = Limits(decision=0.04)
+    assert [game.fault for game in played(sleepy, UNIFORM, limits=limits)] == [None, None]
+    for limits, message in (
+        (Limits(decision=0.01, backstop=0.04), "no answer within 0.04 s by the wall clock"),
+        (Limits(game=0.5, backstop=0.5), "the 0.5 s of the game are used up by the wall clock"),
+    ):
+        fault = fault_of(played(sleepy, UNIFORM, limits=limits)[0])
+        assert fault[:2] == ("timeout", message)
+
+
 def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
     """It falls while the bot thinks, and from decision to decision."""
     body = (
         "    def choose(self, view, /):\n"
         "        clock = self.setup.clock\n"
         "        before = clock.left()\n"
-        "        __import__('time').sleep(0.001)\n"
+        "        sum(range(20_000))\n"
         "        assert clock.left() < before <= 0.5, (clock.left(), before)\n"
         "        if view.history[2:]:\n"
         "            assert before < 0.4999\n"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
 
-from arena.games.match import Question
+from arena.games.match import Doubt, Question, Reply
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.messages import Answer, Choose, End, New
-from engine.strategy import Clock
+from engine.strategy import Clock, Spent
 from engine.view import view
 from tests.positions import at, dealt
 
@@ -37,6 +38,12 @@ class Process:
         return "hello"
 
 
+def reply(spent: Spent, shared: int = 1, **answer: Any) -> Reply:
+    """Return an answer to one of so many questions, which took this time together."""
+    share = spent if shared == 1 else Spent(*(part / shared for part in spent))
+    return Reply(Answer(1, **answer), spent, share)
+
+
 class Seat:
     """A player of game 3 at seat 0, with what a test reads."""
 
@@ -48,21 +55,21 @@ class Seat:
             self.process, 3, 0, 0xABC, self.clock, self.timing, self.asked.append
         )
 
-    def choose(self, **answer: Any) -> tuple[Question, int]:
+    def choose(self, seconds: float, **answer: Any) -> tuple[Question, int]:
         """Return the question to the bot, and the action that the player takes from its answer."""
         asking = self.player.choose(SEEN)
         question = next(asking)
         with pytest.raises(StopIteration) as stop:
-            asking.send(Answer(1, **answer))
+            asking.send(reply(Spent(seconds, seconds), **answer))
         action: int = stop.value.value
         return question, action
 
-    def fault(self, **answer: Any) -> Fault:
+    def fault(self, seconds: float, **answer: Any) -> Fault:
         """Return the fault that this answer raises."""
         asking = self.player.choose(SEEN)
         next(asking)
         with pytest.raises(Forfeit) as caught:
-            asking.send(Answer(1, **answer))
+            asking.send(reply(Spent(seconds, seconds), **answer))
         return caught.value.fault
 
 
@@ -70,7 +77,7 @@ def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
     """The row, the piles and the history as text, and the seconds left."""
     seat = Seat(Clock(decision=2.0, game=9.0))
     question, action = seat.choose(action="5", seconds=0.5)
-    assert (question.process, question.seconds) == (seat.process, 2.0)
+    assert (question.process, question.allowed) == (seat.process, (2.0, inf))
     assert question.message == Choose(
         game=3,
         seat=0,
@@ -104,16 +111,17 @@ def test_a_game_begins_in_a_process_that_runs_and_has_printed_nothing() -> None:
         seconds_per_game=9.0,
     )
     with pytest.raises(StopIteration):
-        asking.send(Answer(1, ready=True, seconds=0.5))
-    assert (seat.clock.used, seat.timing.decisions, seat.timing.total) == (0.5, 1, 0.5)
+        asking.send(reply(Spent(wall=0.75, cpu=0.5), ready=True))
+    assert (seat.clock.used, seat.clock.waited) == (0.5, 0.75)
+    assert (seat.timing.decisions, seat.timing.cpu.total) == (1, 0.5)
 
 
 def test_a_bot_without_a_limit_is_waited_for_indefinitely() -> None:
     """Its time is still counted."""
     seat = Seat(Clock())
     question, _ = seat.choose(action="5", seconds=1e6)
-    assert question.seconds == float("inf")
-    assert (seat.clock.used, seat.timing.longest) == (1e6, 1e6)
+    assert question.allowed == (inf, inf)
+    assert (seat.clock.used, seat.timing.wall.longest) == (1e6, 1e6)
 
 
 def test_only_a_running_process_gets_a_message_at_the_end() -> None:
@@ -153,30 +161,54 @@ def test_a_late_answer_is_counted_and_lost() -> None:
     assert seat.fault(action="5", seconds=2.5) == Fault(
         "timeout", "no answer within 2 s", "", "hello"
     )
-    assert seat.timing.longest == 2.5
+    assert seat.timing.wall.longest == 2.5
     fault = Seat(Clock(decision=5.0, game=2.0)).fault(action="5", seconds=2.5)
     assert fault.message == "the 2 s of the game are used up"
 
 
-def thrown(kind: str, pid: int | None) -> Fault:
+def test_a_share_of_a_message_is_charged_unless_it_may_have_been_too_much() -> None:
+    """Four answers took 1.5 s: no one of them was late. After twice as much, one may have been.
+
+    The same holds for what may have been used of the game.
+    """
+    seat = Seat(Clock(decision=2.0, game=4.0))
+
+    def answer(spent: Spent) -> None:
+        asking = seat.player.choose(SEEN)
+        next(asking)
+        with pytest.raises(StopIteration):
+            asking.send(reply(spent, 4, action="5"))
+
+    answer(Spent(wall=1.5, cpu=1.5))
+    answer(Spent(wall=9.0, cpu=0.5, before=1.5))
+    assert seat.clock.used == 0.875
+    assert seat.timing.wall.longest == 2.25
+    for seconds in (3.0, 1.0):
+        with pytest.raises(Doubt):
+            answer(Spent(seconds, seconds))
+
+
+def thrown(kind: str, spent: Spent | None = None) -> Fault:
     """Return the game's fault after the process has failed with a fault of this kind."""
-    seat = Seat(Clock(decision=2.0))
-    seat.process.pid = pid
+    seat = Seat(Clock(decision=2.0, backstop=30.0))
     asking = seat.player.choose(SEEN)
     next(asking)
     with pytest.raises(Forfeit) as caught:
-        asking.throw(Forfeit(kind, "(half a line)", "trace", "printed"))
+        asking.throw(Forfeit(kind, "(half a line)", "trace", "printed", spent=spent))
     return caught.value.fault
 
 
 def test_a_process_killed_for_its_silence_was_late() -> None:
     """The message names the limit first, then what is known of the answer."""
-    assert thrown("timeout", None) == Fault(
+    assert thrown("timeout", Spent(2.5, 2.5)) == Fault(
         "timeout", "no answer within 2 s (half a line)", "", "printed"
+    )
+    assert thrown("timeout", Spent(30.5, 0.5)) == Fault(
+        "timeout", "no answer within 30 s by the wall clock (half a line)", "", "printed"
     )
 
 
 def test_every_other_failure_of_the_process_is_kept() -> None:
     """A timeout that a running process reports itself, and faults of other kinds."""
-    for kind, pid in (("timeout", 1), ("crash", None), ("crash", 1)):
-        assert thrown(kind, pid) == Fault(kind, "(half a line)", "trace", "printed")
+    for kind in ("timeout", "crash"):
+        assert thrown(kind) == Fault(kind, "(half a line)", "trace", "printed")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.timing import Timing
+from arena.games.timing import Distribution, Timing
+from engine.strategy import Spent
 
 
-def timing_of(*decisions: float) -> Timing:
-    """Return a timing of decisions that took these seconds."""
-    timing = Timing()
+def timing_of(*decisions: float) -> Distribution:
+    """Return the times of decisions that took these seconds."""
+    timing = Distribution()
     for seconds in decisions:
         timing.add(seconds)
     return timing
@@ -58,10 +59,21 @@ def test_merged_timings_are_those_of_all_decisions(mine: list[float], theirs: li
     """Decisions, total, longest and quantiles; what was merged stays as it was."""
     timing, other = timing_of(*mine), timing_of(*theirs)
     timing.merge(other)
-    assert timing.decisions == 5
+    assert timing.count == 5
     assert timing.total == 3.0
     assert timing.mean == 0.6
     assert timing.longest == 2.0
     for share, exact in ((0.3, 0.125), (0.5, 0.25), (0.7, 0.5), (0.9, 2.0)):
         assert exact <= timing.quantile(share) <= exact * 1.045
-    assert (other.decisions, other.total) == (len(theirs), sum(theirs))
+    assert (other.count, other.total) == (len(theirs), sum(theirs))
+
+
+def test_a_timing_keeps_both_clocks_apart() -> None:
+    """What the processor did before the decision counts as its time too."""
+    timing, other = Timing(), Timing()
+    timing.add(Spent(wall=2.0, cpu=0.5))
+    other.add(Spent(wall=1.0, cpu=0.25, before=0.25))
+    timing.merge(other)
+    assert timing.decisions == 2
+    assert (timing.wall.total, timing.wall.longest) == (3.0, 2.0)
+    assert (timing.cpu.total, timing.cpu.longest) == (1.0, 0.5)

@@ -67,7 +67,7 @@ def test_a_view_is_the_same_after_its_way_through_the_protocol(rules: Rules) -> 
         while not state.over:
             seen = view(state, state.to_act)
             expected.append(seen)
-            answer = host.answer(json.loads(encode(player._choose(seen))))
+            answer = host.answer(json.loads(encode(player.choose_message(seen))))
             assert answer["action"] == "5678234xyzCT"[seen.legal[-1]]
             state.apply(rng.choice(seen.legal))
     assert Recorder.seen == expected
@@ -123,7 +123,7 @@ def test_of_many_games_at_once_only_the_guilty_ones_are_lost(
         "        return view.legal[0]"
     )
     path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
-    limits = Limits(decision=0.3)
+    limits = Limits(decision=0.3, backstop=0.3)
     results, faults = played(path, tmp_path / "together", together=True, limits=limits)
     assert (results, faults) == played(path, tmp_path / "singly", together=False, limits=limits)
     lost = [game for game in results if game.fault]

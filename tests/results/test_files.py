@@ -16,6 +16,7 @@ from arena.results.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from engine.strategy import Spent
 
 FAULT = Fault("exception", "boom")
 RESULTS = [
@@ -53,7 +54,7 @@ def test_every_file_has_a_writer_of_its_own() -> None:
 def test_timings_have_a_file_too() -> None:
     """It has a row for each bot that has made a decision."""
     timing = Timing()
-    timing.add(0.25)
+    timing.add(Spent(0.25, 0.25))
     file = io.StringIO()
     timings_writer({"b": timing}, ["a", "b"])(file)
     head, row = file.getvalue().splitlines()

@@ -55,6 +55,10 @@ ROGUES = {
     "loops": "waits.py(how='loops')",
     "sleeps": "waits.py(how='sleeps')",
     "swallows": "waits.py(how='swallows')",
+    "bends_clock": "bends.py(how='clock')",
+    "bends_in_child": "bends.py(how='child')",
+    "bends_in_grandchild": "bends.py(how='grandchild')",
+    "bends_in_thread": "bends.py(how='thread')",
     "stops": "dies.py(how='sigstop')",
     "exits_at_once": "dies.py(how='os_exit')",
     "kills_itself": "dies.py(how='sigkill')",
@@ -83,6 +87,21 @@ ROGUES = {
 }
 """Every rogue in Python, by its label: its file and parameters."""
 
+WORKING = {"works_on": "works_on.py"}
+"""Rogues that work while it is their opponent's turn."""
+
+ESCAPING = {
+    "writes_proc_sys": "writes_proc_sys.py",
+    "fills_disk": "fills_disk.py",
+    "gains": "gains.py",
+    "could_kill": "reaches.py(what='kill')",
+    "could_write": "reaches.py(what='write')",
+    "keeps_children": "keeps_children.py",
+    "shares_memory": "shares_memory.py",
+    "shares_memory_with_children": "shares_memory.py(children=True)",
+}
+"""Rogues that try what a jail forbids; those that succeed have the fault `exception`."""
+
 UNTRUE = {
     "peeks_in_frames": "peeks.py(where='frames')",
     "peeks_in_memory": "peeks.py(where='gc')",
@@ -93,6 +112,7 @@ UNTRUE = {
     "depends_on_the_system": "depends.py(what='system')",
     "depends_on_memory": "depends.py(what='memory')",
     "depends_on_earlier_games": "depends.py(what='games')",
+    "forges": "forges.py",
     "knows_one_game": "knows_one_game.py",
     "tampers": "tampers.py",
     "tampers_with_the_end": "tampers.py(actions='')",
@@ -126,6 +146,7 @@ COMMANDS = {
         "exits",
         "closes_stdout",
         "100_mb_of_errors",
+        "other_moves_later",
     )
 } | {"unknown_program": ""}
 """The rogues that are programs, by label: the argument of `says.py`."""
@@ -138,7 +159,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | UNTRUE)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

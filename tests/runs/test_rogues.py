@@ -22,8 +22,8 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.lanes.launch import find_bubblewrap
 from arena.lanes.limits import Limits
 from arena.results.folder import RunFolder
 from arena.runs.run import run
@@ -33,9 +33,11 @@ from tests import rogues
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
-SHORT = Limits(decision=0.5, start=10.0, memory=256)
-SILENT = Limits(decision=0.5, start=1.5, memory=256)  # a worker may be silent as long as a start
-NO_START = Limits(decision=0.5, start=0.5, memory=256)
+SHORT = Limits(decision=0.5, start=10.0, backstop=1.0, memory=256)
+SILENT = Limits(decision=0.5, start=1.5, backstop=1.5, memory=256)
+"""A worker may be silent as long as a start takes."""
+WORK = Limits(decision=0.5, memory=256)  # its backstop is far away
+NO_START = Limits(decision=0.5, start=0.5, backstop=1.0, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
 LANES = ("inproc", "process", "jail")
@@ -60,20 +62,24 @@ EXPECTED = {
     "exits_at_once": ("crash",) * 3,
     "kills_itself": ("crash",) * 3,
     "crashes": ("crash",) * 3,
-    "kills_parent": ("crash", "crash", "timeout"),  # a jail's parent is out of reach
+    "kills_parent": ("timeout",) * 3,  # its parent is out of reach
     "allocates": ("memory",) * 3,
     "hoards": ("crash",) * 3,
     "forks": ("crash",) * 3,
     "forks_away": ("crash",) * 3,
     "leaves_process": ("",) * 3,
     "leaves_hidden_process": ("",) * 3,
+    "bends_clock": ("", "timeout", "timeout"),
+    "bends_in_child": ("", "timeout", "timeout"),  # a worker's child ends at once
+    "bends_in_grandchild": ("", "timeout", "timeout"),
+    "bends_in_thread": ("timeout",) * 3,
     "prints": ("",) * 3,
     "closes_stdout": ("",) * 3,
     "closes_descriptors": ("crash",) * 3,
     "reads_frames": ("exception", "", ""),
     "reads_gc": ("exception", "", ""),
     "reads_opponent": ("exception", "", ""),
-    "reads_run_folder": ("exception", "exception", ""),
+    "reads_run_folder": ("exception", "", ""),
     "connects": ("exception", "exception", ""),
     "litters": ("",) * 3,
     "reseeds": ("",) * 3,
@@ -106,8 +112,9 @@ SAID = {
     "says_error": ("exception", "exception"),
     "says_memory": ("memory", "memory"),
     "says_exits": ("crash", "crash"),
-    "says_closes_stdout": ("crash", "timeout"),  # bubblewrap still holds the jail's end of it
+    "says_closes_stdout": ("timeout", "timeout"),  # bubblewrap still holds its end of it
     "says_100_mb_of_errors": ("", ""),
+    "says_other_moves_later": ("", ""),
     "unknown_program": ("import", "import"),
 }
 BEGINNING = {"raises_in_construction", "says_never_reads"}
@@ -275,7 +282,7 @@ def bots_for_a_cup(mark: str) -> list[object]:
 
 def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.Popen[str]:
     """Start a tournament of these bots with the real command; its files are in a folder."""
-    limits = {"decision": 1.5, "start": 20.0, "memory": 256}
+    limits = {"decision": 1.5, "start": 20.0, "backstop": 2.0, "memory": 256}
     config = {"pairs": 1, "seed": 3, "max_faults": 1, "limits": limits, "bots": bots}
     (folder / f"{out}.yaml").write_text(json.dumps({"name": "cup", **config}))
     words = ["run", f"../{out}.yaml", "--quiet", "--out", f"../{out}", "--workers", str(workers)]
@@ -386,7 +393,9 @@ def test_a_rogue_has_its_fault_and_leaves_nothing(
         params["mark"] = str(empty)
     if name == "connects":
         params["port"] = listener.getsockname()[1]
-    if kind == "timeout" or name == "kills_parent":  # silence is detected after these limits
+    if name.startswith("bends_"):
+        limits = WORK
+    elif kind == "timeout" or name == "kills_parent":  # silence is detected after these limits
         limits = SILENT if lane == "inproc" else SHORT
     else:
         limits = NO_START if name in NEVER_READY else LONG

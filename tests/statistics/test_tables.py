@@ -17,6 +17,7 @@ from arena.results.store import Store
 from arena.statistics import tables
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
+from engine.strategy import Spent
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
 FAULT = Fault("illegal", "illegal action 99")
@@ -158,14 +159,15 @@ def test_timings_are_those_of_the_decisions() -> None:
     timing, quick = Timing(), Timing()
     for count, seconds in ((985, 1 / 1024), (10, 1 / 32), (5, 1.0)):
         for _ in range(count):
-            timing.add(seconds)
-    quick.add(0.25)
+            timing.add(Spent(2 * seconds, seconds))
+    quick.add(Spent(0.5, 0.25))
     table = tables.make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"])
     assert list(table["bot"]) == ["quick", "slow"]
     slow = row(table, bot="slow")
-    assert (slow["decisions"], slow["max"]) == (1000, 1.0)
-    assert slow["mean"] == pytest.approx((985 / 1024 + 10 / 32 + 5) / 1000, abs=1e-9)
-    assert 1 / 32 <= float(str(slow["p99"])) <= 1 / 32 * 1.045
+    assert (slow["decisions"], slow["cpu_max"], slow["wall_max"]) == (1000, 1.0, 2.0)
+    assert slow["cpu_mean"] == pytest.approx((985 / 1024 + 10 / 32 + 5) / 1000, abs=1e-9)
+    assert 1 / 32 <= float(str(slow["cpu_p99"])) <= 1 / 32 * 1.045
     assert row(table, bot="quick") == {
-        "bot": "quick", "decisions": 1, "mean": 0.25, "p99": 0.25, "max": 0.25
+        "bot": "quick", "decisions": 1, "cpu_mean": 0.25, "cpu_p99": 0.25, "cpu_max": 0.25,
+        "wall_mean": 0.5, "wall_p99": 0.5, "wall_max": 0.5,
     }  # fmt: skip

@@ -36,6 +36,7 @@ from engine.strategy import Clock
 
 _CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
 _TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
+_TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
 _KNOWN = 100  # decisions, before a bot is called cheap
 _QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
@@ -198,10 +199,22 @@ class Worker:
         )
         if None in finished and all(p.pid is not None for p in self.processes.values()):
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
-        return [
-            self._play_alone(chunk, *game, before=end)
-            for game, end in zip(games, finished, strict=True)
-        ]
+        ends = []
+        for game, end in zip(games, finished, strict=True):
+            mixed = len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end)
+            ends.append(self._play_alone(chunk, *game, before=None if mixed else end))
+        return ends
+
+    def _is_mixed(self, chunk: Chunk, fixture: Fixture, end: Finished) -> bool:
+        """Return whether the output of a fault may be that of other games in the process too.
+
+        Only our own host tells the output of one game from that of another.
+        """
+        if end.fault is None or not end.fault.output:
+            return False
+        label = fixture.labels[end.guilty or 0]
+        is_told = self.tournament.by_label[label].command == () and end.fault.kind in _TOLD
+        return not is_told and not self._is_local(label, chunk)
 
     def _play_alone(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None

@@ -41,6 +41,7 @@ LOADING = {
     "exits_in_import": "imports",
     "dies_in_import": "imports",
     "loops_in_import": "imports",
+    "fails_late_in_import": "imports",
     "no_bot": "binds bot",
     **dict.fromkeys(
         (
@@ -78,6 +79,8 @@ PLAYING = {
     "forks": "crash",
     "forks_away": "crash",
     "closes_descriptors": "crash",
+    "varies": "exception",
+    "breaks_log": "protocol",
     "connects": "exception",
     "says_never_reads": "timeout",
     "says_talks_without_reading": "illegal",

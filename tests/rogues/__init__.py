@@ -82,7 +82,6 @@ ROGUES = {
     "reseeds": "reseeds.py",
     "mutates": "mutates.py",
     "varies": "varies.py",
-    "varies_and_dies": "varies.py(what='dies')",
     "fails_late_in_import": "fails_late_in_import.py",
     "breaks_log": "breaks_log.py",
 }

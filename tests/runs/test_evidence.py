@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+from arena.entries.resolve import resolve
+from arena.executors.worker import Worker
+from arena.lanes.cleanup import scratch_folder
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests import rogues
 from tests.runs.test_rogues import NO_JAIL, rows
 from tests.waiting import PATIENCE
@@ -70,3 +77,33 @@ def check_ways(path: Path) -> None:
     ):
         assert words in texts
     assert "the last of a game" not in texts
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {"id": message["id"], "ready": True, "games": 16}
+    if message["type"] == "choose":
+        ply = len(message["history"])
+        print("seat", message["seat"], "ply", ply, file=sys.stderr, flush=True)
+        answer["action"] = message["legal"][0] if ply < 6 else "Q"
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_a_program_that_holds_many_games_shows_the_output_of_one(tmp_path: Path) -> None:
+    """It is the same however many games the program held as it failed."""
+    path = tmp_path / "holds.py"
+    path.write_text(PROGRAM)
+    words = shlex.join([sys.executable, str(path)])
+    bots = [resolve("uniform"), resolve(f"cmd:{words}", label="program")]
+    tournament = Tournament("cup", 3, 4, bots, STANDARD)
+    results = []
+    for chunks in ([Chunk(0, 0, 4)], [Chunk(0, pair, 1) for pair in range(4)]):
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            results.append([game for chunk in chunks for game in worker.play(chunk).results])
+    assert results[0] == results[1]
+    for game in results[0]:
+        assert game.fault is not None
+        assert game.fault.output.count("ply") == 4

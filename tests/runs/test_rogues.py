@@ -85,9 +85,8 @@ EXPECTED = {
     "reseeds": ("",) * 3,
     "mutates": ("",) * 3,
     "varies": ("exception",) * 3,
-    "varies_and_dies": ("crash",) * 3,
     "fails_late_in_import": ("import",) * 3,
-    "breaks_log": ("",) * 3,
+    "breaks_log": ("", "protocol", "protocol"),
 }
 SAID = {
     # label: the kind of the fault of a program, in the lanes process and jail

@@ -111,7 +111,7 @@ class Sparring:
                 environment=environment,
             )
         )
-        worker.processes[entry.label] = process
+        worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], process)
         self.bots.append(process)
         return worker
 

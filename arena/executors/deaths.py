@@ -75,7 +75,7 @@ class Deaths:
     """Counts the deaths of workers, and decides what is played in place of their chunks."""
 
     def __init__(self) -> None:
-        self._questions: dict[tuple[int, int], list[Asking | None]] = defaultdict(list)
+        self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
         self._of_pairing: Counter[int] = Counter()
 
     def is_unsafe(self, pairing: int) -> bool:
@@ -93,7 +93,7 @@ class Deaths:
         self._of_pairing[chunk.pairing] += 1
         if chunk.pairs > 1 or not chunk.apart:
             return _split(chunk, pairs)
-        questions = self._questions[chunk.pairing, chunk.first]
+        questions = self._questions[chunk.pairing, chunk.first, *chunk.seats]
         questions.append(asking)
         wanted = _SURE_IN_START if asking and asking.history is None else _SURE
         sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST

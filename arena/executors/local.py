@@ -12,6 +12,7 @@ from pathlib import Path
 
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
+from arena.executors.halves import Halves
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member, defer_interrupts, servers, start_server
 from arena.lanes.cleanup import children, count_descendants, kill_orphans, scratch_folder
@@ -20,7 +21,7 @@ from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
-_CHUNKS_AHEAD = 2  # for each worker: the one it plays, and the next
+_CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes
@@ -57,13 +58,13 @@ class _Crew:
         self, size: int, plan: Plan, tournament: Tournament, log: RunLog, folder: Path
     ) -> None:
         self.size = size
-        self.plan = plan
+        self.halves = Halves(plan, size)
         self.tournament = tournament
         self.payload = pickle.dumps(tournament)
         self.log = log
         self.folder = folder
         self.deaths = Deaths()
-        self.members: list[Member] = []
+        self.members: dict[int, Member] = {}
         self.hired = 0
         self.stillborn = 0
 
@@ -72,64 +73,66 @@ class _Crew:
         looked = time.monotonic()
         while True:
             self._give()
-            busy = [member for member in self.members if member.chunks]
+            busy = {number: member for number, member in self.members.items() if member.chunks}
             if not busy:
                 return
-            ready = wait([member.connection for member in busy], _TICK)
-            for member in busy:
+            ready = wait([member.connection for member in busy.values()], _TICK)
+            for number, member in busy.items():
                 if member.connection in ready:
                     try:
-                        yield from member.receive()
+                        for played in member.receive():
+                            yield from self.halves.join(played)
                     except EOFError:
-                        self._replace(member, "")
+                        self._replace(number, "")
             if time.monotonic() - looked > _TICK:
                 self._look()
                 looked = time.monotonic()
 
     def _give(self) -> None:
-        """Give every worker what it plays and the next chunk, hiring where there are too few."""
+        """Give every worker what it plays and the next half, hiring where there are too few."""
         for ahead in range(_CHUNKS_AHEAD):
             for number in range(self.size):
-                if number < len(self.members) and len(self.members[number].chunks) > ahead:
+                if number in self.members and len(self.members[number].chunks) > ahead:
                     continue
-                chunk = self.plan.next()
+                chunk = self.halves.next(number)
                 if chunk is None:
-                    return
+                    continue
                 if self.deaths.is_unsafe(chunk.pairing):
                     chunk = chunk._replace(apart=True)
-                if number == len(self.members):
-                    self._hire()
+                if number not in self.members:
+                    self._hire(number)
                 self.members[number].give(chunk)
 
-    def _hire(self) -> None:
+    def _hire(self, number: int) -> None:
         """Add a worker; no signal comes between its start and its place among the members."""
         self.hired += 1
         folder = self.folder / f"worker-{self.hired}"
         with defer_interrupts():
             member = Member(self.payload, self.tournament.limits, folder, self.log)
-            self.members.append(member)
+            self.members[number] = member
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
-        silent = {m.pid: m for m in self.members if m.chunks and m.silence() > _LONG}
-        counts = count_descendants([*silent]) if silent else {}
-        most = MOST_PROCESSES * len(self.tournament.entries)
-        for pid, member in silent.items():
+        members = self.members.items()
+        silent = {n: m for n, m in members if m.chunks and m.silence() > _LONG}
+        counts = count_descendants([m.pid for m in silent.values()]) if silent else {}
+        most = 2 * MOST_PROCESSES * len(self.tournament.entries)
+        for number, member in silent.items():
             if member.hangs():
-                self._replace(member, "gave no answer")
-            elif counts[pid] > most:
-                self._replace(member, f"started more than {MOST_PROCESSES} processes")
+                self._replace(number, "gave no answer")
+            elif counts[member.pid] > most:
+                self._replace(number, f"started more than {MOST_PROCESSES} processes")
 
-    def _replace(self, member: Member, hung: str) -> None:
-        """Bury a worker that has died or hangs; what it had to play goes back to the plan."""
+    def _replace(self, number: int, hung: str) -> None:
+        """Bury a worker that has died or hangs; what it had to play is played again."""
+        member = self.members.pop(number)
         exit_status = member.bury()
         ending = hung or exit_status
-        self.members.remove(member)
         if not member.chunks:
             return
         if not member.is_ready:
             self._fail_start(member, exit_status, hung)
-            self.plan.take_back(member.chunks)
+            self.halves.take_back(member.chunks)
             return
         self.stillborn = 0
         playing, *waiting = member.chunks
@@ -145,7 +148,7 @@ class _Crew:
             reason,
         )
         again = self.deaths.replan(playing, pairing, pairs, member.asking, ending)
-        self.plan.take_back([*again, *waiting])
+        self.halves.take_back([*again, *waiting])
 
     def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:
         """Raise WorkerDied for a worker that did not start.
@@ -160,14 +163,14 @@ class _Crew:
 
     def dismiss(self) -> None:
         """Let all workers end."""
-        for member in self.members:
+        for member in self.members.values():
             member.dismiss()
         self.members.clear()
 
     def kill(self) -> None:
         """Kill the workers that are left."""
-        for member in self.members:
+        for member in self.members.values():
             member.kill()
-        for member in self.members:
+        for member in self.members.values():
             member.bury()
         self.members.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -56,7 +57,8 @@ class Reporter:
 class Worker:
     """Plays chunks of a tournament; `folder` is for the files of its bots.
 
-    `output` holds what bots in this process print.
+    `output` holds what bots in this process print. `processes` are those of the bots, by label
+    and half: no process of a bot plays both games of a deal.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class Worker:
         self.folder = folder
         self.output = output or Output()
         self.reporter = reporter or Reporter()
-        self.processes: dict[str, BotProcess] = {}
+        self.processes: dict[tuple[str, Seat], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self._known = {label: Timing() for label in tournament.labels}
@@ -81,27 +83,29 @@ class Worker:
         start = time.perf_counter()
         pairing = self.tournament.pairings[chunk.pairing]
         self.timings = {label: Timing() for label in pairing}
-        end = chunk.first + chunk.pairs
-        together = self._games_at_once(chunk)
         results: list[GameResult] = []
-        step = max(1, together // 2)
-        for first in range(chunk.first, end, step):
-            pairs = min(step, end - first)
-            self.reporter.playing(first, pairs)
-            fixtures = [
-                Fixture(pairing, first + number // 2, number % 2)
-                for number in range(2 * pairs)
-                if number % 2 in chunk.seats
-            ]
-            finished = self._play_fixtures(chunk, fixtures, together)
-            results += map(_result, finished, fixtures)
-            self.reporter.played()
+        for seat in chunk.seats:
+            results += self._play_half(chunk._replace(seats=(seat,)))
+        results.sort(key=lambda result: result[:2])
         for label, timing in self.timings.items():
             self._known[label].merge(timing)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
             _log_fault(Fixture(pairing, *result[:2]), result)
         return played
+
+    def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
+        """Yield the results of a chunk in which the pairing's first bot has one seat."""
+        pairing = self.tournament.pairings[chunk.pairing]
+        (seat,) = chunk.seats
+        end = chunk.first + chunk.pairs
+        together = self._games_at_once(chunk)
+        for first in range(chunk.first, end, together):
+            pairs = range(first, min(first + together, end))
+            self.reporter.playing(first, len(pairs))
+            fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
+            yield from map(_result, self._play_fixtures(chunk, fixtures), fixtures)
+            self.reporter.played()
 
     def close(self) -> None:
         """Kill the bots' processes."""
@@ -118,26 +122,19 @@ class Worker:
             return 1
         most = MOST_GAMES
         for label in remote:
-            process = self._process(label)
+            process = self._process(label, *chunk.seats)
             with suppress(Forfeit):  # the game itself will find it
                 process.start()
             most = min(most, process.games)
         return most
 
-    def _play_fixtures(
-        self, chunk: Chunk, fixtures: list[Fixture], together: int
-    ) -> list[Finished]:
-        """Play games; the two of a pair have one draw."""
+    def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
+        """Play games side by side, or one by one if both bots are in this process."""
         tournament = self.tournament
-        by_pair = {fixture.pair: fixture for fixture in fixtures}
-        draws = {p: game.draw(tournament.seed, tournament.rules) for p, game in by_pair.items()}
-        games = [(fixture, draws[fixture.pair]) for fixture in fixtures]
+        games = [(game, game.draw(tournament.seed, tournament.rules)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
             return [self._play_local(*game) for game in games]
-        finished = []
-        for first in range(0, len(games), together):
-            finished += self._play_batch(chunk, games[first : first + together])
-        return finished
+        return self._play_batch(chunk, games)
 
     def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
@@ -183,11 +180,11 @@ class Worker:
             [self._asking(chunk, *game, slot) for slot, game in enumerate(games)]
         )
         if None in finished:
-            labels = games[0][0].pairing
+            pairing, _, half = games[0][0]
             self.unsteady |= {
                 label
-                for label in labels
-                if label in self.processes and self.processes[label].pid is None
+                for label in pairing
+                if (label, half) in self.processes and self.processes[label, half].pid is None
             }
         for index, game in enumerate(games):
             if finished[index] is None:
@@ -203,7 +200,7 @@ class Worker:
         if self._is_local(label, chunk):
             return Inline(self._inproc_player(fixture, draw, seat))
         player = RemotePlayer(
-            self._process(label),
+            self._process(label, fixture.seat),
             slot,
             seat,
             draw.lucks[seat],
@@ -227,19 +224,19 @@ class Worker:
     def _clock(self) -> Clock:
         return Clock(self.tournament.limits.decision, self.tournament.limits.game)
 
-    def _process(self, label: str) -> BotProcess:
-        """Return the process of a bot, which starts when it is first asked."""
-        if label not in self.processes:
+    def _process(self, label: str, half: Seat) -> BotProcess:
+        """Return the process of a bot for one half of the games; it starts when first asked."""
+        if (label, half) not in self.processes:
             entry = self.tournament.by_label[label]
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir()
             rules, limits = self.tournament.rules, self.tournament.limits
-            self.processes[label] = self._stack.enter_context(
+            self.processes[label, half] = self._stack.enter_context(
                 bot_process(entry, rules, limits, folder, self.reporter.beat)
             )
-        return self.processes[label]
+        return self.processes[label, half]
 
     def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game that its workers did not survive."""

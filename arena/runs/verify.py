@@ -31,9 +31,10 @@ from arena.tournament.strikes import Forfeits, Strikes
 from arena.tournament.tournament import Tournament
 from engine import EngineError, Rules
 from engine.notation import parse_actions
-from engine.state import State
+from engine.state import Seat, State
 
 _UNREPEATABLE = ("timeout", "crash", "memory", BY_RULE)
+_HINT = "(do its moves depend on the games that its process played before?)"
 
 Place = tuple[int, int, int]
 """The number of a pairing, the pair and the seat of a game."""
@@ -229,9 +230,12 @@ def _replay_sample(
 ) -> Iterator[str]:
     """Play some pairs of each pairing again; where they differ, once more to be sure.
 
-    A bot that does not play the same game twice is reported, and is no difference.
+    The first time the order is the reverse of the run's, so that moves which depend on earlier
+    games differ. A bot that does not play the same game twice is reported, and is no
+    difference.
     """
-    first = _play_pairs(tournament, pairs, executor)
+    backwards = [ranges[::-1] for ranges in pairs]
+    first = _play_pairs(tournament, backwards, executor, seats=(1, 0))
     stored = {place: game for place, game in _places(store.results()) if place in first}
     odd = {place for place in first if _is_odd(stored[place], first[place])}
     again = _play_pairs(tournament, _pairs_of(odd, len(pairs)), executor)
@@ -240,10 +244,11 @@ def _replay_sample(
         if place[0] not in fickle:
             name = tournament.fixture(*place).name
             difference = _difference(stored[place], first[place])
-            raise Difference(f"game {name}: played again: {difference}")
+            raise Difference(f"game {name}: played again: {difference} {_HINT}")
     yield f"bots: {len(first):,} games played again"
     for number in sorted(fickle):
-        yield f"{tournament.pairings[number].name}: do not play the same game twice"
+        name = tournament.pairings[number].name
+        yield f"{name}: do not play the same game twice {_HINT.replace('its', 'their')}"
 
 
 def spread(pairs: int, games: int) -> list[range]:
@@ -265,10 +270,13 @@ def _pairs_of(places: set[Place], pairings: int) -> list[list[range]]:
 
 
 def _play_pairs(
-    tournament: Tournament, pairs: list[list[range]], executor: Executor
+    tournament: Tournament,
+    pairs: list[list[range]],
+    executor: Executor,
+    seats: tuple[Seat, ...] = (0, 1),
 ) -> dict[Place, GameResult]:
-    """Return the results of these pairs."""
-    plan = Plan(pairs, Strikes(tournament.pairings, tournament.pairs, most=sys.maxsize))
+    """Return the results of these pairs, played in this order."""
+    plan = Plan(pairs, Strikes(tournament.pairings, tournament.pairs, most=sys.maxsize), seats)
     results: dict[Place, GameResult] = {}
     with run_log(None) as log:
         for played in executor.play(plan, tournament, log):

@@ -24,7 +24,7 @@ class Chunk(NamedTuple):
 
     `apart` asks for each bot to be in a process of its own, and for one game at a time,
     because a worker has died. `verdicts` decide games, by pair and seat. `seats` are those of
-    the pairing's first bot in the games that are played.
+    the pairing's first bot, one for each half of the games, in the order of playing.
     """
 
     pairing: int

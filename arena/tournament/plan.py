@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.strikes import Strikes
+from engine.state import Seat
 
 _CHUNK_SECONDS = 0.3
 _FIRST_CHUNK = 1
@@ -16,11 +17,18 @@ _FIRST_CHUNK = 1
 class Plan:
     """Cuts pairs into chunks, those of each pairing by the speed of its games so far.
 
-    `missing` holds, for each pairing, the ranges of pairs that are to be played, in order.
+    `missing` holds, for each pairing, the ranges of pairs that are to be played, in order;
+    `seats` is the order of the two halves of a chunk.
     """
 
-    def __init__(self, missing: Sequence[Sequence[range]], strikes: Strikes) -> None:
+    def __init__(
+        self,
+        missing: Sequence[Sequence[range]],
+        strikes: Strikes,
+        seats: tuple[Seat, ...] = (0, 1),
+    ) -> None:
         self.strikes = strikes
+        self.seats = seats
         self._missing = deque(
             (pairing, pairs) for pairing, ranges in enumerate(missing) for pairs in ranges
         )
@@ -48,7 +56,7 @@ class Plan:
             size = len(pairs)
         if size < len(pairs):
             self._missing.appendleft((pairing, pairs[size:]))
-        return Chunk(pairing, pairs.start, min(size, len(pairs)))
+        return Chunk(pairing, pairs.start, min(size, len(pairs)), seats=self.seats)
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""

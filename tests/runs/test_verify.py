@@ -15,6 +15,7 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.games.match import Finished, result_of
@@ -210,7 +211,8 @@ def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path)
     change(tired, "UPDATE games SET actions = substr(actions, 1, 4), plies = 4 WHERE seat = 1")
     finished(tired, [FIRST, inproc(tired.parent / "tires.py")], pairs=2)  # writes the files again
     assert difference(tired) == (
-        "game first/tires/0/1: played again: plies is 4, and the record gives 6"
+        "game first/tires/0/1: played again: plies is 4, and the record gives 6 "
+        "(do its moves depend on the games that its process played before?)"
     )
 
 
@@ -270,7 +272,24 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     )
     fickle = inproc(write(tmp_path, "fickle", body))
     out = finished(tmp_path / "out", [resolve("uniform"), fickle], pairs=4)
-    assert list(verify(out, 20, HERE))[-1] == "uniform - fickle: do not play the same game twice"
+    last = list(verify(out, 20, HERE))[-1]
+    assert last.startswith("uniform - fickle: do not play the same game twice (do their moves ")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(
+    tmp_path: Path, workers: int
+) -> None:
+    """It counts the games of its process, which verify plays in another order."""
+    counts = resolve(
+        str(FOLDER / "depends.py"), label="counts", params={"what": "games"}, lane="process"
+    )
+    out = finished(tmp_path / "out", [FIRST, counts], pairs=6)
+    try:
+        last = list(verify(out, 20, LocalExecutor(workers)))[-1]
+    except Difference as difference:
+        last = str(difference)
+    assert "depend on the games that" in last
 
 
 @pytest.mark.parametrize(

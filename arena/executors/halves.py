@@ -1,0 +1,116 @@
+"""Halves: the two games of a pair go to different workers, and their results come together.
+
+Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
+hands in the other. A worker therefore plays one half of a chunk: the games in which the
+pairing's first bot has one seat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from arena.games.timing import Timing
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from engine.state import Seat
+
+_MOST_WAITING = 2  # for each worker: halves that wait for a worker that may play them
+
+
+class _Open:
+    """A chunk that was taken from the plan: what of it waits, and what has been played.
+
+    `seats` are those of the workers that have a part in it: none has a part in both halves.
+    """
+
+    def __init__(self, chunk: Chunk, seats: dict[int, Seat]) -> None:
+        self.chunk = chunk
+        self.seats = seats
+        self.waiting = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
+        self.played: list[Played] = []
+
+    def holds(self, piece: Chunk) -> bool:
+        """Return whether a piece is of this chunk."""
+        chunk = self.chunk
+        return chunk.pairing == piece.pairing and 0 <= piece.first - chunk.first < chunk.pairs
+
+    def join(self) -> Played | None:
+        """Return what the whole chunk came to, None if some of it has not been played."""
+        if sum(played.chunk.pairs for played in self.played) < 2 * self.chunk.pairs:
+            return None
+        results = [result for played in self.played for result in played.results]
+        timings: dict[str, Timing] = {}
+        for played in self.played:
+            for label, timing in played.timings.items():
+                timings.setdefault(label, Timing()).merge(timing)
+        seconds = sum(played.seconds for played in self.played)
+        return Played(self.chunk, sorted(results, key=lambda game: game[:2]), timings, seconds)
+
+
+class Halves:
+    """Gives out the halves of a plan's chunks to workers, which are numbered from 0.
+
+    Workers with even numbers play seat 0 as long as there is no lack of work, the others
+    seat 1: then each of them needs one process of each bot. A worker that replaces another has
+    its number.
+    """
+
+    def __init__(self, plan: Plan, workers: int) -> None:
+        self.plan = plan
+        self.workers = workers
+        self._open: list[_Open] = []
+
+    def next(self, worker: int) -> Chunk | None:
+        """Return what a worker is to play next, None if there is nothing for it."""
+        self._drop_decided()
+        seat = worker % 2
+        waiting = sum(len(opened.waiting) for opened in self._open)
+        is_behind = waiting >= _MOST_WAITING * self.workers
+        piece = self._take(worker, seat)
+        if piece is None and is_behind:
+            piece = self._take(worker, 1 - seat)
+        if piece is None and (chunk := self.plan.next()):
+            self._open_for(chunk, worker, 1 - seat if is_behind else seat)
+        return piece or self._take(worker, seat) or self._take(worker, 1 - seat)
+
+    def _drop_decided(self) -> None:
+        """Let the plan pass over the chunks that have become forfeits by rule."""
+        for opened in self._open[:]:
+            if opened.waiting and self.plan.strikes.is_out(opened.chunk.pairing):
+                self._open.remove(opened)
+                self.plan.take_back([opened.chunk])
+
+    def _open_for(self, chunk: Chunk, worker: int, seat: Seat) -> None:
+        """Add a chunk: this worker plays the half of this seat, a neighbour the other one."""
+        neighbour = worker ^ 1 if worker ^ 1 < self.workers else worker - 1
+        seats = {worker: seat, neighbour: 1 - seat} if self.workers > 1 else {}
+        self._open.append(_Open(chunk, seats))
+
+    def _take(self, worker: int, seat: Seat) -> Chunk | None:
+        """Return the first piece that a worker may play; of any seat if it is the only one."""
+        for opened in self._open:
+            for piece in opened.waiting:
+                if self.workers == 1 or (
+                    piece.seats == (seat,) and opened.seats.get(worker, seat) == seat
+                ):
+                    opened.waiting.remove(piece)
+                    opened.seats[worker] = seat
+                    return piece
+        return None
+
+    def take_back(self, pieces: Iterable[Chunk]) -> None:
+        """Take back pieces that were given out and not played."""
+        for piece in pieces:
+            for opened in self._open:
+                if opened.holds(piece):
+                    opened.waiting.append(piece)
+                    opened.waiting.sort(key=lambda piece: piece.first)
+
+    def join(self, played: Played) -> Iterator[Played]:
+        """Yield what a chunk came to, once all pieces of both halves have been played."""
+        for opened in self._open[:]:
+            if opened.holds(played.chunk):
+                opened.played.append(played)
+                if whole := opened.join():
+                    self._open.remove(opened)
+                    yield whole

@@ -1,0 +1,159 @@
+"""No bot knows from one game of a pair what its opponent holds in the other."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.executors.halves import Halves
+from arena.executors.local import LocalExecutor
+from arena.executors.log import RunLog
+from arena.games.match import GameResult
+from arena.games.timing import Timing
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.schedule import round_robin
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.rogues import FOLDER, first
+from tests.runs.test_rogues import needs_jail
+
+PAIRINGS = round_robin("abc")
+PAIRS = 40
+
+
+def plan(most: int = 1000) -> Plan:
+    return Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most))
+
+
+def games(piece: Chunk) -> list[tuple[int, int, int]]:
+    """Return the games of a piece by pairing, pair and seat."""
+    pairs = range(piece.first, piece.first + piece.pairs)
+    return [(piece.pairing, pair, seat) for pair in pairs for seat in piece.seats]
+
+
+def played(piece: Chunk, seconds: float = 0.02) -> Played:
+    """Return what a piece came to: drawn games of one decision each."""
+    timing = Timing()
+    results = []
+    for _, pair, seat in games(piece):
+        timing.add(seconds)
+        results.append(GameResult(pair, seat, None, "draw", 0, 0, 0, None, ""))
+    return Played(piece, results, {"a": timing}, seconds * len(results))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4, 7])
+def test_every_game_is_played_once_and_no_worker_plays_both_of_a_pair(workers: int) -> None:
+    """However long each takes, with workers that die now and then; chunks come back whole."""
+    rng = Random(workers)
+    halves = Halves(plan(), workers)
+    held: dict[int, list[Chunk]] = {number: [] for number in range(workers)}
+    seen: dict[tuple[int, int], dict[int, int]] = {}  # by pair: each worker's seat
+    whole: list[Played] = []
+    while True:
+        for number, pieces in held.items():
+            while len(pieces) < 2 and (piece := halves.next(number)):
+                pieces.append(piece)
+                for pairing, pair, seat in games(piece):
+                    part = seen.setdefault((pairing, pair), {})
+                    assert workers == 1 or part.setdefault(number, seat) == seat
+        busy = [number for number in held if held[number]]
+        if not busy:
+            break
+        assert len(busy) == workers or len(seen) == 3 * PAIRS  # in the end only
+        number = rng.choice([*busy, 0] if held[0] else busy)  # the first worker is the fastest
+        if rng.random() < 0.1:
+            halves.take_back(held[number])
+            held[number] = []
+        else:
+            for joined in halves.join(played(held[number].pop(0))):
+                halves.plan.learn(joined)
+                whole.append(joined)
+    places = [(p.chunk.pairing, *result[:2]) for p in whole for result in p.results]
+    assert len(places) == 3 * PAIRS * 2
+    assert set(places) == {(n, pair, s) for n in range(3) for pair in range(PAIRS) for s in (0, 1)}
+
+
+def test_what_a_chunk_came_to_is_joined_in_the_order_of_pair_and_seat() -> None:
+    """Timings are merged, and seconds added up; a piece of a chunk may come back in pieces."""
+    halves = Halves(Plan([[range(1)]], Strikes(PAIRINGS, 1, most=9), seats=(1, 0)), 2)
+    one, two = halves.next(0), halves.next(1)
+    assert one == Chunk(0, 0, 1, seats=(0,))
+    assert two == Chunk(0, 0, 1, seats=(1,))
+    halves.take_back([two])
+    assert halves.next(0) is None
+    assert halves.next(1) == two
+    assert list(halves.join(played(two, 0.25))) == []
+    (joined,) = halves.join(played(one, 0.5))
+    assert joined.chunk == Chunk(0, 0, 1, seats=(1, 0))
+    assert [result[:2] for result in joined.results] == [(0, 0), (0, 1)]
+    assert joined.seconds == 0.75
+    assert (joined.timings["a"].decisions, joined.timings["a"].longest) == (2, 0.5)
+
+
+def test_workers_keep_to_one_seat_while_there_is_no_lack_of_work() -> None:
+    """Then each needs one process of each bot."""
+    halves = Halves(plan(), 4)
+    for _ in range(10):
+        for number in range(4):
+            piece = halves.next(number)
+            assert piece is not None
+            assert piece.seats == (number % 2,)
+
+
+def test_a_seat_that_is_slow_leaves_no_worker_idle() -> None:
+    """The other worker plays that seat of later chunks, so that few halves wait."""
+    halves = Halves(plan(), 2)
+    seats = set()
+    for _ in range(20):
+        piece = halves.next(1)
+        assert piece is not None
+        seats |= {*piece.seats}
+    assert seats == {0, 1}
+
+
+def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
+    """Also if the other half is being played, whose games are then not needed."""
+    halves = Halves(plan(most=1), 2)
+    one = halves.next(0)
+    assert one is not None
+    halves.plan.strikes.out["a"] = 0  # of pairings 0 and 1
+    piece = halves.next(1)
+    assert piece is not None
+    assert piece.pairing == 2
+    assert list(halves.join(played(one))) == []
+    halves.take_back([one])
+    assert halves.next(0) == piece._replace(seats=(0,))
+
+
+def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
+    """Return the actions of the games of a bot against uniform, by pair and seat."""
+    tournament = Tournament("pairs", 3, 4, [resolve("uniform"), entry], STANDARD)
+    todo = Plan([[range(4)]], Strikes(tournament.pairings, 4, most=9))
+    results = {}
+    for chunk in LocalExecutor(workers).play(todo, tournament, RunLog([])):
+        todo.learn(chunk)
+        results |= {result[:2]: result.actions for result in chunk.results}
+    return results
+
+
+@pytest.mark.parametrize(
+    ("lane", "workers", "after"),
+    [
+        ("inproc", 2, 0),
+        ("inproc", 3, 40),
+        ("process", 1, 40),
+        ("process", 2, 0),
+        pytest.param("jail", 1, 0, marks=needs_jail),
+    ],
+)
+def test_a_bot_that_remembers_the_other_game_knows_nothing(
+    lane: str, workers: int, after: int
+) -> None:
+    """It plays otherwise as soon as it knows its opponent's hand, also when it begins later."""
+    remembers = resolve(str(FOLDER / "remembers.py"), "remembers", {"after": after}, lane)
+    assert records(remembers, workers) == records(first("remembers", "inproc"), 1)

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 from arena.entries.lane import LANES
 from arena.executors.log import START_METHOD
-from arena.lanes.launch import TRIAL
+from arena.lanes.bubblewrap import TRIAL
 
 PATIENCE = 10.0  # seconds
 INTERPRETERS = {
@@ -85,9 +85,32 @@ def examine(patience: float = PATIENCE) -> Iterator[Finding]:
     bubblewrap = _guard("bubblewrap", partial(examine_bubblewrap, patience))
     yield bubblewrap
     yield examine_lanes(has_workers=bool(workers.ok), has_jail=bool(bubblewrap.ok))
+    if bubblewrap.ok:
+        yield from _examine_holds()
     yield _guard("user", examine_user)
     for command in INTERPRETERS:
         yield _guard(command, partial(examine_interpreter, command, patience))
+
+
+def _examine_holds() -> Iterator[Finding]:
+    """Yield by what bots are held here."""
+    from arena.lanes.holds import describe_holds
+
+    try:
+        for what, detail in describe_holds().items():
+            yield Finding(what, None, detail)
+    except Exception as error:  # a doctor survives whatever it finds
+        yield Finding("lane jail", False, f"could not be examined: {error}")
+
+
+def examine_bot(spec: str) -> Iterator[Finding]:
+    """Yield what a bot can read in the lane jail; raises InputError for a bad spec."""
+    from arena.entries.resolve import resolve
+    from arena.lanes.holds import describe_shown
+
+    entry = resolve(spec, lane="jail")
+    for path in describe_shown(entry):
+        yield Finding("can be read", None, path)
 
 
 def _guard(what: str, look: Callable[[], Finding]) -> Finding:

@@ -20,7 +20,7 @@ from arena.doctor import (
     examine_interpreter,
     format_findings,
 )
-from arena.lanes.launch import TRIAL
+from arena.lanes.bubblewrap import TRIAL
 from tests.waiting import until
 
 SHORT = 0.5  # seconds

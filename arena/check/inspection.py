@@ -16,8 +16,8 @@ from arena.check.traces import check_leftovers, check_memory, check_size, check_
 from arena.check.trial import RANDOM
 from arena.check.variants import VARIANTS
 from arena.errors import InputError
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
-from arena.lanes.launch import find_bubblewrap
 from arena.tournament.schedule import Fixture
 from engine import Rules
 

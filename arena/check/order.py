@@ -7,7 +7,7 @@ import msgspec
 from arena.check.extent import GAMES
 from arena.entries.lane import Lane
 from arena.errors import InputError
-from arena.lanes.launch import find_bubblewrap
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.limits import Limits
 
 NOT_JAILED = "not jailed: do not trust this verdict"

@@ -134,6 +134,7 @@ def play(
     "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
 )
 @click.option("--lane", "lanes", type=LANE, multiple=True, help="For both, or for each.")
+@click.option("--needs", multiple=True, help="A JSON list of paths, for both or for each.")
 @click.option(
     "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
 )
@@ -146,6 +147,7 @@ def game(
     pair: int,
     seat: int,
     lanes: Sequence[str],
+    needs: Sequence[str],
     labels: Sequence[str],
     rules: str,
     limits: str,
@@ -167,8 +169,14 @@ def game(
     from engine import Rules
     from engine.errors import RulesError
 
-    both = zip((bot, opponent), _for_each("label", labels), _for_each("lane", lanes), strict=True)
-    entries = [resolve(spec, label, lane=lane) for spec, label, lane in both]
+    both = zip(
+        (bot, opponent),
+        _for_each("label", labels),
+        _for_each("lane", lanes),
+        (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
+        strict=True,
+    )
+    entries = [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
     try:
         changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
     except RulesError as error:

@@ -94,20 +94,22 @@ def show(record: BinaryIO, line: int, names: Naming) -> None:
 
 
 @click.command()
-def doctor() -> None:
+@click.argument("bot", required=False)
+def doctor(bot: str | None) -> None:
     """Say what this machine offers to a run, and what to install.
 
-    The exit status is 1 if something that the arena needs is missing.
+    With BOT, say what this bot can read in the lane jail. The exit status is 1 if something
+    that the arena needs is missing.
 
     \b
     Example:
       arena doctor
     """
-    from arena.doctor import examine, format_findings
+    from arena.doctor import examine, examine_bot, format_findings
 
     tolerate_any_terminal()
     missing = False
-    for finding in examine():
+    for finding in examine_bot(bot) if bot else examine():
         missing |= finding.ok is False and finding.what != "bubblewrap"  # needed only for the jail
         for line in format_findings([finding]):
             click.echo(line)

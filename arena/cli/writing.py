@@ -93,8 +93,8 @@ def check(
     from arena.check.order import NOT_JAILED, Order, safest_lane
     from arena.check.supervisor import run_check
     from arena.entries.resolve import resolve
+    from arena.lanes.bubblewrap import find_bubblewrap
     from arena.lanes.cleanup import adopt_orphans
-    from arena.lanes.launch import find_bubblewrap
     from arena.lanes.limits import Limits
 
     if seconds is not None:

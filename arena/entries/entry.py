@@ -20,7 +20,7 @@ class Entry:
 
     A bot that is one file travels with its `source`, so that every worker plays what was
     hashed. A `command` has no source. `path` holds folders from which the bot's module is
-    imported.
+    imported. `needs` are further files and folders that it may read in the lane jail.
     """
 
     label: str
@@ -33,6 +33,7 @@ class Entry:
     params: dict[str, Any] = field(default_factory=dict)
     path: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def is_ours(self) -> bool:
@@ -60,13 +61,14 @@ class Entry:
 
     def describe(self) -> dict[str, Any]:
         """Return the bot's identity as plain data."""
-        return {
+        described = {
             "label": self.label,
             "bot": self.target,
             "params": self.params,
             "lane": self.lane,
             "sha256": self.sha256,
         }
+        return described | ({"needs": [*self.needs]} if self.needs else {})
 
 
 def check_labels(entries: Iterable[Entry]) -> None:

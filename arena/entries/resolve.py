@@ -19,6 +19,7 @@ import bots
 from arena.entries.entry import Entry
 from arena.entries.identity import hash_source
 from arena.entries.lane import LANES
+from arena.entries.needs import check_needs
 from arena.entries.spec import (
     COMMAND,
     PERSON,
@@ -39,14 +40,16 @@ def resolve(
     label: str | None = None,
     params: dict[str, Any] | None = None,
     lane: str | None = None,
+    needs: Sequence[str] = (),
 ) -> Entry:
     """Return the entry of a spec.
 
     A spec is the name of a bot in bots/ or of an entry point, a `./file.py`, a
     `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
     preceded by `label=`. A label and parameters that are passed here win over those of the
-    text. The lane is the one passed here, or else the default for the kind of bot. Raises
-    InputError for a bot that does not exist and for whatever the spec gets wrong.
+    text. The lane is the one passed here, or else the default for the kind of bot. `needs`
+    are files and folders that it may read in the lane jail. Raises InputError for a bot that
+    does not exist and for whatever the spec gets wrong.
     """
     spec = parse(text)
     if spec.target == PERSON:
@@ -59,6 +62,8 @@ def resolve(
         entry = replace(entry, label=label)
     if lane is not None:
         entry = replace(entry, lane=lane)
+    if needs:
+        entry = replace(entry, needs=check_needs(text, needs))
     check_label(text, entry.label)
     lanes = [name for name in LANES if name != "inproc" or not entry.command]
     if entry.lane not in lanes:

@@ -16,7 +16,7 @@ GRACE = 0.5  # extra seconds before a silent bot is killed
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a bot may use: seconds per decision, per game (None: no limit) and to start.
 
-    `memory` is in MB, for each of the bot's processes.
+    `memory` is in MB, for all processes of a bot together.
     """
 
     decision: Seconds = 10.0

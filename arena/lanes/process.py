@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import IO
 
 import msgspec
-import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
-from arena.lanes.cleanup import descendants, sweep
+from arena.lanes.cleanup import sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.jail import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import GRACE, Limits
+from arena.lanes.memory import read_usage
 from arena.lanes.messages import Answer, Message, decode_answer, encode, hello
 from engine import Rules
 
@@ -30,7 +31,7 @@ MOST_PROCESSES = 32
 MOST_GAMES = 16
 _TICK = 0.1  # seconds between two looks at a process that has not answered
 _READ = 1 << 16
-_JAILED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
@@ -63,6 +64,7 @@ class BotProcess:
         self._received = b""
         self._output = b""
         self._since = 0.0
+        self._looked = time.monotonic()  # when the processes were last counted
 
     @property
     def pid(self) -> int | None:
@@ -91,16 +93,7 @@ class BotProcess:
         self.games = max(1, min(MOST_GAMES, answer.games))
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self.launch.words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.launch.folder,
-            env=self.launch.environment,
-            start_new_session=True,
-        )
+        process = self.launch.popen()
         self._stdin, self._stdout, self._stderr = (
             _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -159,7 +152,6 @@ class BotProcess:
     def _line(self, seconds: float) -> bytes:
         """Return the next line of output without its end."""
         start = time.monotonic()
-        looked = start
         while b"\n" not in self._received:
             if len(self._received) > MOST_LINE:
                 message = f"a line of more than {MOST_LINE:,} bytes"
@@ -170,8 +162,8 @@ class BotProcess:
                 message = "(an incomplete line arrived)" if self._received else ""
                 raise self._kill_for(Forfeit("timeout", message))
             self._transfer(min(left, _TICK))
-            if now - looked > _TICK:
-                looked = now
+            if now - self._looked > _TICK:
+                self._looked = now
                 self.waiting()
                 self._check_processes()
         line, _, self._received = self._received.partition(b"\n")
@@ -233,16 +225,21 @@ class BotProcess:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
-        if self.launch.jailed and status > _JAILED_SIGNAL:
-            status = _JAILED_SIGNAL - status
+        if self.launch.contained and status > _CONTAINED_SIGNAL:
+            status = _CONTAINED_SIGNAL - status
         return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:
+        """Kill the bot if its processes are too many, or use too much memory together."""
         assert self._process is not None
-        with suppress(psutil.Error):
-            if len(descendants(psutil.Process(self._process.pid))) > MOST_PROCESSES:
-                message = f"started more than {MOST_PROCESSES} processes"
-                raise self._kill_for(Forfeit("crash", message))
+        most = self.limits.memory << 20
+        usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
+        if usage.processes - 2 * self.launch.contained > MOST_PROCESSES:  # bubblewrap and host
+            message = f"started more than {MOST_PROCESSES} processes"
+            raise self._kill_for(Forfeit("crash", message))
+        if usage.memory > most:
+            message = f"its processes use more than {self.limits.memory} MB together"
+            raise self._kill_for(Forfeit("memory", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""

@@ -36,6 +36,9 @@ def replay_commands(tournament: Tournament) -> Command:
         words = ["arena", "game", *(entries[label].spec for label in labels), *common]
         words += ["--pair", str(fixture.pair), "--seat", str(fixture.seat)]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]
+        if any(entries[label].needs for label in labels):
+            needs = [json.dumps(entries[label].needs) for label in labels]
+            words += [word for text in needs for word in ("--needs", text)]
         if own & {*labels}:
             words += [word for label in labels for word in ("--label", label)]
         return shlex.join(words)

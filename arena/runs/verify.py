@@ -79,6 +79,7 @@ def _tournament(manifest: dict[str, Any]) -> Tournament:
                 filename="",
                 sha256=bot["sha256"],
                 params=bot["params"],
+                needs=tuple(bot.get("needs", ())),
             )
             for bot in manifest["bots"]
         ]
@@ -209,7 +210,7 @@ def _check_bots(
     same = {}
     for entry in tournament.entries:
         try:
-            resolved = resolve(entry.target, entry.label, entry.params, entry.lane)
+            resolved = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
         except InputError as error:
             yield f"{entry.label}: not replayed: {error}"
             continue

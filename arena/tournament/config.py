@@ -37,6 +37,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str | None = None
     params: dict[str, Any] = {}
     lane: Lane | None = None
+    needs: list[str] = []
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,7 +99,7 @@ def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = No
             bot = BotEntry(bot)
         try:
             lane_of_bot = lane or bot.lane or config.lane
-            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot))
+            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs))
         except InputError as error:
             raise InputError(f"bots[{index}]: {error}") from None
     return entries + [resolve(spec, lane=lane or config.lane) for spec in more]

@@ -72,13 +72,12 @@ PLAYING = {
     "exits_at_once": "crash",
     "kills_itself": "crash",
     "crashes": "crash",
-    "kills_parent": "crash",
+    "kills_parent": "timeout",
     "allocates": "memory",
     "hoards": "crash",
     "forks": "crash",
     "forks_away": "crash",
     "closes_descriptors": "crash",
-    "reads_run_folder": "exception",
     "connects": "exception",
     "says_never_reads": "timeout",
     "says_talks_without_reading": "illegal",
@@ -97,15 +96,13 @@ PLAYING = {
     "says_error": "exception",
     "says_memory": "memory",
     "says_exits": "crash",
-    "says_closes_stdout": "crash",
+    "says_closes_stdout": "timeout",
     "forges": "protocol",
 }
 """Rogues that forfeit their first games in a process of their own, and the fault's kind."""
 
 OTHERWISE_IN_JAIL = {
     "kills_parent": "timeout",
-    "says_closes_stdout": "timeout",
-    "reads_run_folder": "",
     "connects": "",
 }
 """Those whose fault is another one in the jail, or none: what they try has no effect there."""
@@ -130,6 +127,7 @@ OTHER_ITEMS = {
     "depends_on_the_system": {"same seed": "differs"},
     "depends_on_memory": {"same seed": "differs"},
     "depends_on_earlier_games": {"same seed": "differs"},
+    "remembers": {"same seed": "differs"},
     "says_other_moves_later": {"same seed": "differs"},
     "knows_one_game": {"rules variants": "exception"},
     "tampers": {"lane inproc": "protocol"},
@@ -137,7 +135,7 @@ OTHER_ITEMS = {
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
-HARMLESS = {"mutates"}
+HARMLESS = {"mutates", "reads_run_folder"}
 """Rogues whose attempts have no effect, and which play on like honest bots."""
 
 PARAMS: dict[str, dict[str, Any]] = {

@@ -70,6 +70,7 @@ def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
 
 def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its three bots load, and its rules are valid."""
+    (clone / "openings").mkdir()
     (clone / "friday.yaml").write_text(blocks("yaml")[0])
     monkeypatch.chdir(clone)
     friday = config.read(Path("friday.yaml"))

@@ -79,6 +79,18 @@ ROGUES = {
 }
 """Every rogue in Python, by its label: its file and parameters."""
 
+ESCAPING = {
+    "writes_proc_sys": "writes_proc_sys.py",
+    "fills_disk": "fills_disk.py",
+    "gains": "gains.py",
+    "could_kill": "reaches.py(what='kill')",
+    "could_write": "reaches.py(what='write')",
+    "keeps_children": "keeps_children.py",
+    "shares_memory": "shares_memory.py",
+    "shares_memory_with_children": "shares_memory.py(children=True)",
+}
+"""Rogues that try what a jail forbids; those that succeed have the fault `exception`."""
+
 UNTRUE = {
     "peeks_in_frames": "peeks.py(where='frames')",
     "peeks_in_memory": "peeks.py(where='gc')",
@@ -90,6 +102,7 @@ UNTRUE = {
     "depends_on_memory": "depends.py(what='memory')",
     "depends_on_earlier_games": "depends.py(what='games')",
     "forges": "forges.py",
+    "remembers": "remembers.py",
     "knows_one_game": "knows_one_game.py",
     "tampers": "tampers.py",
     "tampers_with_the_end": "tampers.py(actions='')",
@@ -136,7 +149,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | UNTRUE)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

@@ -1,7 +1,11 @@
-"""Forks, and so do its children, for 20 seconds or up to `most` processes."""
+"""Forks, and so do its children, for 20 seconds or up to `most` processes.
+
+Where no more processes are allowed, the first one ends, and the others wait.
+"""
 
 import mmap
 import os
+import tempfile
 import time
 
 SECONDS = 20.0
@@ -16,13 +20,21 @@ class Forks:
 
     def choose(self, _view, /):
         """Fork repeatedly, then exit."""
-        forked = mmap.mmap(-1, 8)  # shared by all processes
+        with tempfile.TemporaryFile() as file:
+            file.truncate(8)
+            forked = mmap.mmap(file.fileno(), 8)  # shared by all processes
         counts = memoryview(forked).cast("q")
+        first = os.getpid()
         deadline = time.monotonic() + SECONDS
         while counts[0] < self.most and time.monotonic() < deadline:
             counts[0] += 1
-            if os.fork() == 0 and self.away:
-                os.setsid()
+            try:
+                if os.fork() == 0 and self.away:
+                    os.setsid()
+            except OSError:
+                if os.getpid() == first:
+                    os._exit(1)
+                break
         while time.monotonic() < deadline:
             time.sleep(0.1)
         os._exit(1)

@@ -1,0 +1,175 @@
+"""Jail: the command that runs a bot under bubblewrap, where it sees little and reaches nobody.
+
+The model is how Flatpak calls bubblewrap: only what is needed is there, all of it read-only
+but the private folder, as a user without rights and behind a filter of system calls.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.entries.entry import Entry
+from arena.entries.needs import locate, why_hidden
+from arena.errors import InputError
+from arena.lanes import confine
+from arena.lanes.bubblewrap import IS_ROOT, NAMESPACES, bounds_folders, counts_processes
+
+HOME = "/tmp"
+"""The private folder, as the bot sees it: the only one that can be written."""
+
+DISK = 64 << 20
+"""The size of the private folder in bytes; it is in memory."""
+
+USER = 1000
+"""The user's number inside, where a user namespace makes it the starter's own outside."""
+
+_PACKAGES = Path(__file__).resolve().parents[2]
+_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+_DEVICES = ("null", "random", "urandom")  # /dev/zero would be memory that no limit counts
+_LINKS = {
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/dev/stderr": "/proc/self/fd/2",
+    "/dev/shm": HOME,
+}
+_KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver")  # of /proc
+_OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
+_MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
+_HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
+
+
+def jail_words(
+    program: str, words: list[str], entry: Entry, megabytes: int, user: int
+) -> list[str]:
+    """Return a command inside bubblewrap; `user` is the number of the user it becomes.
+
+    Raises InputError for a path that the bot may not see, or that this user cannot read.
+    """
+    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    if IS_ROOT:  # given up by our own script, after the change of the user
+        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
+    options += [*_system(), *_kernel(), *_devices()]
+    if bounds_folders(program):
+        options += ["--perms", "1777", "--size", str(DISK), "--tmpfs", HOME]
+    else:
+        options += ["--dir", HOME]
+    options += _bound(shown(entry, words))
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
+    return [program, *options, *confined(words, entry, megabytes, user if IS_ROOT else USER)]
+
+
+def _bound(paths: list[Path]) -> Iterator[str]:
+    """Yield the options that show these paths, in folders through which everybody may go."""
+    folders = {folder for path in paths for folder in path.parents} - {Path("/"), Path(HOME)}
+    for folder in sorted(folders):
+        yield from ("--dir", str(folder))
+    for path in paths:
+        yield from ("--ro-bind", str(path), str(path))
+
+
+def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
+    """Return a command below our script that limits it and changes the user."""
+    most = _MOST_PROCESSES[not entry.command]
+    if entry.command:
+        most += os.cpu_count() or 1  # runtimes start threads for each core
+    limits = (megabytes, most if counts_processes() else 0, user)
+    return [str(_HELPER), "-I", "-S", confine.__file__, *map(str, limits), *words]
+
+
+def shown(entry: Entry, words: list[str]) -> list[Path]:
+    """Return what a bot can read besides the system's own folders.
+
+    Raises InputError for what no jailed bot is shown, and as root for what only root can read.
+    """
+    paths: dict[Path, None] = {}
+    for path in (*_machinery(entry), *_own(entry, words)):
+        for place in (path, path.resolve()):
+            if place.exists() and not place.is_relative_to("/usr"):
+                paths[place] = None
+    for path in paths:
+        if not _is_shareable(path):
+            raise InputError(
+                f"bot {entry.label!r}: lane jail: only root can read {path}; "
+                f"chmod -R o+rX {path}, or start the arena as an ordinary user"
+            )
+    inner = {path for path in paths for other in paths if path != other and other in path.parents}
+    return [path for path in paths if path not in inner]
+
+
+def _is_shareable(path: Path) -> bool:
+    """Return whether the user that a jailed bot becomes can read a file or folder."""
+    if not IS_ROOT:  # it stays the user, seen from outside
+        return True
+    mode = path.stat().st_mode
+    return bool(mode & 0o004) and (not path.is_dir() or bool(mode & 0o001))
+
+
+def _machinery(entry: Entry) -> Iterator[Path]:
+    """Yield what the arena's own part of the bot's process needs: Python, engine, arena."""
+    prefixes = [Path(sys.base_prefix)]
+    yield _HELPER
+    yield Path(confine.__file__)
+    if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
+        prefixes.append(Path(sys.prefix))
+    for prefix in prefixes:
+        yield from (prefix / name for name in _OF_PYTHON)
+    if not entry.command:
+        yield from (_PACKAGES / name for name in ("engine", "arena", "bots"))
+
+
+def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
+    """Yield the bot's own files, and what it declares that it needs."""
+    declared = [locate(need) for need in entry.needs]
+    package = entry.module.partition(".")[0]
+    for folder in entry.path:
+        declared += [Path(folder) / name for name in (package, f"{package}.py")]
+    if entry.command:
+        named = [Path(word) for word in words if Path(word).is_absolute() and Path(word).exists()]
+        declared += [path for path in named if path.is_dir()]
+        files = [path for path in named if path.is_file()]
+        yield from (_place_of(file) for file in files)
+    for path in declared:
+        if path.exists() and (reason := why_hidden(path)):
+            raise InputError(f"bot {entry.label!r}: lane jail: {path} is not shown: {reason}")
+        yield path
+
+
+def _place_of(file: Path) -> Path:
+    """Return a file's folder if that is a bot's own folder, else the file."""
+    folder = file.parent
+    is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
+    return folder if is_own else file
+
+
+def _system() -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for path in _SYSTEM:
+        if Path(path).is_symlink():
+            yield from ("--symlink", os.readlink(path), path)
+        else:
+            yield from ("--ro-bind-try", path, path)
+    yield from ("--dir", "/etc")
+    for path in _ETC:
+        yield from ("--ro-bind-try", path, path)
+
+
+def _kernel() -> Iterator[str]:
+    """Yield the options for /proc, in which the kernel's settings are read-only."""
+    yield from ("--proc", "/proc")
+    for name in _KERNEL:
+        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+
+
+def _devices() -> Iterator[str]:
+    yield from ("--tmpfs", "/dev")
+    for name in _DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    for path, target in _LINKS.items():
+        yield from ("--symlink", target, path)

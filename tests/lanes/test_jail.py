@@ -1,0 +1,201 @@
+"""A jailed bot gains nothing, fills nothing, sees no run and reaches nobody, as root too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from arena.entries.needs import check_needs, why_hidden
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.lanes.bubblewrap import find_pid_namespaces
+from arena.lanes.launch import plan_launch
+from arena.lanes.limits import Limits
+from arena.lanes.memory import find_below, read_usage
+from tests import rogues
+from tests.runs.test_rogues import needs_jail
+from tests.users import USERS, run_python
+from tests.waiting import until
+
+LOOKS = rogues.FOLDER / "looks.sh"
+IN_A_JAIL = {
+    "writes_proc_sys": [""],
+    "fills_disk": [""],
+    "gains": [""],
+    "could_kill": [""],
+    "could_write": [""],
+    "keeps_children": [""],
+    "shares_memory": ["memory"],
+    "shares_memory_with_children": ["memory"],
+}
+IN_A_PROCESS = {
+    "could_kill": [""],
+    "could_write": [""],
+    "keeps_children": ["crash", "exception", ""],  # counted, or refused by the kernel
+    "shares_memory": ["memory"],
+    "shares_memory_with_children": ["memory"],
+}
+"""The kinds of fault that are expected; "exception" would be said by a rogue with success."""
+
+needs_namespaces = pytest.mark.skipif(find_pid_namespaces() is None, reason="no pid namespaces")
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    """Yield a folder that an ordinary user can reach, with the file `secret`."""
+    with tempfile.TemporaryDirectory(prefix="jail-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "secret").touch()
+        yield folder
+
+
+@cache
+def outcomes(user: str, lane: str, home: Path) -> dict[str, tuple[str, str]]:
+    """Return the kind of fault and the message of each rogue, played by a user."""
+    names = IN_A_JAIL if lane == "jail" else IN_A_PROCESS
+    done = run_python(user, home, "-m", "tests.lanes.escapes", lane, *names)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, tuple[str, str]] = json.loads(done.stdout)
+    return found
+
+
+@needs_jail
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("name", IN_A_JAIL)
+def test_a_jail_holds(home: Path, user: str, name: str) -> None:
+    """Whoever started the arena, a rogue gains nothing, or forfeits for too much memory."""
+    kind, message = outcomes(user, "jail", home)[name]
+    assert kind in IN_A_JAIL[name], message
+
+
+@needs_namespaces
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("name", IN_A_PROCESS)
+def test_a_bot_reaches_no_other_process(home: Path, user: str, name: str) -> None:
+    """In the lane process it sees only its own, and all of them together are limited."""
+    kind, message = outcomes(user, "process", home)[name]
+    assert kind in IN_A_PROCESS[name], message
+    assert "lived" in message or kind != "exception"
+
+
+def project(home: Path, name: str) -> Path:
+    """Return a new project in a home, with a run in `results/` and a program in `bin/`."""
+    folder = home / name
+    for part in ("bin", "bot", "results/cup", "data"):
+        (folder / part).mkdir(parents=True)
+    (folder / "results/cup/run.sqlite").touch()
+    for part in ("bin", "bot", "."):
+        shutil.copy(LOOKS, folder / part / "spy")
+    return folder
+
+
+def looked(user: str, folder: Path, spec: str, *needs: str) -> str:
+    """Return what a jailed program says that it has found."""
+    done = run_python(user, folder, "-m", "tests.lanes.escapes", "looks", "jail", spec, *needs)
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout)[0])
+
+
+@needs_jail
+@pytest.mark.parametrize("user", USERS)
+def test_a_program_sees_no_run_and_no_home(home: Path, user: str) -> None:
+    """It sees what it needs, and its own folder only if nothing else lies there."""
+    folder = project(home, user)
+    (folder / "secret").touch()  # the project is the user's home here
+    for spec in ("cmd:./bin/spy", "cmd:./spy", f"cmd:sh {folder}/spy"):
+        assert looked(user, folder, spec) == ""
+    (folder / "data/secret").touch()
+    assert "data/secret" in looked(user, folder, "cmd:./bot/spy", "data")
+    assert "it is the working folder" in looked(user, folder, "spy=cmd:./bot/spy .")
+
+
+@pytest.mark.parametrize(
+    ("need", "reason"),
+    [
+        (".", "it is the working folder"),
+        ("..", "it holds the working folder"),
+        ("/", "it holds"),
+        ("~", "it is a home"),
+        ("/proc", "it is the system's processes or devices"),
+        ("results", "it holds runs"),
+        ("results/cup", "it holds runs"),
+        ("nothing", "no such file"),
+        ("\0", "no such file"),
+    ],
+)
+def test_what_a_bot_may_not_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, need: str, reason: str
+) -> None:
+    """Neither the working folder nor a home nor a folder with runs, nor one around them."""
+    monkeypatch.chdir(project(tmp_path, "project"))
+    with pytest.raises(InputError, match=reason):
+        check_needs("bot", [need])
+    assert check_needs("bot", ["data", "bot/spy"]) == ("data", "bot/spy")
+
+
+def test_a_link_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown is what a link leads to."""
+    monkeypatch.chdir(project(tmp_path, "project"))
+    Path("link").symlink_to(Path("results"))
+    assert why_hidden(Path("link").absolute()) == "it holds runs"
+
+
+@needs_jail
+@pytest.mark.parametrize("program", ["node", "cc"])
+def test_programs_run_behind_the_filter(tmp_path: Path, program: str) -> None:
+    """A runtime with threads, and a compiler, which starts further programs."""
+    if shutil.which(program) is None:
+        pytest.skip(f"this machine has no {program}")
+    words = {"node": "-p 3+4", "cc": "-xc -o /tmp/out -"}[program]
+    launch = plan_launch(resolve(f"cmd:{program} {words}", lane="jail"), Limits(), tmp_path)
+    process = launch.popen()
+    out, errors = process.communicate(b"#include <stdio.h>\nint main(void) { return 0; }\n")
+    assert (process.returncode, errors) == (0, b"")
+    assert program == "cc" or out == b"7\n"
+
+
+@needs_jail
+def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: Path) -> None:
+    """Semaphores of multiprocessing lie in the private folder."""
+    code = (
+        "import subprocess, threading, multiprocessing as m\n"
+        "t = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n"
+        "subprocess.run(['echo', 'process'])\n"
+        "with m.get_context('fork').Pool(2) as pool: print(pool.map(abs, [-1, 2]))\n"
+    )
+    script = tmp_path / "pools.py"
+    script.write_text(code)
+    entry = resolve(f"cmd:{sys.executable} -u {script}", lane="jail")
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    out, errors = process.communicate()
+    assert (out, errors) == (b"thread\nprocess\n[1, 2]\n", b"")
+
+
+def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
+    """Pages that a child shares with its parent count once; a sum of both is only a first look."""
+    mark = tmp_path / "ready"
+    code = (
+        "import os, time; x = b'x' * (64 << 20); os.fork(); os.fork(); "
+        f"open({str(mark)!r} + str(os.getpid()), 'w'); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        until(lambda: len([*tmp_path.iterdir()]) == 4)
+        assert len(find_below(process.pid)) == 3
+        assert read_usage(process.pid, 1 << 40).memory > 4 * (64 << 20)
+        usage = read_usage(process.pid, 1 << 20)
+        assert usage.processes == 3
+        assert 64 << 20 < usage.memory < 2 * (64 << 20)
+    finally:
+        for pid in (*find_below(process.pid), process.pid):
+            subprocess.run(["kill", "-9", str(pid)], check=False)
+        process.wait()

@@ -135,7 +135,7 @@ OTHER_ITEMS = {
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
-HARMLESS = {"mutates", "reads_run_folder"}
+HARMLESS = ("mutates", "reads_run_folder")
 """Rogues whose attempts have no effect, and which play on like honest bots."""
 
 PARAMS: dict[str, dict[str, Any]] = {

@@ -106,8 +106,6 @@ PLAYING = {
 
 OTHERWISE_IN_JAIL = {
     "kills_parent": "timeout",
-    "says_closes_stdout": "timeout",
-    "reads_run_folder": "",
     "connects": "",
 }
 """Those whose fault is another one in the jail, or none: what they try has no effect there."""
@@ -132,6 +130,7 @@ OTHER_ITEMS = {
     "depends_on_the_system": {"same seed": "differs"},
     "depends_on_memory": {"same seed": "differs"},
     "depends_on_earlier_games": {"same seed": "differs"},
+    "remembers": {"same seed": "differs"},
     "says_other_moves_later": {"same seed": "differs"},
     "knows_one_game": {"rules variants": "exception"},
     "tampers": {"lane inproc": "protocol"},
@@ -139,7 +138,7 @@ OTHER_ITEMS = {
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
-HARMLESS = {"mutates", "reads_run_folder"}
+HARMLESS = ("mutates", "reads_run_folder")
 """Rogues whose attempts have no effect, and which play on like honest bots."""
 
 PARAMS: dict[str, dict[str, Any]] = {

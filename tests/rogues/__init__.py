@@ -113,6 +113,7 @@ UNTRUE = {
     "depends_on_memory": "depends.py(what='memory')",
     "depends_on_earlier_games": "depends.py(what='games')",
     "forges": "forges.py",
+    "remembers": "remembers.py",
     "knows_one_game": "knows_one_game.py",
     "tampers": "tampers.py",
     "tampers_with_the_end": "tampers.py(actions='')",

@@ -24,7 +24,8 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes
+_UNKNOWN = 255  # multiprocessing's exit code for a worker whose fork server was killed
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, _UNKNOWN)  # exit codes
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 

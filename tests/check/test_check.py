@@ -66,6 +66,7 @@ PLAYING = {
     "exits_at_once": "crash",
     "kills_itself": "crash",
     "crashes": "crash",
+    "kills_group": "crash",
     "kills_parent": "crash",
     "allocates": "memory",
     "hoards": "crash",

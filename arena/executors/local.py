@@ -13,6 +13,7 @@ from pathlib import Path
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
 from arena.executors.halves import Halves
+from arena.executors.keeper import Keeper, keeper
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member, defer_interrupts, servers, start_server
 from arena.lanes.cleanup import children, count_descendants, kill_orphans, scratch_folder
@@ -24,7 +25,8 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)  # exit codes
+_UNKNOWN = 255  # multiprocessing's exit code for a worker whose fork server was killed
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, _UNKNOWN)  # exit codes
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 
@@ -40,9 +42,9 @@ class LocalExecutor:
     def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
         start_server()
-        with scratch_folder() as folder:
+        with scratch_folder() as folder, keeper(folder) as kept:
             others = children()
-            crew = _Crew(self.workers, plan, tournament, log, folder)
+            crew = _Crew(self.workers, plan, tournament, log, folder, kept)
             try:
                 yield from crew.play()
                 crew.dismiss()
@@ -55,7 +57,13 @@ class _Crew:
     """The workers of a run, as many as wanted; one that dies is replaced."""
 
     def __init__(
-        self, size: int, plan: Plan, tournament: Tournament, log: RunLog, folder: Path
+        self,
+        size: int,
+        plan: Plan,
+        tournament: Tournament,
+        log: RunLog,
+        folder: Path,
+        kept: Keeper,
     ) -> None:
         self.size = size
         self.halves = Halves(plan, size)
@@ -63,6 +71,7 @@ class _Crew:
         self.payload = pickle.dumps(tournament)
         self.log = log
         self.folder = folder
+        self.keeper = kept
         self.deaths = Deaths()
         self.members: dict[int, Member] = {}
         self.hired = 0
@@ -110,6 +119,7 @@ class _Crew:
         with defer_interrupts():
             member = Member(self.payload, self.tournament.limits, folder, self.log)
             self.members[number] = member
+            self.keeper.watch(member.pid)
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""

@@ -30,6 +30,7 @@ from arena.tournament.chunk import Chunk, Played
 from engine.strategy import Spent
 
 _START = 60.0  # seconds for a worker to begin
+_STARTS = 3  # attempts
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
@@ -62,16 +63,25 @@ class Member:
             name=folder.name,
             daemon=True,
         )
-        try:
-            with _starting():
-                self.process.start()
-        except (OSError, EOFError) as error:
-            self.channel.close(killed=True)
-            raise WorkerDied(f"a worker process cannot be started: {error!r}") from None
+        self._start()
         theirs.close()
+        self._handle = psutil.Process(self.pid) if psutil.pid_exists(self.pid) else None
         self._beat = 0
         self._watch = Stopwatch(Meter(self.pid))
         self._watch.start()
+
+    def _start(self) -> None:
+        """Start the process; the server that forks it may have been killed, and begins again."""
+        for left in reversed(range(_STARTS)):
+            try:
+                with _starting():
+                    self.process.start()
+                return
+            except (OSError, EOFError) as error:
+                if not left:
+                    self.channel.close(killed=True)
+                    message = f"a worker process cannot be started: {error!r}"
+                    raise WorkerDied(message) from None
 
     @property
     def pid(self) -> int:
@@ -127,11 +137,9 @@ class Member:
         return silence.charged > allowed.charged + _GRACE or silence.wall > allowed.wall + _GRACE
 
     def kill(self) -> None:
-        """Kill the worker and all it has started."""
-        with suppress(psutil.Error):
-            started = descendants(psutil.Process(self.pid))
-            self.process.kill()
-            kill_all(started)
+        """Kill the worker and all it has started, even if the server that forked it is gone."""
+        if self._handle is not None:
+            kill_all([self._handle, *descendants(self._handle)])
 
     def bury(self) -> str:
         """Remove what is left of the worker and its bots; return how it ended."""

@@ -42,8 +42,10 @@ def main(connection: Connection, payload: bytes, memory: Any, folder: str, pipe:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
     `payload` is the pickled tournament, `memory` that of its Progress, `pipe` that of its
-    log. It ends with its parent, and says why where it ends by itself.
+    log. It ends with its parent, and says why where it ends by itself. It leads a group of its
+    own, so that a bot which kills its group does not reach the parent.
     """
+    os.setsid()
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     log_to(pipe)
     try:

@@ -73,6 +73,7 @@ PLAYING = {
     "exits_at_once": "crash",
     "kills_itself": "crash",
     "crashes": "crash",
+    "kills_group": "crash",
     "kills_parent": "timeout",
     "allocates": "memory",
     "hoards": "crash",

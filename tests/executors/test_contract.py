@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.util
 import os
 import pickle
 import tempfile
@@ -107,6 +108,7 @@ def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes of workers and bots have ended when `close` returns."""
+    multiprocessing.util.get_temp_dir()  # made now, outside the folder
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     chunks = executor.play(plan_for(honest), honest, LOG)
     next(chunks)

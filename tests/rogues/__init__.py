@@ -63,6 +63,7 @@ ROGUES = {
     "exits_at_once": "dies.py(how='os_exit')",
     "kills_itself": "dies.py(how='sigkill')",
     "crashes": "dies.py(how='sigsegv')",
+    "kills_group": "dies.py(how='with_group')",
     "kills_parent": "dies.py(how='with_parent')",
     "allocates": "allocates.py",
     "hoards": "allocates.py(swallows=True)",

@@ -21,9 +21,6 @@ class Dies:
             signal.pause()
         if self.how == "with_group":
             os.killpg(0, signal.SIGKILL)
-        if self.how == "after_parent":
-            os.kill(os.getppid(), signal.SIGKILL)
-            os.kill(os.getpid(), signal.SIGKILL)
         os.kill(os.getpid(), getattr(signal, self.how.upper()))
         return view.legal[0]
 

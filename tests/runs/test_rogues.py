@@ -62,6 +62,7 @@ EXPECTED = {
     "exits_at_once": ("crash",) * 3,
     "kills_itself": ("crash",) * 3,
     "crashes": ("crash",) * 3,
+    "kills_group": ("crash",) * 3,
     "kills_parent": ("timeout",) * 3,  # its parent is out of reach
     "allocates": ("memory",) * 3,
     "hoards": ("crash",) * 3,

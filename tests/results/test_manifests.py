@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from arena.errors import InputError
-from arena.results.folder import MANIFEST, RunFolder, manifest_text
+from arena.results.folder import MANIFEST, RunFolder
+from arena.results.manifest import manifest_text
 
 RUN: dict[str, Any] = {
     "seed": 1,

@@ -134,10 +134,13 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # these two: nested too deep
         raise InputError(
-            f"bot {spec!r}: parameters are written name=value, with plain values: ({text})"
+            f"bot {spec!r}: parameters are written name=value, with plain values: "
+            f"({text[:_MOST_SHOWN]})"
         ) from None
     if "None" in params or len(params) < len(call.keywords):
-        raise InputError(f"bot {spec!r}: parameters are written name=value, each once: ({text})")
+        raise InputError(
+            f"bot {spec!r}: parameters are written name=value, each once: ({text[:_MOST_SHOWN]})"
+        )
     return params
 
 

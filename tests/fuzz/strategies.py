@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.lanes.messages import Answer
 from bots.uniform import bot
-from engine import play_game
+from engine import Record, play_game
 from tests.fuzz.targets import Change, cut, edit, execute, flip, manifest
 
 _ODD_TEXTS = st.sampled_from(
@@ -69,15 +69,17 @@ specs = st.lists(st.sampled_from(_SPEC_PIECES) | texts, max_size=12).map("".join
 )
 
 _GAMES = [play_game(bot, bot, seed=seed).record for seed in range(4)]
-_rules = st.dictionaries(
-    st.sampled_from(["copies", "removed", "rounds", "take_size", "tiebreak", "x"]),
-    values,
-    max_size=2,
-)
+_names = st.sampled_from(["copies", "removed", "rounds", "take_size", "tiebreak", "x"])
+_rules = st.dictionaries(_names, values, max_size=2)
+
+
+def _record(game: Record, end: int, more: dict[str, object]) -> bytes:
+    """Return the line of a game cut off after some plies, with some of its keys replaced."""
+    return json.dumps({"deal": game.deal, "actions": game.actions[:end]} | more).encode()
+
+
 _records = st.builds(
-    lambda record, end, more: json.dumps(
-        {"deal": record.deal, "actions": record.actions[:end]} | more
-    ),
+    _record,
     st.sampled_from(_GAMES),
     st.integers(0, 48),
     st.fixed_dictionaries({}, optional={"rules": _rules, "deal": values, "actions": values}),

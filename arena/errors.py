@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+_LONGEST = 600  # characters of a message about input
+_END = 200  # of these, what is kept of the end, where the reason stands
+
 
 class ArenaError(Exception):
-    """Any error that the arena raises on purpose; its message is one line for the user."""
+    """Any error that the arena raises on purpose; its message is one printable line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape(message))
 
 
 class InputError(ArenaError):
-    """Input that cannot be used; the message names the file or option, and the place in it."""
+    """Input that cannot be used; the message names the file or option, and the place in it.
+
+    A long message is cut in its middle.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 class WorkerDied(ArenaError):
     """A worker process died, and no bot can be blamed for it."""
+
+
+def escape(text: str) -> str:
+    """Return a text with every character that is not printable written as in a Python string.
+
+    So it is one line, cannot control a terminal, and can be written in any encoding.
+
+    >>> print(escape("a file\\nof two lines"))
+    a file\\nof two lines
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def shorten(text: str) -> str:
+    """Return a text without its middle if it is too long for a message."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - _END]}...{text[-_END:]}"

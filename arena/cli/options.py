@@ -49,7 +49,7 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
 
     try:
         return msgspec.json.decode(text, type=wanted)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise InputError(f"{option}: {error}") from None
 
 

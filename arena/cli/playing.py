@@ -20,7 +20,7 @@ from arena.cli.options import (
     parse_json,
 )
 from arena.errors import InputError
-from arena.tournament.bounds import MOST_PAIRS
+from arena.tournament.bounds import MOST_BOTS, MOST_PAIRS
 
 if TYPE_CHECKING:
     from arena.runs.run import Results
@@ -229,6 +229,8 @@ def _check(tournament: Tournament, *, quiet: bool = False) -> Tournament:
 
     if len(tournament.entries) < 2:
         raise InputError(f"bots: a tournament needs two, there is {len(tournament.entries)}")
+    if len(tournament.entries) > MOST_BOTS:
+        raise InputError(f"bots: at most {MOST_BOTS:,}, and there are {len(tournament.entries):,}")
     check_labels(tournament.entries)
     for problem in find_problems(tournament.entries, tournament.rules, tournament.limits):
         if not quiet:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,7 +17,7 @@ from arena.errors import InputError
 if TYPE_CHECKING:
     from arena.records.naming import Naming
 
-_POSITIVE = click.IntRange(1)
+_POSITIVE = click.IntRange(1, sys.maxsize)
 
 
 @click.command()
@@ -35,9 +37,9 @@ def bots() -> None:
 
 
 @click.command()
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=PATH)
 @click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
-def replay(file: BinaryIO, json_lines: bool) -> None:
+def replay(file: Path, json_lines: bool) -> None:
     """Judge the game records of FILE, one JSON object a line; - is standard input.
 
     The exit status is 1 if a record is bad.
@@ -48,17 +50,19 @@ def replay(file: BinaryIO, json_lines: bool) -> None:
         arena replay --json -
     """
     from arena.records.judge import judge, to_json, to_text
+    from arena.records.lines import read_lines
 
     format_judgement = to_json if json_lines else to_text
     bad = False
-    for judgement in judge(file):
-        bad |= "error" in judgement
-        click.echo(format_judgement(judgement))
+    with _open_records(file) as records:
+        for judgement in judge(read_lines(records)):
+            bad |= "error" in judgement
+            click.echo(format_judgement(judgement))
     sys.exit(1 if bad else 0)
 
 
 @click.command()
-@click.argument("record", type=click.File("rb"))
+@click.argument("record", type=PATH)
 @click.option("--line", default=1, type=_POSITIVE, show_default=True, help="Which record.")
 @click.option(
     "--names",
@@ -67,7 +71,7 @@ def replay(file: BinaryIO, json_lines: bool) -> None:
     show_default=True,
     help="What the cards are called; deck is a standard deck of 52.",
 )
-def show(record: BinaryIO, line: int, names: Naming) -> None:
+def show(record: Path, line: int, names: Naming) -> None:
     """Print a game ply by ply: the row, hands, piles and the score so far.
 
     RECORD is a file with one game record a line; - is standard input.
@@ -77,20 +81,39 @@ def show(record: BinaryIO, line: int, names: Naming) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena show --names deck -
     """
+    from arena.records.judge import parse_record
+    from arena.records.lines import read_lines
     from arena.records.show import format_game
-    from engine import EngineError, Record
+    from engine import EngineError
 
-    text = next(islice(record, line - 1, None), None)
+    with _open_records(record) as records:
+        text = next(islice(read_lines(records), line - 1, None), None)
     if text is None:
-        raise InputError(f"{record.name}: there is no line {line}")
+        raise InputError(f"{record}: there is no line {line}")
     tolerate_any_terminal()
     try:
-        for row in format_game(Record.from_json(text), names):
+        for row in format_game(parse_record(text), names):
             click.echo(row)
     except EngineError as error:
         ply = getattr(error, "ply", None)
         place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
-        raise InputError(f"{record.name}: {place}: {error}") from None
+        raise InputError(f"{record}: {place}: {error}") from None
+
+
+@contextmanager
+def _open_records(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of records; - is standard input."""
+    from arena.entries.file import open_file
+
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open_file(path)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    with file:
+        yield file
 
 
 @click.command()

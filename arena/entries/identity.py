@@ -34,6 +34,8 @@ def _collect(source: bytes, folder: Path, imported: dict[str, bytes]) -> None:
 
 def _names(source: bytes) -> Iterator[str]:
     """Yield the names of the bots that a source imports, as in `from bots.greedy import bot`."""
+    if b"bots" not in source:
+        return  # most sources: nothing of them has to be parsed here
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

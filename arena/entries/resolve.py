@@ -6,6 +6,7 @@ import ast
 import difflib
 import hashlib
 import importlib.machinery
+import os
 import pkgutil
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 import bots
 from arena.entries.entry import Entry
+from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
 from arena.entries.identity import hash_source
 from arena.entries.lane import LANES
 from arena.entries.needs import check_needs
@@ -96,9 +98,9 @@ def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a Python bot."""
     location = _locate(spec, target)
     try:
-        source = location.origin.read_bytes()
-    except OSError as error:
-        raise InputError(f"bot {spec!r}: {error.strerror or error}") from None
+        source = read_file(location.origin, MOST_SOURCE if location.single else MOST_PROGRAM)
+    except InputError as error:
+        raise InputError(f"bot {spec!r}: {error}") from None
     sha256 = hash_source(source, _FOLDER)
     return Entry(
         label=default_label(target, params),
@@ -124,8 +126,11 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
     if shutil.which(words[0]) is None:
         raise InputError(f"bot {spec!r}: {words[0]}: no such program")
     digest = hashlib.sha256("\0".join(words).encode())
-    for file in [Path(word) for word in words if Path(word).is_file()]:
-        digest.update(file.read_bytes())
+    try:
+        for file in filter(os.path.isfile, words):
+            add_file(digest, file)
+    except InputError as error:
+        raise InputError(f"bot {spec!r}: {error}") from None
     return Entry(
         label=default_label(target, params),
         target=target,
@@ -141,7 +146,7 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
 def _with_absolute_paths(words: list[str]) -> list[str]:
     """Return a command's words with absolute paths, because it runs in a folder of its own."""
     program = [shutil.which(words[0]) or words[0], *words[1:]]
-    return [str(Path(word).absolute()) if Path(word).exists() else word for word in program]
+    return [str(Path(word).absolute()) if os.path.exists(word) else word for word in program]
 
 
 def _names() -> list[str]:

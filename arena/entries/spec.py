@@ -9,6 +9,7 @@ import ast
 import json
 import re
 import shlex
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ PERSON = "human"
 
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
+_MOST_SPEC = 4000  # longer parameters belong into a config
+_MOST_SHOWN = 80
 
 
 class Spec(NamedTuple):
@@ -32,11 +35,13 @@ class Spec(NamedTuple):
 def parse(text: str) -> Spec:
     """Return the parts of a spec.
 
-    Raises InputError for an empty text, and for parameters that cannot be read.
+    Raises InputError for a text that is empty, too long or that no file's name can hold, and
+    for parameters that cannot be read.
 
     >>> parse("deep=./search.py(depth=3)")
     Spec(label='deep', target='./search.py', params={'depth': 3})
     """
+    _check_text(text)
     match = _SPEC.fullmatch(text.strip())
     if match is None:
         raise InputError(f"bot {text!r}: the spec is empty")
@@ -61,6 +66,7 @@ def person_label(text: str) -> str | None:
     >>> person_label("human"), person_label("Anna=human"), person_label("greedy")
     ('human', 'Anna', None)
     """
+    _check_text(text)
     match = _SPEC.fullmatch(text.strip())
     if match is None or match["target"].strip() != PERSON:
         return None
@@ -107,12 +113,12 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
     """
     for name, value in params.items():
         try:
-            if not _has_text_keys(value):
+            if not _has_text_keys({name: value}):
                 raise TypeError
-            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+            json.dumps({name: value}, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
             raise InputError(
-                f"bot {spec!r}: parameter {name}={value!a}: only numbers, texts, true, false, "
+                f"bot {spec!r}: parameter {name}={_show(value)}: only numbers, texts, true, false, "
                 f"null, and lists and mappings of these, the keys being texts"
             ) from None
     kept: dict[str, Any] = json.loads(json.dumps(params))
@@ -121,17 +127,43 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def _parse_params(spec: str, text: str) -> dict[str, Any]:
     try:
-        call = ast.parse(f"_({text}\n)", mode="eval").body
+        with warnings.catch_warnings(action="ignore"):  # of a bad escape in a text, say
+            call = ast.parse(f"_({text}\n)", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # these two: nested too deep
         raise InputError(
-            f"bot {spec!r}: parameters are written name=value, with plain values: ({text})"
+            f"bot {spec!r}: parameters are written name=value, with plain values: "
+            f"({text[:_MOST_SHOWN]})"
         ) from None
     if "None" in params or len(params) < len(call.keywords):
-        raise InputError(f"bot {spec!r}: parameters are written name=value, each once: ({text})")
+        raise InputError(
+            f"bot {spec!r}: parameters are written name=value, each once: ({text[:_MOST_SHOWN]})"
+        )
     return params
+
+
+def _check_text(text: str) -> None:
+    """Raise InputError for a spec that is too long, or that a file's name or a line cannot hold."""
+    if len(text) > _MOST_SPEC:
+        raise InputError(f"bot {text[:_MOST_SHOWN]!r}...: longer than {_MOST_SPEC:,} characters")
+    if "\0" in text:
+        raise InputError(f"bot {text!r}: a spec has no NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        bad = text[error.start : error.end]
+        raise InputError(f"bot {text!r}: {bad!a} cannot be written as UTF-8") from None
+
+
+def _show(value: object) -> str:
+    """Return a value as text for a message."""
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
+        return "a value too long to print"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _write_params(params: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from arena.records.lines import MOST_LINE
 from engine import Record, State, breakdown, outcome
 from engine.cards import pack_text
 from engine.errors import (
@@ -37,7 +38,7 @@ def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            yield {"line": number, **_judge_state(Record.from_json(line).replay())}
+            yield {"line": number, **_judge_state(parse_record(line).replay())}
         except EngineError as error:
             yield {
                 "line": number,
@@ -45,6 +46,16 @@ def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
                 "ply": getattr(error, "ply", None),
                 "message": str(error),
             }
+
+
+def parse_record(line: bytes) -> Record:
+    """Return the record of a line.
+
+    Raises RecordError for a text that is not a record, RulesError for unplayable rules.
+    """
+    if len(line) > MOST_LINE:
+        raise RecordError(f"a line of more than {MOST_LINE:,} bytes")
+    return Record.from_json(line)
 
 
 def _judge_state(state: State) -> dict[str, Any]:

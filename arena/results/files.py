@@ -10,7 +10,8 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
-from arena.results.folder import MANIFEST, TABLES, Writer, manifest_text
+from arena.results.folder import MANIFEST, TABLES, Writer
+from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
 from arena.tournament.tournament import Tournament

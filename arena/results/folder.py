@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -13,15 +12,15 @@ from typing import Any, TextIO, TypeAlias
 
 from arena.errors import InputError
 from arena.results import store
+from arena.results.manifest import differences, read_manifest
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
 TABLES = ("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv", "faults.csv")
 TIMINGS = "timings.csv"
-_STORE = (store.NAME, f"{store.NAME}-wal", f"{store.NAME}-shm")
+_STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)
 _FRESH = "--fresh starts over"
-_MOST_DIFFERENCES = 3
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """Writes a file."""
@@ -42,13 +41,17 @@ class RunFolder:
             names = {entry.name for entry in path.iterdir()}
             if names and not names & {LOG, MANIFEST}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
-            for name in _RESULTS:
+            for name in (*_RESULTS, LOG):
                 if (path / name).is_dir():
                     raise InputError(f"{path / name}: a folder in the place of a file")
+                if (path / name).exists() and not (path / name).is_file():
+                    raise InputError(f"{path / name}: not a regular file")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        except ValueError as error:  # a NUL in the path
+            raise InputError(f"{path}: not the name of a folder: {error}") from None
 
     @property
     def log(self) -> Path:
@@ -96,7 +99,13 @@ class RunFolder:
         """
         if stored is None and (self.path / MANIFEST).exists():
             raise InputError(f"{self.path}: results, but no {store.NAME} to go on from; {_FRESH}")
-        if stored is not None and (differs := _differences(json.loads(stored), manifest)):
+        if stored is None:
+            return
+        try:
+            differs = differences(read_manifest(stored), manifest)
+        except InputError as error:
+            raise InputError(f"{self.store}: {error}; {_FRESH}") from None
+        if differs:
             raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_FRESH}")
 
     def write(self, files: Mapping[str, Writer]) -> None:
@@ -116,29 +125,3 @@ class RunFolder:
         finally:
             for temporary, _ in staged:
                 temporary.unlink(missing_ok=True)
-
-
-def manifest_text(manifest: dict[str, Any]) -> str:
-    """Return a manifest as it is stored and written."""
-    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-
-
-def _differences(stored: Any, wanted: Any, place: str = "") -> list[str]:
-    """Return what differs between two manifests, as "place: there 1, here 2"."""
-    if isinstance(stored, dict) and isinstance(wanted, dict):
-        pairs = [(f"{place}.{key}", stored.get(key), wanted.get(key)) for key in stored | wanted]
-    elif isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
-        pairs = [(f"{place}[{n}]", *two) for n, two in enumerate(zip(stored, wanted, strict=True))]
-    elif stored != wanted:
-        return [f"{place.lstrip('.')}: there {_short(stored)}, here {_short(wanted)}"]
-    else:
-        return []
-    differences = [text for name, one, other in pairs for text in _differences(one, other, name)]
-    return differences[:_MOST_DIFFERENCES]
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, list):
-        return f"{len(value)} of them"
-    text = str(value)
-    return text if len(text) <= 30 else f"{text[:12]}..."

@@ -11,6 +11,7 @@ from typing import Any
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
+from arena.results.damage import SCHEMA, find_damage
 from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
@@ -22,18 +23,7 @@ _VERSION = 2
 _PAGE = 4096
 _FETCHED = 1000
 _FRESH = "--fresh starts over"
-_SCHEMA = """
-CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE games (
-    pairing INTEGER, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
-    points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
-    PRIMARY KEY (pairing, pair, seat)
-) WITHOUT ROWID;
-CREATE TABLE evidence (
-    pairing INTEGER, pair INTEGER, seat INTEGER, message TEXT, traceback TEXT, output TEXT,
-    PRIMARY KEY (pairing, pair, seat)
-) WITHOUT ROWID;
-"""
+_MOST_VALUE = 1 << 24  # bytes of one value: a manifest has two million at most
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
 _GAMES = """
@@ -75,7 +65,9 @@ class Store:
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self._errors(InputError, f"; {_FRESH}" if exists else ""):
             self._database = sqlite3.connect(path or "", isolation_level=None)
+            self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
             self._database.execute("PRAGMA cache_size = -16000")
+            self._database.execute("PRAGMA trusted_schema = OFF")
             if exists and self._one("SELECT count(*) FROM sqlite_master"):
                 self._check()
             else:
@@ -86,9 +78,8 @@ class Store:
             raise InputError(f"{self.path}: a database, but not one of a run")
         if self._one("PRAGMA user_version") != _VERSION:
             raise InputError(f"{self.path}: from another version of the arena; {_FRESH}")
-        damage = self._one("PRAGMA quick_check(1)")
-        if damage != "ok":
-            raise InputError(f"{self.path}: damaged: {' '.join(damage.split())}; {_FRESH}")
+        if damage := find_damage(self._database):
+            raise InputError(f"{self.path}: damaged: {damage}; {_FRESH}")
         self._begin()
 
     def _create(self) -> None:
@@ -96,12 +87,19 @@ class Store:
         self._database.execute(f"PRAGMA application_id = {_APPLICATION}")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
         self._begin()
-        for statement in _SCHEMA.split(";"):
+        for statement in SCHEMA.split(";"):
             self._database.execute(statement)
 
     def _begin(self) -> None:
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.execute("BEGIN")
+
+    def check_games(self, pairings: int, pairs: int) -> None:
+        """Raise InputError if there is a game that a run of this size does not have."""
+        query = "SELECT pairing, pair FROM games WHERE pairing >= ? OR pair >= ? LIMIT 1"
+        for pairing, pair in self._rows(query, pairings, pairs):
+            place = f"pair {pair} of pairing {pairing}"
+            raise InputError(f"{self.path}: damaged: a game of {place}; {_FRESH}")
 
     @property
     def manifest(self) -> str | None:
@@ -212,13 +210,13 @@ class Store:
         return list(map(PairTotals._make, self._rows(_PAIR_SCORES)))
 
     def _rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        with self._errors():
+        with self._errors(InputError):
             cursor = self._database.execute(query, values)
         while rows := self._fetch(cursor):
             yield from rows
 
     def _fetch(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
-        with self._errors():
+        with self._errors(InputError):
             return cursor.fetchmany(_FETCHED)
 
     def _one(self, query: str) -> Any:

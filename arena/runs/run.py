@@ -13,7 +13,8 @@ from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
-from arena.results.folder import TIMINGS, RunFolder, manifest_text
+from arena.results.folder import TIMINGS, RunFolder
+from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.runs.progress import make_bar
 from arena.tournament.chunk import Played
@@ -84,6 +85,7 @@ def open_store(tournament: Tournament, folder: RunFolder | None) -> Iterator[Sto
         try:
             if folder:
                 folder.check(manifest, store.manifest)
+            store.check_games(len(tournament.pairings), tournament.pairs)
             if store.manifest is None:
                 store.manifest = manifest_text(manifest)
             yield store

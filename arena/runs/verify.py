@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
-import msgspec
-
-from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, shorten
 from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
-from arena.lanes.limits import Limits
 from arena.results.files import make_files
 from arena.results.folder import MANIFEST, RunFolder
+from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.runs.progress import make_bar
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes
 from arena.tournament.tournament import Tournament
-from engine import EngineError, Rules
+from engine import EngineError
 from engine.notation import parse_actions
 from engine.state import Seat, State
 
@@ -42,6 +38,9 @@ Place = tuple[int, int, int]
 
 class Difference(ArenaError):
     """Something in a run's folder that differs from what its games and rules lead to."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
@@ -57,7 +56,7 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     with folder.locked():
         store = Store(folder.store)
         try:
-            tournament = _tournament(json.loads(store.manifest or "{}"))
+            tournament = _tournament(store)
             yield f"games: {_check_games(tournament, store):,} replayed"
             yield f"files: {_check_files(tournament, store, path)} compared"
             yield from _check_bots(tournament, store, sample, executor)
@@ -67,30 +66,12 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             store.close()
 
 
-def _tournament(manifest: dict[str, Any]) -> Tournament:
-    """Return the tournament of a manifest; its bots have no sources."""
+def _tournament(store: Store) -> Tournament:
+    manifest = store.manifest or "{}"
     try:
-        entries = [
-            Entry(
-                label=bot["label"],
-                target=bot["bot"],
-                lane=bot["lane"],
-                module="",
-                filename="",
-                sha256=bot["sha256"],
-                params=bot["params"],
-                needs=tuple(bot.get("needs", ())),
-            )
-            for bot in manifest["bots"]
-        ]
-        rules = Rules.from_changes(manifest["rules"])
-        limits = msgspec.convert(manifest["limits"], Limits)
-        numbers = (manifest["seed"], manifest["pairs"])
-        return Tournament(
-            manifest["name"], *numbers, entries, rules, limits, manifest["max_faults"]
-        )
-    except (KeyError, TypeError, EngineError, msgspec.ValidationError) as error:
-        raise Difference(f"{NAME}: its manifest cannot be read: {error!r}") from None
+        return read_tournament(manifest)
+    except InputError as error:
+        raise InputError(f"{store.path}: {error}") from None
 
 
 def _check_games(tournament: Tournament, store: Store) -> int:

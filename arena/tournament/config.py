@@ -5,29 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-import yaml
-from msgspec import Meta
 
 from arena.entries.entry import Entry
+from arena.entries.file import read_file
 from arena.entries.lane import Lane
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.bounds import MAX_FAULTS, MOST_PAIRS, MOST_SEED, MOST_WORKERS
+from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.document import MOST_BYTES, parse
+from arena.tournament.numbers import Bots, Pairs, Positive, Seed, Workers
 from engine import Rules
 from engine.errors import RulesError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-_CONSTRUCTOR_ERRORS = (ValueError, TypeError, LookupError, AttributeError)  # of PyYAML's own
-
-Seed = Annotated[int, Meta(ge=0, le=MOST_SEED)]
-Positive = Annotated[int, Meta(ge=1)]
-Pairs = Annotated[int, Meta(ge=1, le=MOST_PAIRS)]
-Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS)]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +37,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, with the seats swapped."""
 
-    bots: list[str | BotEntry]
+    bots: Bots[str | BotEntry]
     pairs: Pairs
     seed: Seed = 0
     name: str = ""
@@ -66,7 +60,10 @@ def read(path: Path) -> Config:
 
     Raises InputError, which names the file and the place in it.
     """
-    data = _parse(path)
+    try:
+        data = parse(read_file(path, MOST_BYTES))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     if data is None:
         raise InputError(f"{path}: the file is empty")
     try:
@@ -76,8 +73,6 @@ def read(path: Path) -> Config:
         raise InputError(f"{path}: {_place_first(str(error))}") from None
     except RulesError as error:
         raise InputError(f"{path}: rules: {error}") from None
-    except RecursionError:
-        raise InputError(f"{path}: nested too deep") from None
     has_name = isinstance(data, dict) and "name" in data
     name = config.name if has_name else path.stem
     if not _NAME.fullmatch(name):
@@ -105,19 +100,6 @@ def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = No
     return entries + [resolve(spec, lane=lane or config.lane) for spec in more]
 
 
-def _parse(path: Path) -> object:
-    try:
-        return yaml.load(path.read_bytes(), _StrictLoader)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
-        raise InputError(f"{path}:{place} {error.problem or error.context}") from None
-    except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-
-
 def _place_first(message: str) -> str:
     """Turn msgspec's "what - at `$.place`" into "place: what".
 
@@ -129,32 +111,3 @@ def _place_first(message: str) -> str:
     place = place.replace("`", "").replace("$.", "").replace("$[", "[").removeprefix("$")
     place = place.replace("$", "the config")
     return f"{place}: {what}" if place else what
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """A safe loader that also refuses a duplicate key."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "unhashable: a key must be a text", key.start_mark
-                )
-            if key.tag != "tag:yaml.org,2002:merge" and key.value in keys:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key.value!r} is given twice", key.start_mark
-                )
-            keys.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
-    name = node.tag.rpartition(":")[2]
-    raise yaml.constructor.ConstructorError(
-        None, None, f"YAML tag !!{name} is not supported", node.start_mark
-    )
-
-
-for _tag in ("set", "omap", "pairs", "binary"):
-    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import re
 import shutil
@@ -116,6 +117,9 @@ def test_zero_and_false_are_values(mine: Path) -> None:
         ("(mode='\\ud800')", "parameter mode='.ud800': only numbers, texts"),
         ("(mode={1: 2})", "parameter mode={1: 2}: .* the keys being texts"),
         ("(mode=[{'a': {None: 2}}])", "the keys being texts"),
+        (f"(mode=0x{'f' * 3900})", "parameter mode=a value too long to print: only numbers"),
+        (f"(mode={'-' * 3900}1)", "parameters are written name=value"),
+        (f"(mode={'1+' * 1900}1j)", "parameters are written name=value"),
         ("(setup=3)", "multiple values for argument 'setup'"),
     ],
 )
@@ -167,6 +171,12 @@ def test_a_file_that_is_no_bot_is_reported(
         ("__init__", "no bot"),
         ("a\nb=greedy", "label"),
         ("a" * 61 + "=greedy", "label"),
+        ("(" * 300_000, r"^bot '\(+'\.\.\.: longer than 4,000 characters$"),
+        ("./a\0b.py", "a spec has no NUL"),
+        ("cmd:true a\0b", "a spec has no NUL"),
+        ("./\ud800.py", r"'.ud800' cannot be written as UTF-8"),
+        ("cmd:true \udcff", r"'.udcff' cannot be written as UTF-8"),
+        ("/dev/zero", "bot '/dev/zero': not a regular file"),
     ],
 )
 def test_a_missing_bot_is_named(spec: str, reason: str) -> None:
@@ -239,6 +249,41 @@ def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
     assert first.label == "my bot(depth=3)"
     script.write_text("two")
     assert resolve(f"cmd:sh '{script}' --fast (depth=3)").sha256 != first.sha256
+
+
+def test_a_word_of_a_command_may_be_too_long_for_a_file() -> None:
+    """It is an argument then, as it is where there is no such file."""
+    word = "x" * 3000
+    assert resolve(f"cmd:true {word}", label="long").command[1:] == (word,)
+
+
+def test_what_is_too_large_for_a_bot_is_not_read(tmp_path: Path) -> None:
+    """2 to the 20th bytes are, one more is not; a pipe is not waited for."""
+    path = tmp_path / "large.py"
+    path.write_text("#".ljust(1 << 20))
+    assert resolve(str(path)).label == "large"
+    path.write_text("#".ljust((1 << 20) + 1))
+    with pytest.raises(InputError, match=r"large\.py': larger than 1,048,576 bytes"):
+        resolve(str(path))
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(InputError, match=r"pipe\.py': not a regular file"):
+        resolve(str(tmp_path / "pipe.py"))
+    resolve(f"cmd:true {tmp_path / 'pipe.py'}")  # a word, and no file to be hashed
+
+
+def test_a_commands_file_has_a_largest_size(tmp_path: Path) -> None:
+    """It has a gigabyte and a byte, of which the disk holds none."""
+    path = tmp_path / "huge"
+    with path.open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    with pytest.raises(InputError, match=r"huge: larger than 1,073,741,824 bytes"):
+        resolve(f"cmd:true {path}")
+
+
+def test_a_name_of_a_parameter_is_a_text_that_can_be_kept(mine: Path) -> None:
+    """A label given separately does not hide it."""
+    with pytest.raises(InputError, match="only numbers, texts"):
+        resolve(str(mine), "label", {"\ud800": 1})
 
 
 def test_a_commands_files_are_relative_to_the_current_folder(

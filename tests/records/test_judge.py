@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from io import BytesIO
 from random import Random
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from arena.records.judge import judge as judge_lines
 from arena.records.judge import to_json, to_text
+from arena.records.lines import read_lines
 from bots.uniform import bot
 from engine import Record, play_game
 from tests.referee import Table
@@ -209,6 +211,21 @@ def test_lines_are_counted_from_1_and_blank_ones_are_skipped() -> None:
     assert [judgement["line"] for judgement in judgements] == [2, 4]
     assert judgements[0]["error"] == "bad-json"
     assert judgements[1]["over"]
+
+
+def test_a_line_that_is_too_long_is_bad_and_the_next_one_is_judged() -> None:
+    """Of it 2 to the 20th bytes are kept, and the rest is read piece by piece."""
+    whole = WHOLE.record.to_json().encode()
+    for length in ((1 << 20) + 1, 3 << 20):
+        file = BytesIO(whole + b"\n" + b"[" * length + b"\n" + whole)
+        kept = list(read_lines(file))
+        assert [len(line) for line in kept] == [len(whole) + 1, (1 << 20) + 1, len(whole)]
+        before, bad, after = judge_lines(kept)
+        assert [before["line"], bad["line"], after["line"]] == [1, 2, 3]
+        assert before["over"]
+        assert after["over"]
+        assert bad["message"] == "a line of more than 1,048,576 bytes"
+    assert list(read_lines(BytesIO(b"x" * (1 << 20) + b"\ny"))) == [b"x" * (1 << 20) + b"\n", b"y"]
 
 
 def test_a_judgement_reads_as_a_line() -> None:

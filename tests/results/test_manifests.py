@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from arena.errors import InputError
-from arena.results.folder import MANIFEST, RunFolder, manifest_text
+from arena.results.folder import MANIFEST, RunFolder
+from arena.results.manifest import manifest_text
 
 RUN: dict[str, Any] = {
     "seed": 1,
@@ -122,3 +123,21 @@ def test_another_programs_database_is_not_removed(folder: RunFolder) -> None:
     with pytest.raises(InputError, match="not one of a run; it is kept"):
         folder.clear()
     assert (folder.path / "games.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", "[" * 100_000, '{"seed": ' + "9" * 5000 + "}"], ids=range(6)
+)
+def test_a_manifest_that_cannot_be_read_is_an_error(folder: RunFolder, text: str) -> None:
+    """It names the store."""
+    with pytest.raises(InputError, match=r"run\.sqlite: its manifest cannot be read: .*; --fresh"):
+        folder.check(RUN, text)
+
+
+@pytest.mark.parametrize("name", ["run.log", "run.sqlite", "run.sqlite-journal", "games.csv"])
+def test_a_pipe_in_the_place_of_a_file_is_refused(folder: RunFolder, name: str) -> None:
+    """Nothing waits for somebody to write into it."""
+    (folder.path / name).unlink(missing_ok=True)
+    os.mkfifo(folder.path / name)
+    with pytest.raises(InputError, match=f"{name}: not a regular file"):
+        RunFolder(folder.path)

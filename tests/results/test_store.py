@@ -170,3 +170,51 @@ def test_a_store_of_ours_is_not_foreign(tmp_path: Path) -> None:
     store.add(played(0, 0, 3))
     store.close()
     assert not is_foreign(tmp_path / "run.sqlite")
+
+
+DAMAGES = {
+    "DROP TABLE games": "not the tables of a run",
+    "DROP TABLE evidence": "not the tables of a run",
+    "CREATE VIEW more AS SELECT 1": "not the tables of a run",
+    "CREATE TRIGGER more AFTER INSERT ON games BEGIN DELETE FROM games; END": "not the tables",
+    "INSERT INTO run VALUES ('more', 'x')": "a value of a wrong type at 'more'",
+    "UPDATE run SET value = x'ff'": "a value of a wrong type at 'manifest'",
+    "UPDATE games SET winner = 2 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET win_type = x'ff' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET points = 'many' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET points = 9223372036854775807 WHERE pair = 1": "a value of a wrong type",
+    "UPDATE games SET plies = 1.5 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET actions = NULL WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET pair = -1 WHERE pair = 1": "a value of a wrong type at '0/-1/0'",
+    "UPDATE games SET pairing = 'x' WHERE pair = 1": "a value of a wrong type at 'x/1/0'",
+    "UPDATE games SET seat = 2 WHERE pair = 1 AND seat = 0": "a value of a wrong type at '0/1/2'",
+    "INSERT INTO evidence VALUES (0, 0, 0, x'ff', '', '')": "a value of a wrong type at '0/0/0'",
+}
+
+
+@pytest.mark.parametrize(("statement", "damage"), DAMAGES.items())
+def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, damage: str) -> None:
+    """Its tables are not ours, or a value is not of its column's type."""
+    path = tmp_path / "run.sqlite"
+    store = Store(path)
+    store.manifest = "{}"
+    store.add(played(0, 0, 3))
+    store.close()
+    with sqlite3.connect(path) as database:
+        database.execute(statement)
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        Store(path)
+    assert str(caught.value).startswith(f"{path}: damaged: {damage}")
+    assert str(caught.value).endswith("; --fresh starts over")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("pairings", "pairs"), [(4, 10), (5, 9)])
+def test_a_game_that_the_run_does_not_have_is_refused(pairings: int, pairs: int) -> None:
+    """It is pair 9 of pairing 4, both counted from 0."""
+    store = Store(None)
+    store.add(played(4, 9, 1))
+    store.check_games(5, 10)
+    with pytest.raises(InputError, match="damaged: a game of pair 9 of pairing 4; --fresh"):
+        store.check_games(pairings, pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -244,6 +245,31 @@ def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
             list(verify(out, 0, HERE))
     else:
         assert difference(out).startswith(f"{path.name}: cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("change_of", "reason"),
+    [
+        ({"seed": "x"}, "Expected `int`, got `str` - at `$.seed`"),
+        ({"pairs": 2.5}, "Expected `int`, got `float` - at `$.pairs`"),
+        ({"rules": {"colour": 1}}, "unknown rule 'colour'"),
+        ({"bots": []}, "a tournament needs two bots"),
+        ({"bots": [1, 2]}, "Expected `object`, got `int` - at `$.bots[0]`"),
+        ({"bots": [{"label": "b"}] * 20_000}, "Expected `array` of length <= 1000"),
+        ({"limits": None}, "Expected `object`, got `null` - at `$.limits`"),
+    ],
+)
+def test_a_manifest_of_wrong_types_is_refused(
+    out: Path, change_of: dict[str, object], reason: str
+) -> None:
+    """The message names the store and the place in the manifest."""
+    changed = json.loads((out / "manifest.json").read_text()) | change_of
+    with sqlite3.connect(out / "run.sqlite") as database:
+        database.execute("UPDATE run SET value = ?", (json.dumps(changed),))
+    with pytest.raises(InputError) as caught:
+        list(verify(out, 0, HERE))
+    start = f"{out}/run.sqlite: its manifest cannot be read: {reason}"
+    assert str(caught.value).startswith(start)
 
 
 def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,18 +68,32 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         ),
         ("bots: [a, b]\npairs: 1\npairs: 2\n", "line 3, column 1: key 'pairs' is given twice"),
         ("bots: [a, b\npairs: 1\n", "line 2, column 6"),
-        ("bots: &x [*x]\npairs: 1\n", "bots"),
+        ("bots: &x [*x]\npairs: 1\n", "line 1, column 11: an alias inside of what it names"),
         ("bots: !!python/name:os.system\npairs: 1\n", "line 1, column 7"),
         ("bots: [a, b]\npairs: 1\nname: \x00\n", "not YAML"),
         ("? [a]\n: 1\n", "line 1, column 3: unhashable: a key must be a text"),
         ("{a: 1}: 2\n", "unhashable"),
-        (f"bots: [a, b]\npairs: 1\nrules: {{removed: 0x{'f' * 5000}}}\n", "too long to print"),
+        (
+            f"bots: [a, b]\npairs: 1\nrules: {{removed: 0x{'f' * 5000}}}\n",
+            "a number of more than 1,000 digits",
+        ),
         ("1: 1\n", "key in the config: expected `str`"),
-        ("bots: !!map [1, 2]\n", "not YAML"),
+        ("bots: !!map [1, 2]\n", "line 1, column 7: expected a mapping node"),
         ("bots: !!set {a, b}\npairs: 1\n", "line 1, column 7: YAML tag !!set is not supported"),
         ("seed: !!bool foo\n", "not YAML"),
         ("seed: !!int ''\n", "not YAML"),
         ("seed: !!timestamp foo\n", "not YAML"),
+        (f"bots: [{'a, ' * 1000}b]\npairs: 1\n", "bots: expected `array` of length <= 1000"),
+        (f"bots: [{'a, ' * 10_000}b]\n", "more than 10,000 values"),
+        (f"bots: {'[' * 100_000}\n", "line 1, column 56: nested deeper than 50 levels"),
+        (f"bots: [a, b]\npairs: {'1' * 1001}\n", "line 2, column 8: a number of more than 1,000"),
+        (f"bots: [a, b]\npairs: 1{':59' * 80_000}\n", "a number of more than 1,000 digits"),
+        ("bots: [a, b]\npairs: 1.0e+400\n", "pairs: expected `int`, got `float`"),
+        ('bots: [a, "\\ud800"]\npairs: 1\n', "line 1, column 11: a text with a NUL or half"),
+        ('bots: [a, b]\n"\\udfff": 1\n', "line 2, column 1: a text with a NUL or half"),
+        ('bots: [a, "cmd:true \\0"]\npairs: 1\n', "line 1, column 11: a text with a NUL or half"),
+        ('bots: [a, b]\npairs: 1\n"\\e[31m\\n": 1\n', "unknown field `\\x1b[31m\\n`"),
+        (f"bots: [a, b]\npairs: 1\n? {'k' * 100_000}\n: 1\n", "field `kkkkk"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, place: str) -> None:
@@ -89,6 +104,82 @@ def test_a_mistake_is_one_line_that_names_its_place(tmp_path: Path, text: str, p
     assert message.startswith(str(tmp_path / "cup.yaml"))
     assert place in message
     assert "\n" not in message
+
+
+def repeated(levels: int) -> str:
+    """Return a list of lists; each but the first holds the one before it ten times."""
+    lists = ["&a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lists += [f"&a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return f"[{', '.join(lists)}]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bots: [a, {bot: b, params: {x: BOMB}}]\npairs: 1\n",
+        "bots: [a, b]\npairs: 1\nrules: {copies: BOMB}\n",
+        "bots: BOMB\npairs: 1\n",
+        "bots: [a, b]\npairs: 1\nlimits: {decision: BOMB}\n",
+        "bots: [a, b]\npairs: 1\ncolour: BOMB\n",
+    ],
+)
+def test_aliases_that_multiply_are_refused_before_they_do(tmp_path: Path, text: str) -> None:
+    """Nine lists name 10 to the 9th values; the counting stops at the first 10,000."""
+    with pytest.raises(InputError, match=r"cup\.yaml: line \d.*: more than 10,000 values$"):
+        read(tmp_path, text.replace("BOMB", repeated(9)))
+
+
+def test_merged_mappings_that_multiply_are_refused(tmp_path: Path) -> None:
+    """Each of nine mappings merges the one before it ten times."""
+    lines = ["m0: &m0 {a: 1, b: 2}"]
+    lines += [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}" for n in range(1, 9)]
+    with pytest.raises(InputError, match="more than 10,000 values"):
+        read(tmp_path, "\n".join(lines))
+
+
+def test_aliases_and_merged_mappings_work(tmp_path: Path) -> None:
+    """A key of its own wins over a merged one, wherever that mapping is merged in turn."""
+    cup = read(
+        tmp_path,
+        "bots:\n"
+        "- {bot: greedy, label: a, params: &p {patience: 1.0, depth: 1}}\n"
+        "- {bot: greedy, label: b, params: {deep: &q {<<: *p, patience: 2.0}}}\n"
+        "- {bot: greedy, label: c, params: {<<: *q, depth: 3}}\n"
+        "- {bot: greedy, label: d, params: *p}\n"
+        "pairs: 1\n",
+    )
+    params = [bot.params for bot in cup.bots if isinstance(bot, config.BotEntry)]
+    assert params == [
+        {"patience": 1.0, "depth": 1},
+        {"deep": {"patience": 2.0, "depth": 1}},
+        {"patience": 2.0, "depth": 3},
+        {"patience": 1.0, "depth": 1},
+    ]
+
+
+def test_as_many_values_as_allowed_are_read(tmp_path: Path) -> None:
+    """Ten thousand values in all, and a file of 2 to the 18th bytes, but not one more."""
+    values = ["bots: [uniform, {bot: greedy, params: {x: [1", "]}}]\npairs: 1\n"]
+    inside = 10_000 - 14
+    assert read(tmp_path, ", 1".join(["", ""]).join(values)).pairs == 1
+    assert read(tmp_path, (", 1" * inside).join(values)).pairs == 1
+    with pytest.raises(InputError, match="more than 10,000 values"):
+        read(tmp_path, (", 1" * (inside + 1)).join(values))
+    text = "bots: [a, b]\npairs: 1\n#"
+    assert read(tmp_path, text.ljust(1 << 18, "x")).pairs == 1
+    with pytest.raises(InputError, match=r"cup\.yaml: larger than 262,144 bytes"):
+        read(tmp_path, text.ljust((1 << 18) + 1, "x"))
+
+
+def test_what_is_not_a_file_is_not_read(tmp_path: Path) -> None:
+    """Nothing is waited for where a pipe has no writer; a device without end is not read."""
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        with pytest.raises(InputError, match=f"^{path}: not a regular file$"):
+            config.read(path)
+    with pytest.raises(InputError, match="not the name of a file"):
+        config.read(tmp_path / "a\0b.yaml")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""Damage: what is wrong with the file of a store, whoever wrote it."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+
+SCHEMA = """
+CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE games (
+    pairing INTEGER, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
+    points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
+    PRIMARY KEY (pairing, pair, seat)
+) WITHOUT ROWID;
+CREATE TABLE evidence (
+    pairing INTEGER, pair INTEGER, seat INTEGER, message TEXT, traceback TEXT, output TEXT,
+    PRIMARY KEY (pairing, pair, seat)
+) WITHOUT ROWID;
+"""
+"""The tables of a store."""
+
+_OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+_MOST_NUMBER = 1 << 31  # of points and plies; a pair and a pairing are less
+_ODD_GAME = f"""
+SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
+    typeof(pairing) = 'integer' AND pairing BETWEEN 0 AND {_MOST_NUMBER}
+    AND typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
+    AND typeof(seat) = 'integer' AND seat IN (0, 1)
+    AND (winner IS NULL OR typeof(winner) = 'integer' AND winner IN (0, 1))
+    AND typeof(win_type) = 'text'
+    AND typeof(points) = 'integer' AND abs(points) <= {_MOST_NUMBER}
+    AND typeof(opponent_points) = 'integer' AND abs(opponent_points) <= {_MOST_NUMBER}
+    AND typeof(plies) = 'integer' AND plies BETWEEN 0 AND {_MOST_NUMBER}
+    AND typeof(fault) = 'text' AND typeof(actions) = 'text'
+) LIMIT 1
+"""
+_ODD_EVIDENCE = """
+SELECT pairing || '/' || pair || '/' || seat FROM evidence WHERE NOT (
+    typeof(message) = 'text' AND typeof(traceback) = 'text' AND typeof(output) = 'text'
+) LIMIT 1
+"""
+_ODD_KEY = "SELECT key FROM run WHERE key <> 'manifest' OR typeof(value) <> 'text' LIMIT 1"
+
+
+def find_damage(database: sqlite3.Connection) -> str | None:
+    """Return what is wrong with a store, None if its tables and all their values can be read.
+
+    Nothing but our own tables is read: a view or a trigger could run for ever. Raises
+    sqlite3.DatabaseError for a file in which SQLite cannot find its way.
+    """
+    if database.execute(_OBJECTS).fetchall() != _objects():
+        return "not the tables of a run"
+    (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if damage != "ok":
+        return " ".join(str(damage).split())
+    for query in (_ODD_KEY, _ODD_GAME, _ODD_EVIDENCE):
+        if (row := database.execute(query).fetchone()) is not None:
+            return f"a value of a wrong type at {row[0]!r}"
+    return None
+
+
+@cache
+def _objects() -> list[tuple[str, ...]]:
+    """Return the tables of a new store, as SQLite describes them."""
+    database = sqlite3.connect("")
+    database.executescript(SCHEMA)
+    rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()
+    database.close()
+    return rows

@@ -1,0 +1,118 @@
+"""Manifest: what a run was asked to play, as text and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from arena.entries.entry import Entry, check_labels
+from arena.entries.lane import Lane
+from arena.entries.spec import check_label
+from arena.errors import InputError
+from arena.lanes.limits import Limits
+from arena.tournament.numbers import Bots, Pairs, Positive, Seed
+from arena.tournament.tournament import Tournament
+from engine import EngineError, Rules
+
+_MOST_DIFFERENCES = 3
+_MOST_SHOWN = 30
+
+
+class _Bot(msgspec.Struct):
+    """One bot of a manifest."""
+
+    label: str
+    bot: str
+    params: dict[str, Any]
+    lane: Lane
+    sha256: str
+    needs: tuple[str, ...] = ()
+
+
+class _Manifest(msgspec.Struct):
+    """What of a manifest is needed to know every game of its run."""
+
+    name: str
+    seed: Seed
+    pairs: Pairs
+    rules: dict[str, Any]
+    limits: Limits
+    max_faults: Positive
+    bots: Bots[_Bot]
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """Return a manifest as it is stored and written."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_manifest(text: str) -> dict[str, Any]:
+    """Return a stored manifest as data.
+
+    Raises InputError, without the place, for a text that is not a manifest.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"its manifest cannot be read: {error}") from None
+    if not isinstance(data, dict):
+        raise InputError("its manifest cannot be read: not a JSON object")
+    return data
+
+
+def read_tournament(text: str) -> Tournament:
+    """Return the tournament of a stored manifest; its bots have no sources.
+
+    Raises InputError, without the place, for a text that is not a manifest.
+    """
+    try:
+        manifest = msgspec.convert(read_manifest(text), _Manifest)
+        rules = Rules.from_changes(manifest.rules)
+        entries = [
+            Entry(
+                label=bot.label,
+                target=bot.bot,
+                lane=bot.lane,
+                module="",
+                filename="",
+                sha256=bot.sha256,
+                params=bot.params,
+                needs=bot.needs,
+            )
+            for bot in manifest.bots
+        ]
+        for entry in entries:
+            check_label(entry.target, entry.label)
+        check_labels(entries)
+    except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:
+        raise InputError(f"its manifest cannot be read: {error}") from None
+    if len(entries) < 2:
+        raise InputError("its manifest cannot be read: a tournament needs two bots")
+    numbers = (manifest.seed, manifest.pairs)
+    return Tournament(manifest.name, *numbers, entries, rules, manifest.limits, manifest.max_faults)
+
+
+def differences(stored: Any, wanted: Any, place: str = "") -> list[str]:
+    """Return what differs between two manifests, as "place: there 1, here 2"."""
+    if isinstance(stored, dict) and isinstance(wanted, dict):
+        pairs = [(f"{place}.{key}", stored.get(key), wanted.get(key)) for key in stored | wanted]
+    elif isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
+        pairs = [(f"{place}[{n}]", *two) for n, two in enumerate(zip(stored, wanted, strict=True))]
+    elif stored != wanted:
+        return [f"{place.lstrip('.')}: there {_short(stored)}, here {_short(wanted)}"]
+    else:
+        return []
+    found = [text for name, one, other in pairs for text in differences(one, other, name)]
+    return found[:_MOST_DIFFERENCES]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} of them"
+    try:
+        text = str(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits, or nested too deep
+        return "a value too long to print"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:12]}..."

@@ -1,0 +1,108 @@
+"""Document: a YAML text of bounded size, read strictly."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import yaml
+
+from arena.errors import InputError
+
+MOST_BYTES: Final = 1 << 18
+"""Of a config: a thousand bots take about 100 KB, and any text of this size is read in a second."""
+
+MOST_VALUES: Final = 10_000  # each as often as aliases repeat it
+MOST_DEPTH: Final = 50
+MOST_DIGITS: Final = 1000  # reading a number takes a time that grows with their square
+
+_MERGE = "tag:yaml.org,2002:merge"
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def parse(content: bytes) -> Any:
+    """Return the data of a YAML text.
+
+    Raises InputError, which begins with the line and the column where they are known.
+    """
+    try:
+        return yaml.load(content, _StrictLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise InputError(f"{place}{error.problem or error.context}") from None
+    except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
+        raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader that refuses a duplicate key, and what is too much.
+
+    Values are counted before any of them is made: an alias counts as much as what it names.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.values = 0
+        self.depth = 0
+        self.sizes: dict[yaml.Node, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        mark = event.start_mark
+        before = self.values
+        self.values += 1
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise _refusal(f"nested deeper than {MOST_DEPTH} levels", mark)
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.AliasEvent):
+            if node not in self.sizes:
+                raise _refusal("an alias inside of what it names", mark)
+            self.values += self.sizes[node]
+        elif node is not None:
+            self.sizes[node] = self.values - before
+        if self.values > MOST_VALUES:
+            raise _refusal(f"more than {MOST_VALUES:,} values", mark)
+        self.depth -= 1
+        return node
+
+    def compose_scalar_node(self, anchor: dict[Any, yaml.Node]) -> yaml.ScalarNode:
+        node = super().compose_scalar_node(anchor)
+        if node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
+            raise _refusal(f"a number of more than {MOST_DIGITS:,} digits", node.start_mark)
+        if "\0" in node.value or not _is_encodable(node.value):
+            raise _refusal("a text with a NUL or half a surrogate pair", node.start_mark)
+        return node
+
+    def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = set()
+        for key, _ in node.value:  # before merging adds to them
+            if not isinstance(key, yaml.ScalarNode):
+                raise _refusal("unhashable: a key must be a text", key.start_mark)
+            if key.tag != _MERGE and key.value in keys:
+                raise _refusal(f"key {key.value!r} is given twice", key.start_mark)
+            keys.add(key.value)
+        return node
+
+
+def _refusal(problem: str, mark: yaml.Mark) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, mark)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
+    name = node.tag.rpartition(":")[2]
+    raise _refusal(f"YAML tag !!{name} is not supported", node.start_mark)
+
+
+for _tag in ("set", "omap", "pairs", "binary"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)

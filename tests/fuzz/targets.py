@@ -1,0 +1,243 @@
+"""Targets: each takes one input, and raises AssertionError where it is neither used nor refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, redirect_stderr, suppress
+from functools import cache
+from io import BytesIO, StringIO
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any
+
+from arena.entries.resolve import resolve
+from arena.entries.spec import person_label
+from arena.errors import ArenaError
+from arena.executors.log import QUIET
+from arena.games.match import play_together
+from arena.games.players import RemotePlayer
+from arena.games.timing import Timing
+from arena.lanes.faults import Forfeit
+from arena.lanes.limits import Limits
+from arena.lanes.process import bot_process
+from arena.records import judge
+from arena.records.lines import read_lines
+from arena.records.show import format_game
+from arena.results.folder import RunFolder
+from arena.runs.run import run
+from arena.runs.verify import verify
+from arena.tournament import config
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, EngineError
+from engine.strategy import Clock
+from tests.runs.test_verify import HERE
+
+MOST_CALLS = 3_000_000
+"""Calls of Python functions that one input may cost: about a second."""
+
+KINDS = {"import", "protocol", "crash", "timeout", "exception", "memory", "illegal"}
+
+Change = Callable[[Path], None]
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Count the calls of Python functions, and fail where there are too many."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+        assert calls <= MOST_CALLS, "too much work"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Accept an error of the arena whose message is one printable line, and nothing printed."""
+    message = "none"
+    with redirect_stderr(StringIO()) as errors:
+        try:
+            yield
+        except ArenaError as error:
+            message = str(error)
+    assert message.isprintable(), message
+    assert 0 < len(message) < 1000, message
+    assert not errors.getvalue()
+
+
+def try_config(content: bytes) -> None:
+    """Read a config and resolve its bots, none of which is run."""
+    with tempfile.NamedTemporaryFile(suffix=".yaml") as file, one_line():
+        file.write(content)
+        file.flush()
+        cup = config.read(Path(file.name))
+        assert 1 <= cup.pairs <= 10**9
+        entries = config.resolve_bots(cup)
+        json.dumps([entry.describe() for entry in entries], ensure_ascii=False).encode()
+
+
+def try_spec(text: str) -> None:
+    """Resolve a spec; what it resolves to has an identity that can be written."""
+    with one_line():
+        person_label(text)
+    with one_line():
+        entry = resolve(text)
+        assert entry.label.isprintable()
+        json.dumps(entry.describe(), ensure_ascii=False).encode()
+
+
+def try_records(content: bytes) -> None:
+    """Judge and show the records of a file."""
+    for judgement in judge.judge(read_lines(BytesIO(content))):
+        assert judge.to_text(judgement).isprintable()
+        assert judge.to_json(judgement).isprintable()
+    for line in read_lines(BytesIO(content)):
+        with suppress(EngineError):
+            for row in format_game(judge.parse_record(line), "deck"):
+                assert row.isprintable()
+
+
+def try_answers(content: bytes) -> None:
+    """Play games with a program that prints this, whatever it is asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answers"
+        path.write_bytes(content)
+        entry = resolve(f"cmd:cat {path}", label="answers")
+        (Path(folder) / "own").mkdir()
+        limits = Limits(decision=60.0, start=60.0)
+        with bot_process(entry, STANDARD, limits, Path(folder) / "own") as process:
+            for game in range(3):
+                player = RemotePlayer(process, 0, 0, game, Clock(60.0), Timing())
+                _ask(player)
+
+
+def _ask(player: RemotePlayer) -> None:
+    """Begin and end a game with a player; it answers, or a fault says what it has done."""
+
+    def asked() -> Any:
+        yield from player.begin()
+        yield from player.end()
+
+    try:
+        play_together([asked()])
+    except Forfeit as forfeit:
+        kind, message, traceback, output = forfeit.fault
+        assert kind in KINDS
+        assert message.isprintable()
+        assert len(message) <= 200
+        assert len(traceback) <= 2000
+        assert len(output) <= 2000
+        assert all(char.isprintable() or char == "\n" for char in traceback + output)
+
+
+@cache
+def good_run() -> Path:
+    """Return the folder of a finished run; no input changes it."""
+    folder = Path(tempfile.mkdtemp(prefix="arena-fuzz-")) / "out"
+    run(_cup(), HERE, RunFolder(folder), QUIET)
+    return folder
+
+
+@cache
+def _cup() -> Tournament:
+    return Tournament("out", 0, 3, [resolve("uniform"), resolve("greedy")], STANDARD)
+
+
+def try_store(changes: Sequence[Change]) -> None:
+    """Verify a run whose folder was changed, and go on with it."""
+    for go_on in (_verify, _resume):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = shutil.copytree(good_run(), Path(parent) / "out")
+            for change in changes:
+                with suppress(sqlite3.Error, OSError, OverflowError, UnicodeEncodeError):
+                    change(folder)
+            with one_line():
+                go_on(folder)
+
+
+def _verify(folder: Path) -> None:
+    list(verify(folder, 2, HERE))
+
+
+def _resume(folder: Path) -> None:
+    run(_cup(), HERE, RunFolder(folder), QUIET)
+
+
+def flip(place: int, value: int) -> Change:
+    """Return a change of one byte of the store."""
+
+    def change(folder: Path) -> None:
+        content = bytearray((folder / "run.sqlite").read_bytes())
+        content[place % len(content)] ^= value
+        (folder / "run.sqlite").write_bytes(content)
+
+    return change
+
+
+def cut(length: int) -> Change:
+    """Return a change that leaves only the beginning of the store."""
+    return lambda folder: os.truncate(folder / "run.sqlite", length)
+
+
+def execute(statement: str, *values: object) -> Change:
+    """Return a change of the store by a statement."""
+
+    def change(folder: Path) -> None:
+        with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
+            database.execute(statement, values)
+
+    return change
+
+
+def manifest(text: str) -> Change:
+    """Return a change of the manifest's text in the store."""
+    return execute("UPDATE run SET value = ?", text)
+
+
+def edit(path: Sequence[str | int], value: object) -> Change:
+    """Return a change of one value of the manifest; None as the value leaves it out."""
+
+    def change(folder: Path) -> None:
+        data = json.loads((good_run() / "manifest.json").read_text())
+        place = data
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        if value is None:
+            del place[path[-1]]
+        manifest(json.dumps(data))(folder)
+
+    return change
+
+
+def _store_from(content: bytes) -> None:
+    """Try a store with as many bytes flipped as fit into the content."""
+    changes = [
+        flip(int.from_bytes(content[n : n + 3]), content[n + 3])
+        for n in range(0, len(content) - 3, 4)
+    ]
+    try_store(changes[:8] or [cut(Random(content).randrange(1 << 15))])
+
+
+FROM_BYTES: dict[str, Callable[[bytes], None]] = {
+    "configs": try_config,
+    "specs": lambda content: try_spec(content.decode("utf-8", "surrogateescape")),
+    "records": try_records,
+    "stores": _store_from,
+    "answers": try_answers,
+}
+"""A target for each kind of input, of bytes."""

@@ -39,7 +39,7 @@ _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
-_EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
+_EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
 
 class Turn(NamedTuple):
@@ -197,7 +197,7 @@ class BotProcess:
         try:
             answer = decode_answer(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            shown = ascii(line[:80])[1:]
+            shown = ascii(line[:400])[1:]
             raise self._kill_for(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
         if answer.id != self._answered:
             message = f"an answer to message {answer.id} instead of {self._answered}"

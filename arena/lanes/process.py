@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import IO, NamedTuple
 
 import msgspec
+import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
@@ -150,11 +151,21 @@ class BotProcess:
             with suppress(OSError):
                 os.kill(pid, number)
 
+    def _ended_while_stopped(self) -> bool:
+        """Return whether the process has ended; one that was killed is not stopped any more."""
+        assert self._process is not None
+        end = perf_counter() + _EXIT_PATIENCE
+        while self._process.poll() is None and perf_counter() < end:
+            with suppress(psutil.Error):
+                if psutil.Process(self._process.pid).status() == psutil.STATUS_STOPPED:
+                    return False
+        return self._process.returncode is not None
+
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them."""
         if self._paused and self._process is not None:
             self._paused = False
-            if self._process.poll() is not None:  # while it could do nothing itself
+            if self._ended_while_stopped():
                 forfeit = self._exit_forfeit()
                 forfeit.ended = "waiting"
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))

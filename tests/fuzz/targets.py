@@ -182,7 +182,8 @@ def flip(place: int, value: int) -> Change:
 
     def change(folder: Path) -> None:
         content = bytearray((folder / "run.sqlite").read_bytes())
-        content[place % len(content)] ^= value
+        if content:
+            content[place % len(content)] ^= value
         (folder / "run.sqlite").write_bytes(content)
 
     return change

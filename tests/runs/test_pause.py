@@ -19,7 +19,7 @@ from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
 CUP = """\
-pairs: 2
+pairs: 1
 limits: {decision: 0.5, backstop: 1.0, start: 20}
 bots:
   - ./works.py
@@ -33,7 +33,7 @@ WORKS = """\
             pass
         return view.legal[0]"""
 BUSY_LOOPS = 8
-PAUSE = 2.5  # seconds: more than the backstop
+PAUSE = 1.6  # seconds: more than the backstop
 
 
 @pytest.fixture

@@ -9,13 +9,12 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.lanes.hierarchy import CONTROLLERS, enable_limits, find_base, write
+from arena.lanes.hierarchy import CONTROLLERS, enable_limits, find_base, remove_tree, write
 from arena.lanes.lock import lock_folder
 
 PREFIX = "district-noir-"
@@ -23,8 +22,6 @@ PREFIX = "district-noir-"
 
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
 _ALLOWANCE = 8 << 20  # bytes of the kernel for 33 processes: 4.5 MB were measured
-_TRIES = 50  # to remove a group whose processes are ending
-_PAUSE = 0.01  # seconds from one to the next
 
 _numbers = itertools.count()
 
@@ -63,7 +60,7 @@ class Group(NamedTuple):
     def remove(self) -> None:
         """Remove the group, and kill what is in it."""
         if self.folder:
-            _remove(self.folder)
+            remove_tree(self.folder)
 
 
 def make_group(folder: Path, megabytes: int, processes: int) -> Group:
@@ -117,9 +114,16 @@ def groups_of_run(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        if base and lock is not None:
-            _remove_run(base / name)
+        if lock is not None:
+            remove_groups(name)
             os.close(lock)
+
+
+def remove_groups(name: str) -> None:
+    """Remove the group of a run and those below it, and kill what is in them."""
+    base = find_base()
+    if base and name.startswith(PREFIX):
+        remove_tree(base / name)
 
 
 def _open_run(run: Path) -> int | None:
@@ -128,7 +132,7 @@ def _open_run(run: Path) -> int | None:
         for killed in run.parent.glob(f"{PREFIX}*"):
             with suppress(OSError):  # locked, or another user's
                 lock = lock_folder(killed)
-                _remove_run(killed)
+                remove_tree(killed)
                 os.close(lock)
         run.mkdir()
         lock = lock_folder(run)
@@ -136,24 +140,3 @@ def _open_run(run: Path) -> int | None:
         enable_limits(run)
         return lock
     return None
-
-
-def _remove_run(run: Path) -> None:
-    with suppress(OSError):
-        for group in [path for path in run.iterdir() if path.is_dir()]:
-            _remove(group)
-        _remove(run)
-
-
-def _remove(group: Path) -> None:
-    """Kill what is in a group, and remove it."""
-    write(group / "cgroup.kill", "1")
-    for _ in range(_TRIES):
-        try:
-            group.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            time.sleep(_PAUSE)
-        else:
-            return

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.lanes.cgroup import PREFIX, groups_of_run
+from arena.lanes.cgroup import PREFIX, groups_of_run, remove_groups
 from arena.lanes.lock import lock_folder
 
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
@@ -62,6 +62,7 @@ def _make_folder() -> tuple[Path, int]:
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and kill every process that was started for it."""
+    remove_groups(folder.name)
     sweep(folder)
     for parent, names, _ in os.walk(folder):  # a bot may have taken away its permissions
         for name in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ CONTROLLERS: Final = ("memory", "pids")
 """What a control group can limit here, in the kernel's words."""
 
 _LEAF = "district-noir"  # the group of the arena's own processes
+_TRIES = 50  # to remove a group whose processes are ending
+_PAUSE = 0.01  # seconds from one to the next
 
 
 @cache
@@ -75,6 +78,22 @@ def _lacks(group: Path) -> bool:
 def _move(pids: set[int], group: Path) -> None:
     for pid in pids:
         write(group / "cgroup.procs", str(pid))
+
+
+def remove_tree(group: Path) -> None:
+    """Remove a group and those below it, and kill what is in them (Linux 5.14)."""
+    write(group / "cgroup.kill", "1")
+    for _ in range(_TRIES):
+        try:
+            for below in [path for path in group.iterdir() if path.is_dir()]:
+                remove_tree(below)
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def read(path: Path) -> list[str]:

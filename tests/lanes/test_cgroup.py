@@ -18,7 +18,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.lanes import cgroup, hierarchy, holds
 from arena.lanes.cgroup import PREFIX, Group, groups_of_run, make_group, try_group
-from arena.lanes.cleanup import scratch_folder
+from arena.lanes.cleanup import remove_folder, scratch_folder
 from arena.lanes.faults import Forfeit
 from arena.lanes.hierarchy import find_base, locate
 from arena.lanes.launch import plan_launch
@@ -344,3 +344,16 @@ def test_each_process_of_a_bot_has_a_group_as_long_as_it_runs() -> None:
                 process.kill()
                 assert groups(run) == []
     assert not run.exists()
+
+
+@needs_groups
+def test_with_its_folder_a_run_loses_its_groups_and_all_in_them() -> None:
+    """As when the keeper cleans up behind a run that was killed."""
+    with scratch_folder() as folder:
+        group = make_group(folder / "bot", 256, 35)
+        process = subprocess.Popen([*group.joining, "sleep", "600"])
+        until(lambda: group.used() > 0)
+        remove_folder(folder)
+        assert process.wait() == -signal.SIGKILL
+        assert group.folder
+        assert not group.folder.parent.exists()

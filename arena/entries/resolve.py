@@ -163,7 +163,8 @@ def _first_line(name: str) -> str:
 
 def _locate(spec: str, target: str) -> _Location:
     if is_file(target):
-        return _Location("", target, Path(target).expanduser(), "process", single=True)
+        path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
+        return _Location("", target, path, "process", single=True)
     if target in _names():
         origin = _FOLDER / f"{target}.py"
         return _Location(f"bots.{target}", f"bots/{target}.py", origin, "inproc", single=True)

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import IO, NamedTuple
 
 import msgspec
+import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
@@ -40,7 +41,7 @@ _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
-_EXIT_PATIENCE = 0.2  # seconds from the end of its output to the end of a process
+_EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
 
 class Turn(NamedTuple):
@@ -154,11 +155,21 @@ class BotProcess:
             with suppress(OSError):
                 os.kill(pid, number)
 
+    def _ended_while_stopped(self) -> bool:
+        """Return whether the process has ended; one that was killed is not stopped any more."""
+        assert self._process is not None
+        end = perf_counter() + _EXIT_PATIENCE
+        while self._process.poll() is None and perf_counter() < end:
+            with suppress(psutil.Error):
+                if psutil.Process(self._process.pid).status() == psutil.STATUS_STOPPED:
+                    return False
+        return self._process.returncode is not None
+
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them."""
         if self._paused and self._process is not None:
             self._paused = False
-            if self._process.poll() is not None:  # while it could do nothing itself
+            if self._ended_while_stopped():
                 forfeit = self._exit_forfeit()
                 forfeit.ended = "waiting"
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
@@ -201,7 +212,7 @@ class BotProcess:
         try:
             answer = decode_answer(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            shown = ascii(line[:80])[1:]
+            shown = ascii(line[:400])[1:]
             raise self._kill_for(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
         if answer.id != self._answered:
             message = f"an answer to message {answer.id} instead of {self._answered}"

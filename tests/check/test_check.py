@@ -179,7 +179,7 @@ def with_status(document: Report, status: str) -> dict[str, Report]:
 
 def quick(decision: float = 10.0, start: float = 10.0) -> list[str]:
     """Return the options for the shortest check."""
-    limits = json.dumps({"decision": decision, "start": start, "memory": 256})
+    limits = json.dumps({"decision": decision, "start": start, "backstop": decision, "memory": 256})
     return ["--games", "4", "--limits", limits]
 
 

@@ -173,6 +173,7 @@ def test_a_file_that_is_no_bot_is_reported(
         ("a" * 61 + "=greedy", "label"),
         ("(" * 300_000, r"^bot '\(+'\.\.\.: longer than 4,000 characters$"),
         ("./a\0b.py", "a spec has no NUL"),
+        ("~nobody_of_this_name/a.py", "No such file"),
         ("cmd:true a\0b", "a spec has no NUL"),
         ("./\ud800.py", r"'.ud800' cannot be written as UTF-8"),
         ("cmd:true \udcff", r"'.udcff' cannot be written as UTF-8"),

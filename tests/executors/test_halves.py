@@ -19,6 +19,7 @@ from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from engine.strategy import Spent
 from tests.rogues import FOLDER, first
 from tests.runs.test_rogues import needs_jail
 
@@ -41,7 +42,7 @@ def played(piece: Chunk, seconds: float = 0.02) -> Played:
     timing = Timing()
     results = []
     for _, pair, seat in games(piece):
-        timing.add(seconds)
+        timing.add(Spent(seconds, seconds))
         results.append(GameResult(pair, seat, None, "draw", 0, 0, 0, None, ""))
     return Played(piece, results, {"a": timing}, seconds * len(results))
 
@@ -92,7 +93,7 @@ def test_what_a_chunk_came_to_is_joined_in_the_order_of_pair_and_seat() -> None:
     assert joined.chunk == Chunk(0, 0, 1, seats=(1, 0))
     assert [result[:2] for result in joined.results] == [(0, 0), (0, 1)]
     assert joined.seconds == 0.75
-    assert (joined.timings["a"].decisions, joined.timings["a"].longest) == (2, 0.5)
+    assert (joined.timings["a"].decisions, joined.timings["a"].wall.longest) == (2, 0.5)
 
 
 def test_workers_keep_to_one_seat_while_there_is_no_lack_of_work() -> None:

@@ -26,7 +26,12 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
     for name in ("TMPDIR", "PYTEST_CUP"):
         monkeypatch.setenv(name, str(tmp_path))
     mark = tmp_path / "mark"
-    bot = {"bot": str(FOLDER / "holds.py"), "params": {"mark": str(mark)}, "lane": lane}
+    bot = {
+        "bot": str(FOLDER / "holds.py"),
+        "label": "holds",
+        "params": {"mark": str(mark)},
+        "lane": lane,
+    }
     config = {"pairs": 1, "bots": ["uniform", bot], "limits": {"decision": 600}}
     (tmp_path / "cup.yaml").write_text(json.dumps(config))
     run = subprocess.Popen(
@@ -36,7 +41,8 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
         stderr=subprocess.DEVNULL,
     )
     try:
-        until(mark.exists)
+        until(lambda: mark.exists() or run.poll() is not None)
+        assert run.poll() is None
         run.kill()
         run.wait()
         until(lambda: left_over(tmp_path) == [])

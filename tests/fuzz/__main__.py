@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 
 from tests import ROOT
-from tests.fuzz.campaign import campaign, seconds
-from tests.fuzz.targets import FROM_BYTES
 
 HEAD = """# Random input
 
@@ -30,8 +28,10 @@ def main() -> None:
     if "--guided" in sys.argv:
         from tests.fuzz.guided import guide
 
-        guide(FROM_BYTES[words[0]], float(words[1]) if words[1:] else seconds())
+        guide(words[0], float(words[1]) if words[1:] else 3600.0)
         return
+    from tests.fuzz.campaign import campaign, seconds
+
     duration = float(words[0]) if words else seconds()
     counts = campaign(duration)
     text = HEAD.format(duration=duration)

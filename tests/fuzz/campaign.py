@@ -19,7 +19,8 @@ TARGETS: dict[str, tuple[Any, Callable[[Any], None]]] = {
     "answers": (strategies.answers, targets.try_answers),
 }
 _HOUR = 3600.0
-_TURN = 50  # inputs of a target, before it is the next one's turn
+_TURN = 50  # inputs from one seed
+_SHARE = 60.0  # seconds of a target, before it is the next one's turn
 
 
 def seconds() -> float:
@@ -34,7 +35,11 @@ def campaign(duration: float) -> dict[str, int]:
     turn = 0
     while time.monotonic() < end:
         for name, (strategy, target) in TARGETS.items():
+            share = time.monotonic() + min(_SHARE, duration / len(TARGETS))
             counts[name] += _try(strategy, target, turn)
+            while time.monotonic() < share:
+                turn += 1
+                counts[name] += _try(strategy, target, turn)
         turn += 1
     return counts
 

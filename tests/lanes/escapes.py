@@ -32,7 +32,8 @@ def play(name: str, lane: str) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         worker = Worker(tournament, Path(folder))
         worker.unsteady.add(name)
-        faults = [game.fault for game in worker.play(Chunk(0, 0, 1)).results if game.fault]
+        played = worker.play(Chunk(0, 0, 1, seats=(0,)))
+        faults = [game.fault for game in played.results if game.fault]
         worker.close()
     return (faults[0].kind, faults[0].message) if faults else ("", "")
 

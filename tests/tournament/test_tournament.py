@@ -126,7 +126,13 @@ def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> No
         "seed": 5,
         "pairs": 7,
         "rules": {"set_bonus": 4},
-        "limits": {"decision": 10.0, "game": None, "start": 10.0, "memory": 1024},
+        "limits": {
+            "decision": 10.0,
+            "game": None,
+            "start": 10.0,
+            "backstop": None,
+            "memory": 1024,
+        },
         "max_faults": 10,
         "bots": [entry.describe() for entry in cup.entries],
         "versions": {

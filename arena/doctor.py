@@ -85,6 +85,7 @@ def examine(patience: float = PATIENCE) -> Iterator[Finding]:
     bubblewrap = _guard("bubblewrap", partial(examine_bubblewrap, patience))
     yield bubblewrap
     yield examine_lanes(has_workers=bool(workers.ok), has_jail=bool(bubblewrap.ok))
+    yield _guard("processor time", _examine_clock)
     if bubblewrap.ok:
         yield from _examine_holds()
     yield _guard("user", examine_user)
@@ -101,6 +102,13 @@ def _examine_holds() -> Iterator[Finding]:
             yield Finding(what, None, detail)
     except Exception as error:  # a doctor survives whatever it finds
         yield Finding("lane jail", False, f"could not be examined: {error}")
+
+
+def _examine_clock() -> Finding:
+    """Return by what the time of bots is read."""
+    from arena.lanes.holds import describe_clock
+
+    return Finding("processor time", None, f"read from {describe_clock()}")
 
 
 def examine_bot(spec: str) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -17,10 +16,12 @@ from pathlib import Path
 
 import psutil
 
+from arena.lanes.cgroup import PREFIX, groups_of_run, remove_groups
+from arena.lanes.lock import lock_folder
+
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 """The environment variable by which a process that a bot started is known as the bot's."""
 
-_PREFIX = "district-noir-"
 _SWEEPS = 50
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -34,14 +35,15 @@ def scratch_folder() -> Iterator[Path]:
     The folder is locked as long as this process lives. The folders of killed runs are not
     locked any more; they are removed first.
     """
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # locked, or another user's
-            lock = _lock(folder)
+            lock = lock_folder(folder)
             remove_folder(folder)
             os.close(lock)
     folder, lock = _make_folder()
     try:
-        yield folder
+        with groups_of_run(folder.name):
+            yield folder
     finally:
         remove_folder(folder)
         os.close(lock)
@@ -50,27 +52,17 @@ def scratch_folder() -> Iterator[Path]:
 def _make_folder() -> tuple[Path, int]:
     """Return a new folder and its lock."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         with suppress(OSError):  # another run took it for the folder of a killed run
-            lock = _lock(folder)
+            lock = lock_folder(folder)
             if folder.exists():
                 return folder, lock
             os.close(lock)
 
 
-def _lock(folder: Path) -> int:
-    """Return a descriptor that locks the folder until it is closed; raise OSError if locked."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and kill every process that was started for it."""
+    remove_groups(folder.name)
     sweep(folder)
     for parent, names, _ in os.walk(folder):  # a bot may have taken away its permissions
         for name in names:

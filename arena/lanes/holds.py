@@ -12,8 +12,14 @@ from arena.lanes.bubblewrap import (
     find_bubblewrap,
     find_pid_namespaces,
 )
+from arena.lanes.cgroup import try_group
+from arena.lanes.hierarchy import find_base, read
 from arena.lanes.jail import DISK, HOME, shown
+from arena.lanes.meter import READS_CLOCKS
 from arena.lanes.syscalls import DENIED, make_filter
+
+_GROUP = "a control group"
+_SCOPE = f"`systemd-run {'' if IS_ROOT else '--user '}--scope -p Delegate=yes arena ...`"
 
 
 def describe_holds() -> dict[str, str]:
@@ -22,12 +28,17 @@ def describe_holds() -> dict[str, str]:
     Raises InputError where there is no jail.
     """
     program = find_bubblewrap()
+    grouped = try_group()
     counted = "the kernel" if counts_processes() else "counting them every 0.1 s"
     bounded = f"{HOME}, {DISK >> 20} MB" if bounds_folders(program) else "none can be written"
     filtered = f"{len(DENIED)} are refused" if make_filter() else "all are allowed on "
     return {
-        "memory held by": "a limit for each process, and a reading of all every 0.1 s",
-        "processes": f"held by {counted} in a jail, else by counting them every 0.1 s",
+        "memory held by": _GROUP
+        if "memory" in grouped
+        else f"a limit for each process, and a reading of all every 0.1 s{_more()}",
+        "processes": f"held by {_GROUP}"
+        if "pids" in grouped
+        else f"held by {counted} in a jail, else by counting them every 0.1 s",
         "system calls": filtered + ("" if make_filter() else platform.machine()),
         "private folder": bounded,
         "user in a jail": "one without rights" if IS_ROOT else "you, in a namespace",
@@ -37,6 +48,23 @@ def describe_holds() -> dict[str, str]:
             else "sees and can end your other processes"
         ),
     }
+
+
+def _more() -> str:
+    """Return how the arena gets control groups that limit, where the machine has them."""
+    base = find_base()
+    roots = base.parents if base else ()
+    if any("memory" in read(root / "cgroup.controllers") for root in roots):
+        return f"; by {_GROUP} under {_SCOPE}"
+    return ""
+
+
+def describe_clock() -> str:
+    """Return by what the processor time of a bot is read on this machine."""
+    if "cpu" in try_group():
+        return f"{_GROUP} for each bot, and the clocks of its processes"
+    how = "the clocks of its processes" if READS_CLOCKS else "psutil, in hundredths of a second"
+    return f"{how}; children that end unseen are not counted"
 
 
 def describe_shown(entry: Entry) -> list[str]:

@@ -76,11 +76,15 @@ def _bound(paths: list[Path]) -> Iterator[str]:
 
 def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
     """Return a command below our script that limits it and changes the user."""
-    most = _MOST_PROCESSES[not entry.command]
-    if entry.command:
-        most += os.cpu_count() or 1  # runtimes start threads for each core
+    most = most_processes(hosted=not entry.command)
     limits = (megabytes, most if counts_processes() else 0, user)
     return [str(_HELPER), "-I", "-S", confine.__file__, *map(str, limits), *words]
+
+
+def most_processes(*, hosted: bool) -> int:
+    """Return how many processes and threads a bot may have at one time."""
+    cores = 0 if hosted else os.cpu_count() or 1  # runtimes start threads for each
+    return _MOST_PROCESSES[hosted] + cores
 
 
 def shown(entry: Entry, words: list[str]) -> list[Path]:

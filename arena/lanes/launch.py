@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -46,15 +46,15 @@ class Launch(NamedTuple):
     user: int = 0
     filter: bytes = b""
 
-    def popen(self) -> subprocess.Popen[bytes]:
+    def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Return the started process, with a pipe for each of its streams.
 
-        Raises OSError if it cannot be started.
+        `before` are words in front of the command. Raises OSError if it cannot be started.
         """
         with _readable(self.filter) as descriptors:
             options = [word for number in descriptors for word in ("--seccomp", str(number))]
             process = subprocess.Popen(
-                [self.words[0], *options, *self.words[1:]],
+                [*before, self.words[0], *options, *self.words[1:]],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -27,10 +28,14 @@ class Meter:
     """Reads the processor time, in seconds, of a process and of all processes below it.
 
     `main` is the one of them that works most, which can be read without looking at the others.
+    `used` returns the time of the control group that they are in.
     """
 
-    def __init__(self, pid: int, main: int | None = None) -> None:
+    def __init__(
+        self, pid: int, main: int | None = None, used: Callable[[], float] = float
+    ) -> None:
         self.pid = pid
+        self.used = used
         self.main = main or pid
         self._others = 0.0
         self._last = 0.0
@@ -46,13 +51,14 @@ class Meter:
     def look(self) -> float:
         """Return the time of all processes, also of those that have ended."""
         self.looked = perf_counter()
+        together = self.used()
         total = own = 0.0
         for pid in (self.pid, *find_below(self.pid)):
             seconds = _clock(pid) or 0.0
             total += seconds + _of_ended_children(pid)
             if pid == self.main:
                 own = seconds
-        self._others = max(self._others, total - own)
+        self._others = max(self._others, max(total, together) - own)
         return self.read()
 
 

@@ -18,9 +18,10 @@ import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
+from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
 from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
-from arena.lanes.jail import HOME
+from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.memory import find_below, read_usage
@@ -72,6 +73,7 @@ class BotProcess:
         self.games = 1
         self.output_bytes = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._group = Group()
         self._watch: Stopwatch
         self._reset()
 
@@ -96,7 +98,7 @@ class BotProcess:
         self._reset()
         try:
             self._process = self._popen()
-            self._watch = Stopwatch(Meter(self._process.pid))
+            self._watch = Stopwatch(Meter(self._process.pid, used=self._group.used))
             (answer,), _ = self.ask([self.hello], self.limits.of_start)
             if isinstance(answer, Forfeit):
                 raise answer
@@ -107,7 +109,7 @@ class BotProcess:
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
-        self._watch = Stopwatch(Meter(self._process.pid, self._main()))
+        self._watch = Stopwatch(Meter(self._process.pid, self._main(), self._group.used))
 
     def _main(self) -> int:
         """Return the process that runs the bot's program, below those of the jail."""
@@ -125,7 +127,9 @@ class BotProcess:
         return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        process = self.launch.popen()
+        most = most_processes(hosted=self.launch.hosted) + _ABOVE * self.launch.contained
+        self._group = make_group(self.launch.folder, self.limits.memory, most)
+        process = self.launch.popen(self._group.joining)
         self._stdin, self._stdout, self._stderr = (
             _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
         )
@@ -299,6 +303,8 @@ class BotProcess:
     def _exit_forfeit(self) -> Forfeit:
         """Return the forfeit of a process whose output has ended."""
         assert self._process is not None
+        if self._group.lacked_memory():
+            return self._memory_forfeit()
         try:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -316,8 +322,10 @@ class BotProcess:
             message = f"started more than {MOST_PROCESSES} processes"
             raise self._kill_for(Forfeit("crash", message))
         if usage.memory > most:
-            message = f"its processes use more than {self.limits.memory} MB together"
-            raise self._kill_for(Forfeit("memory", message))
+            raise self._kill_for(self._memory_forfeit())
+
+    def _memory_forfeit(self) -> Forfeit:
+        return Forfeit("memory", f"its processes use more than {self.limits.memory} MB together")
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""
@@ -335,11 +343,14 @@ class BotProcess:
         """Kill the process and its group, and read what it had printed."""
         process, self._process = self._process, None
         if process is None:
+            self._group.remove()  # it could not be started
             return
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        self._group.kill()
         process.wait()
         sweep(self.launch.folder, self.waiting)
+        self._group.remove()
         self._drain()
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:

@@ -58,6 +58,7 @@ ROGUES = {
     "bends_clock": "bends.py(how='clock')",
     "bends_in_child": "bends.py(how='child')",
     "bends_in_grandchild": "bends.py(how='grandchild')",
+    "bends_in_ignored_children": "bends.py(how='ignored_children')",
     "bends_in_thread": "bends.py(how='thread')",
     "stops": "dies.py(how='sigstop')",
     "exits_at_once": "dies.py(how='os_exit')",

@@ -23,6 +23,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
+from arena.lanes.cgroup import try_group
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
 from arena.results.folder import RunFolder
@@ -41,6 +42,8 @@ NO_START = Limits(decision=0.5, start=0.5, backstop=1.0, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
 LANES = ("inproc", "process", "jail")
+HAS_GROUPS = "cpu" in try_group()
+"""Whether there are control groups; only they count children that a bot hides."""
 
 EXPECTED = {
     # label: the kind of the fault in the lanes inproc, process and jail, "" for no fault
@@ -73,6 +76,7 @@ EXPECTED = {
     "bends_clock": ("", "timeout", "timeout"),
     "bends_in_child": ("", "timeout", "timeout"),  # a worker's child ends at once
     "bends_in_grandchild": ("", "timeout", "timeout"),
+    "bends_in_ignored_children": ("", *["timeout" if HAS_GROUPS else ""] * 2),
     "bends_in_thread": ("timeout",) * 3,
     "prints": ("",) * 3,
     "closes_stdout": ("",) * 3,

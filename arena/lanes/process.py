@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import select
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import psutil
@@ -20,13 +18,14 @@ from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
-from arena.lanes.faults import MOST_OUTPUT, Forfeit, describe_exit
+from arena.lanes.faults import Forfeit, describe_exit
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.memory import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch
+from arena.lanes.pipes import Pipes
 from engine import Rules
 from engine.strategy import Spent
 
@@ -36,7 +35,6 @@ MOST_GAMES = 64
 _TICK = 0.1  # seconds between two looks at a process that has not answered
 _MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
-_READ = 1 << 16
 _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
@@ -59,8 +57,7 @@ class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
     `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited.
-    Every failure is raised as a Forfeit of the bot. `output_bytes` is how much the bot has
-    printed so far.
+    Every failure is raised as a Forfeit of the bot.
     """
 
     def __init__(
@@ -71,8 +68,9 @@ class BotProcess:
         self.limits = limits
         self.waiting = waiting
         self.games = 1
-        self.output_bytes = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipes = Pipes(None)
+        self._printed_before = 0  # bytes, by processes that have ended
         self._group = Group()
         self._watch: Stopwatch
         self._reset()
@@ -80,9 +78,6 @@ class BotProcess:
     def _reset(self) -> None:
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
-        self._unsent = b""
-        self._received = b""
-        self._output = b""
         self._paused = False
         self._looked = perf_counter()  # when the processes were last counted
 
@@ -90,6 +85,11 @@ class BotProcess:
     def pid(self) -> int | None:
         """The process, None while there is none."""
         return self._process.pid if self._process else None
+
+    @property
+    def output_bytes(self) -> int:
+        """How much the bot has printed so far."""
+        return self._printed_before + self._pipes.output_bytes
 
     def start(self) -> None:
         """Start the program if it is not running, and exchange `hello` with it."""
@@ -130,12 +130,7 @@ class BotProcess:
         most = most_processes(hosted=self.launch.hosted) + _ABOVE * self.launch.contained
         self._group = make_group(self.launch.folder, self.limits.memory, most)
         process = self.launch.popen(self._group.joining)
-        self._stdin, self._stdout, self._stderr = (
-            _descriptor(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
-        )
-        self._poll = select.poll()
-        for descriptor in (self._stdout, self._stderr):
-            self._poll.register(descriptor, select.POLLIN)
+        self._pipes = Pipes(process)
         return process
 
     def pause(self) -> None:
@@ -194,13 +189,11 @@ class BotProcess:
             message.id = self._asked
             self._asked += 1
             lines.append(encode(message))
-        self._unsent += b"".join(lines)
-        self._write()
+        self._pipes.send(b"".join(lines))
 
     def forget_output(self) -> None:
         """Forget what was printed so far: what follows belongs to another game."""
-        self._drain()
-        self._output = b""
+        self._pipes.forget_output()
 
     def _receive(self, allowed: Allowed) -> Answer:
         """Return the answer to the oldest message that has none yet.
@@ -232,73 +225,29 @@ class BotProcess:
     def _line(self, allowed: Allowed) -> bytes:
         """Return the next line of output without its end."""
         left = min(allowed)
-        while b"\n" not in self._received:
-            if len(self._received) > MOST_LINE:
+        pipes = self._pipes
+        while b"\n" not in pipes.received:
+            if len(pipes.received) > MOST_LINE:
                 message = f"a line of more than {MOST_LINE:,} bytes"
                 raise self._kill_for(Forfeit("protocol", message))
-            self._transfer(min(max(left, _NEAR), _TICK))
+            if not pipes.transfer(min(max(left, _NEAR), _TICK)):
+                raise self._kill_for(self._exit_forfeit())
             if perf_counter() - self._looked > _TICK:
                 self._looked = perf_counter()
                 self.waiting()
                 self._check_processes()
-            if b"\n" in self._received:
+            if b"\n" in pipes.received:
                 break
             spent = self._watch.read()
             left = min(allowed.charged - spent.charged, allowed.wall - spent.wall)
             if left < 0:
-                message = "(an incomplete line arrived)" if self._received else ""
+                message = "(an incomplete line arrived)" if pipes.received else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
-        line, _, self._received = self._received.partition(b"\n")
-        return line
-
-    def _transfer(self, seconds: float) -> None:
-        """Read and write whatever is possible within the seconds."""
-        for descriptor, _ in self._poll.poll(seconds * 1000):
-            if descriptor == self._stdin:
-                self._write()
-            elif descriptor == self._stderr:
-                self._read_output()
-            else:
-                data = os.read(descriptor, _READ)
-                if not data:
-                    raise self._kill_for(self._exit_forfeit())
-                self._received += data
-
-    def _write(self) -> None:
-        try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
-        except BlockingIOError:
-            self._poll.register(self._stdin, select.POLLOUT)
-            return
-        except OSError as error:  # the end of the process is noticed where its output is read
-            if error.errno != errno.EPIPE:
-                raise
-            self._unsent = b""
-        with suppress(KeyError):
-            self._poll.unregister(self._stdin)
-
-    def _read_output(self) -> None:
-        data = os.read(self._stderr, _READ)
-        if not data:
-            self._poll.unregister(self._stderr)
-        self._keep(data)
-
-    def _drain(self) -> None:
-        """Read what was printed until now."""
-        with suppress(BlockingIOError):
-            while data := os.read(self._stderr, _READ):
-                self._keep(data)
-
-    def _keep(self, data: bytes) -> None:
-        self.output_bytes += len(data)
-        self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+        return pipes.take_line()
 
     def printed(self) -> str:
         """Return the end of what the process has printed since `forget_output`."""
-        if self._process is not None:
-            self._drain()
-        return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
+        return self._pipes.printed()
 
     def _exit_forfeit(self) -> Forfeit:
         """Return the forfeit of a process whose output has ended."""
@@ -334,8 +283,8 @@ class BotProcess:
 
     def dismiss(self, seconds: float) -> None:
         """Close the input of the process, which asks it to end, and wait for it so long."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        if self._process is not None:
+            self._pipes.close_input()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
 
@@ -351,10 +300,8 @@ class BotProcess:
         process.wait()
         sweep(self.launch.folder, self.waiting)
         self._group.remove()
-        self._drain()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+        self._pipes.close()
+        self._printed_before, self._pipes.output_bytes = self.output_bytes, 0
 
 
 @contextmanager
@@ -380,9 +327,3 @@ def bot_process(
         yield process
     finally:
         process.kill()
-
-
-def _descriptor(pipe: IO[bytes] | None) -> int:
-    assert pipe is not None
-    os.set_blocking(pipe.fileno(), False)
-    return pipe.fileno()

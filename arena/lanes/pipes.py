@@ -1,0 +1,116 @@
+"""Pipes: what is written to a bot's process and read from it, without waiting too long."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import subprocess
+from contextlib import suppress
+from typing import IO
+
+from arena.lanes.faults import MOST_OUTPUT
+
+_READ = 1 << 16
+
+
+class Pipes:
+    """The three streams of a process that has been started with pipes; of none where it is None.
+
+    `received` is what it has answered and nobody has taken; `output_bytes` is how much it has
+    printed, that is written to standard error.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
+        self.received = b""
+        self.output_bytes = 0
+        self._unsent = b""
+        self._output = b""
+        self._files: list[IO[bytes]] = []
+        if process is None:
+            return
+        self._files = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe]
+        self._stdin, self._stdout, self._stderr = map(_descriptor, self._files)
+        self._poll = select.poll()
+        for descriptor in (self._stdout, self._stderr):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def send(self, data: bytes) -> None:
+        """Write data, or as much as is possible now, and the rest in `transfer`."""
+        self._unsent += data
+        self._write()
+
+    def transfer(self, seconds: float) -> bool:
+        """Read and write what is possible within the seconds; return False at the end of output."""
+        for descriptor, _ in self._poll.poll(seconds * 1000):
+            if descriptor == self._stdin:
+                self._write()
+            elif descriptor == self._stderr:
+                self._read_output()
+            else:
+                data = os.read(descriptor, _READ)
+                if not data:
+                    return False
+                self.received += data
+        return True
+
+    def take_line(self) -> bytes:
+        """Return the first line that was received, without its end."""
+        line, _, self.received = self.received.partition(b"\n")
+        return line
+
+    def forget_output(self) -> None:
+        """Forget what was printed so far."""
+        self._drain()
+        self._output = b""
+
+    def printed(self) -> str:
+        """Return the end of what was printed since `forget_output`."""
+        self._drain()
+        return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
+
+    def close_input(self) -> None:
+        """Let the process read the end of its input."""
+        self._files[0].close()
+
+    def close(self) -> None:
+        """Close all pipes, after reading what was printed."""
+        self._drain()
+        for pipe in self._files:
+            pipe.close()
+
+    def _write(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
+        except BlockingIOError:
+            self._poll.register(self._stdin, select.POLLOUT)
+            return
+        except OSError as error:  # the end of the process is noticed where its output is read
+            if error.errno != errno.EPIPE:
+                raise
+            self._unsent = b""
+        with suppress(KeyError):
+            self._poll.unregister(self._stdin)
+
+    def _read_output(self) -> None:
+        data = os.read(self._stderr, _READ)
+        if not data:
+            self._poll.unregister(self._stderr)
+        self._keep(data)
+
+    def _drain(self) -> None:
+        if not self._files or self._files[2].closed:
+            return
+        with suppress(BlockingIOError):
+            while data := os.read(self._stderr, _READ):
+                self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        self.output_bytes += len(data)
+        self._output = (self._output + data)[-2 * MOST_OUTPUT :]
+
+
+def _descriptor(pipe: IO[bytes]) -> int:
+    os.set_blocking(pipe.fileno(), False)
+    return pipe.fileno()

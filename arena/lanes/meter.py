@@ -28,7 +28,8 @@ class Meter:
     """Reads the processor time, in seconds, of a process and of all processes below it.
 
     `main` is the one of them that works most, which can be read without looking at the others.
-    `used` returns the time of the control group that they are in.
+    `used` returns the time of the control group that they are in. `works` is whether this
+    system tells the time of other processes at all.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Meter:
         self.pid = pid
         self.used = used
         self.main = main or pid
+        self.works = _clock(self.main) is not None
         self._others = 0.0
         self._last = 0.0
         self.looked = 0.0
@@ -67,6 +69,7 @@ class Stopwatch:
 
     The wall clock stands still while this process itself does not run: when it is stopped, or
     the machine sleeps. `before` is the processor time between this turn and the one before.
+    Where the meter does not work, the wall clock takes its place.
     """
 
     def __init__(self, meter: Meter) -> None:
@@ -86,14 +89,16 @@ class Stopwatch:
 
     def restart(self) -> None:
         """Begin a turn at once, so that nothing is charged to it."""
-        self._end = self.meter.read()
         self.start()
+        self.before = 0.0
 
     def read(self) -> Spent:
         """Return the time of the turn so far; it is to be read several times a second."""
         now = perf_counter()
         self._wall += min(now - self._seen, _PAUSE)
         self._seen = now
+        if not self.meter.works:
+            return Spent(self._wall, self._wall)
         cpu = self.meter.read() - self._begin
         if self._wall - cpu > _WAITED:
             cpu = self.meter.look() - self._begin

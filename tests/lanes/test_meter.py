@@ -76,6 +76,7 @@ class Clocks:
     """Stands for the wall clock and for the meter of a process, in seconds."""
 
     looked = 0.0
+    works = True
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.wall, self.cpu = 100.0, 5.0
@@ -115,6 +116,15 @@ def test_the_wall_clock_stands_still_while_we_do_not_run(clocks: Clocks) -> None
         clocks.wall += seconds
         spent = watch.read()
     assert spent.wall == pytest.approx(0.55)
+
+
+def test_the_wall_clock_counts_where_processor_time_cannot_be_read(clocks: Clocks) -> None:
+    """Nobody thinks for nothing."""
+    clocks.works = False
+    watch = Stopwatch(clocks)  # type: ignore[arg-type]
+    watch.start()
+    clocks.wall += 0.25
+    assert watch.stop().charged == 0.25
 
 
 @contextmanager

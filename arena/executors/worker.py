@@ -197,7 +197,7 @@ class Worker:
         finished = play_together(
             [self._asking(chunk, *game, slot) for slot, game in enumerate(games)]
         )
-        if None in finished and all(p.pid is not None for p in self.processes.values()):
+        if None in finished and not self._has_failed(games[0][0]):
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
         ends = []
         for game, end in zip(games, finished, strict=True):
@@ -215,6 +215,11 @@ class Worker:
         label = fixture.labels[end.guilty or 0]
         is_told = self.tournament.by_label[label].command == () and end.fault.kind in _TOLD
         return not is_told and not self._is_local(label, chunk)
+
+    def _has_failed(self, fixture: Fixture) -> bool:
+        """Return whether a process that plays this half of the pairing's games has ended."""
+        used = [self.processes.get((label, fixture.seat)) for label in fixture.pairing]
+        return any(process is not None and process.pid is None for process in used)
 
     def _play_alone(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None

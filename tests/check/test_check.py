@@ -69,6 +69,7 @@ PLAYING = {
     "bends_clock": "timeout",
     "bends_in_child": "timeout",
     "bends_in_grandchild": "timeout",
+    "bends_in_ignored_children": "timeout",  # by a control group, or by the wall clock here
     "bends_in_thread": "timeout",
     "loops": "timeout",
     "sleeps": "timeout",

@@ -155,8 +155,8 @@ ARENA = [
     Fault(
         "a p99 that is a p90",
         "arena/statistics/tables.py",
-        "timing.quantile(0.99)",
-        "timing.quantile(0.9)",
+        "times.quantile(0.99)",
+        "times.quantile(0.9)",
         "tests/statistics/test_tables.py::test_timings_are_those_of_the_decisions",
     ),
     Fault(

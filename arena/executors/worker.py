@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
 
 from arena.executors.log import logger
+from arena.executors.pace import Pace
 from arena.games.match import (
     Asking,
     Finished,
@@ -34,12 +34,7 @@ from engine.play import Draw, play, setup
 from engine.state import Seat, State
 from engine.strategy import Clock
 
-_CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
-_TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
-_KNOWN = 100  # decisions, before a bot is called cheap
-_QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
-_MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 _TRIALS = 6  # times that a game is played whose process ends at another decision each time
 
 
@@ -80,7 +75,7 @@ class Worker:
         self.processes: dict[tuple[str, Seat], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
-        self._known = {label: Timing() for label in tournament.labels}
+        self.pace = Pace(tournament)
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
@@ -92,8 +87,7 @@ class Worker:
         for seat in chunk.seats:
             results += self._play_half(chunk._replace(seats=(seat,)))
         results.sort(key=lambda result: result[:2])
-        for label, timing in self.timings.items():
-            self._known[label].merge(timing)
+        self.pace.learn(self.timings)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
             _log_fault(Fixture(pairing, *result[:2]), result)
@@ -128,23 +122,11 @@ class Worker:
         return min(self._most_games(label, *chunk.seats) for label in remote)
 
     def _most_games(self, label: str, half: Seat) -> int:
-        """Return about how many games a bot's process can be asked at once.
-
-        All answers together must be in time for any one of them. A program decides by itself.
-        """
+        """Return about how many games a bot's process can be asked about at once."""
         process = self._process(label, half)
         with suppress(Forfeit):  # the game itself will find it
             process.start()
-        if self.tournament.by_label[label].command:
-            return process.games
-        known = self._known[label]
-        seconds = known.wall.mean
-        if known.decisions < _KNOWN or seconds > _QUICK:
-            return 1
-        limits = self.tournament.limits
-        of_game = inf if limits.game is None else limits.game / self.tournament.rules.game_plies
-        most = int(_MOST_SHARE * min(limits.decision, of_game) / max(seconds, 1e-9))
-        return max(1, min(process.games, most))
+        return self.pace.most_games(label, process.games)
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""
@@ -156,18 +138,13 @@ class Worker:
 
     def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
-        if fixture.pair % _TIMED and all(map(self._is_cheap, fixture.labels)):
+        if all(self.pace.needs_no_clock(label, fixture.pair) for label in fixture.labels):
             finished = self._play_untimed(fixture, draw)
             if finished is not None:
                 return finished
         rules = self.tournament.rules
         players = [self._inproc_player(fixture, draw, seat) for seat in (0, 1)]
         return play_local(State(draw.deal, rules), players)
-
-    def _is_cheap(self, label: str) -> bool:
-        """Return whether a bot's decisions need no reading of the clock one by one."""
-        known = self._known[label]
-        return known.decisions > _KNOWN and known.wall.mean < _CHEAP
 
     def _play_untimed(self, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with one reading of the clock instead of one for each decision.

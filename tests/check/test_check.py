@@ -200,7 +200,19 @@ def test_every_rogue_of_the_gallery_is_in_a_table() -> None:
     assert set(EXPECTED) == {*rogues.ROGUES, *rogues.UNTRUE, *rogues.COMMANDS}
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+IN_THE_STUDY = {
+    *rogues.ILLEGAL.keys() - {"answers_99", "answers_true"},
+    *rogues.RAISING.keys() - {"raises_boom", "raises_unspeakable"},
+    *("draws_from_numpy", "depends_on_the_system", "reads_frames", "reads_gc", "closes_stdout"),
+    *("reads_opponent", "litters", "leaves_process", "tampers", "says_100_mb_of_errors"),
+}
+"""Rogues like others, whose lanes test_rogues.py tries all the same."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.study] * (n in IN_THE_STUDY)) for n in EXPECTED],
+)
 def test_a_rogue_is_refused_for_the_right_reason(
     arena: Arena, tmp_path: Path, listener: int, name: str
 ) -> None:

@@ -227,7 +227,7 @@ class Store:
     def _errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a message quotes bytes
             raise kind(f"{self.path or 'the games in memory'}: {error}{advice}") from None
 
 

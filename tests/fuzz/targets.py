@@ -163,7 +163,7 @@ def try_store(changes: Sequence[Change]) -> None:
         with tempfile.TemporaryDirectory() as parent:
             folder = shutil.copytree(good_run(), Path(parent) / "out")
             for change in changes:
-                with suppress(sqlite3.Error, OSError, OverflowError, UnicodeEncodeError):
+                with suppress(sqlite3.Error, OSError, OverflowError, UnicodeError):
                     change(folder)
             with one_line():
                 go_on(folder)

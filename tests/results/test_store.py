@@ -192,6 +192,16 @@ DAMAGES = {
 }
 
 
+def test_a_damaged_schema_is_refused(tmp_path: Path) -> None:
+    """SQLite quotes it in its message, also bytes that are no text."""
+    path = tmp_path / "run.sqlite"
+    Store(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE games", b"CREATE TABLE \xa0ames"))
+    with pytest.raises(InputError, match="run.sqlite: "):
+        Store(path)
+
+
 @pytest.mark.parametrize(("statement", "damage"), DAMAGES.items())
 def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, damage: str) -> None:
     """Its tables are not ours, or a value is not of its column's type."""

@@ -197,8 +197,8 @@ def test_a_damaged_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     Store(path).close()
     content = path.read_bytes()
-    path.write_bytes(content.replace(b"CREATE TABLE games", b"CREATE TABLE \xa0ames"))
-    with pytest.raises(InputError, match="run.sqlite: "):
+    path.write_bytes(content.replace(b"CREATE TABLE games", b"CREATE TABLE\xa0games"))
+    with pytest.raises(InputError, match=r"run\.sqlite: "):
         Store(path)
 
 

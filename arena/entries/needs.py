@@ -14,6 +14,14 @@ _DEPTH = 3  # of the folders in which a run is looked for
 _MOST_FOLDERS = 2000
 _LEAST_PERSON = 1000  # the number of a system's first user who is a person
 
+_working_folder: Path | None = None
+
+
+def look_from(folder: Path) -> None:
+    """Take a folder for the working folder, in a process that has left it."""
+    global _working_folder
+    _working_folder = folder
+
 
 def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
     """Return what a bot needs; raise InputError for a path it may not have."""
@@ -28,7 +36,11 @@ def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
 
 def locate(need: str) -> Path:
     """Return the absolute path of what a bot needs, seen from the working folder."""
-    return Path(os.path.normpath(Path(need).expanduser().absolute()))
+    return Path(os.path.normpath(_here() / Path(need).expanduser()))
+
+
+def _here() -> Path:
+    return _working_folder or Path.cwd()
 
 
 def why_hidden(path: Path) -> str:
@@ -38,7 +50,7 @@ def why_hidden(path: Path) -> str:
     'it holds the working folder'
     """
     places = {
-        "the working folder": [Path.cwd()],
+        "the working folder": [_here()],
         "a home": _homes(),
         "the folder for temporary files": [Path(tempfile.gettempdir()), Path("/tmp")],
         "the system's processes or devices": [Path("/proc"), Path("/dev"), Path("/sys")],

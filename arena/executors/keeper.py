@@ -15,11 +15,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import psutil
 
-from arena.lanes.cleanup import descendants, kill_all, remove_folder
+from arena.lanes.cleanup import descendants, kill_all, remove_folder, remove_tree
 
 _ROUNDS = 50  # of killing, until nothing new has been started meanwhile
 _TICK = 0.02  # seconds from one to the next
@@ -33,7 +34,7 @@ class Keeper:
 
     def __init__(self, folder: Path) -> None:
         root = Path(__file__).resolve().parents[2]
-        words = [sys.executable, "-P", "-s", "-c", _PROGRAM, str(root), str(folder)]
+        words = [sys.executable, "-P", "-s", "-c", _PROGRAM, str(root), str(folder), get_temp_dir()]
         self._process = subprocess.Popen(
             [*words, str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -68,12 +69,13 @@ def keeper(folder: Path) -> Iterator[Keeper]:
 
 
 def main() -> None:
-    """Be the keeper: `argv` has the run's folder and the parent's process."""
-    folder, parent = Path(sys.argv[2]), int(sys.argv[3])
+    """Be the keeper: `argv` has the run's folder, that of multiprocessing, and the parent."""
+    folder, of_multiprocessing, parent = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     _end([*_hear_of_workers([0, *_end_of(parent)])])
     remove_folder(folder)
+    remove_tree(of_multiprocessing)
 
 
 def _end_of(parent: int) -> list[int]:

@@ -59,7 +59,7 @@ class Member:
         folder.mkdir()
         self.process = _CONTEXT.Process(
             target=process.main,
-            args=(theirs, payload, memory, str(folder), self.channel.pipe),
+            args=(theirs, payload, memory, str(folder), os.getcwd(), self.channel.pipe),
             name=folder.name,
             daemon=True,
         )

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from arena.entries.needs import look_from
 from arena.executors.deaths import Asking, Progress
 from arena.executors.log import log_to, logger
 from arena.executors.worker import Reporter, Worker
@@ -38,14 +39,18 @@ class LastWords(NamedTuple):
     text: str
 
 
-def main(connection: Connection, payload: bytes, memory: Any, folder: str, pipe: Any) -> None:
+def main(
+    connection: Connection, payload: bytes, memory: Any, folder: str, here: str, pipe: Any
+) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
-    `payload` is the pickled tournament, `memory` that of its Progress, `pipe` that of its
-    log. It ends with its parent, and says why where it ends by itself. It leads a group of its
-    own, so that a bot which kills its group does not reach the parent.
+    `payload` is the pickled tournament, `memory` that of its Progress, `here` the working folder
+    of the parent, `pipe` that of its log. It ends with its parent, and says why where it ends by
+    itself. It leads a group of its own, so that a bot which kills its group does not reach the
+    parent.
     """
     os.setsid()
+    look_from(Path(here))
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     log_to(pipe)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
 _TRIALS = 6  # times that a game is played whose process ends at another decision each time
+_MOST_ENDED = 20  # times that the end of a bot's process may come from outside, in one worker
 
 
 class Reporter:
@@ -76,6 +78,7 @@ class Worker:
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self.pace = Pace(tournament)
+        self.ended = Counter[str]()  # how often the process of a bot has ended
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
@@ -178,9 +181,16 @@ class Worker:
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
         ends = []
         for game, end in zip(games, finished, strict=True):
-            mixed = len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end)
-            ends.append(self._play_alone(chunk, *game, before=None if mixed else end))
+            if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
+                end = self._tell_apart(chunk, *game, end)
+            ends.append(self._play_alone(chunk, *game, before=end))
         return ends
+
+    def _tell_apart(self, chunk: Chunk, fixture: Fixture, draw: Draw, end: Finished) -> Finished:
+        """Return the end of a game with a fault, with the output of this game alone."""
+        assert end.fault is not None
+        again = self._play_alone(chunk, fixture, draw, before=None)
+        return again if again.fault else end._replace(fault=end.fault._replace(output=""))
 
     def _is_mixed(self, chunk: Chunk, fixture: Fixture, end: Finished) -> bool:
         """Return whether the output of a fault may be that of other games in the process too.
@@ -208,8 +218,11 @@ class Worker:
         others are stopped meanwhile where they could reach it.
         """
         for _ in range(_TRIALS):
-            if before is not None and not before.ended:
+            if before is not None and not (before.ended and self._is_forgiven(fixture, before)):
                 return before
+            for label in fixture.pairing:  # a bot has no memory of what is played again
+                if (label, fixture.seat) in self.processes:
+                    self.processes[label, fixture.seat].kill()
             (finished,) = play_together([self._asking(chunk, fixture, draw)])
             assert finished is not None
             again = before is not None and before.state.history == finished.state.history
@@ -219,6 +232,14 @@ class Worker:
             before = finished
         assert before is not None
         return _blame(before)
+
+    def _is_forgiven(self, fixture: Fixture, end: Finished) -> bool:
+        """Return whether a process may have been ended from outside once more."""
+        label = fixture.labels[end.guilty or 0]
+        self.ended[label] += 1
+        if self.ended[label] == 1:
+            logger.warning("the process of %s has ended; its game is played again", label)
+        return self.ended[label] <= _MOST_ENDED
 
     def _asking(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
@@ -283,9 +304,16 @@ class Worker:
             folder.mkdir()
             rules, limits = self.tournament.rules, self.tournament.limits
             self.processes[label, half] = self._stack.enter_context(
-                bot_process(entry, rules, limits, folder, self.reporter.beat)
+                bot_process(entry, rules, limits, folder, partial(self._wait_for, (label, half)))
             )
         return self.processes[label, half]
+
+    def _wait_for(self, asked: tuple[str, Seat]) -> None:
+        """Stop the processes of all bots but the one that has been thinking for a while."""
+        self.reporter.beat()
+        for key, process in self.processes.items():
+            if key != asked:
+                process.pause()
 
     def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game that its workers did not survive."""

@@ -45,7 +45,7 @@ _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
 _UIDS = 0x70000000  # from here on no system has users
 _MOST_UIDS = 1 << 28
-_UIDS_OF_A_PROCESS = 64  # so many jails of one process have different users
+_UIDS_OF_A_PROCESS = 2048  # so many jails of one process have different users
 _numbers = itertools.count()
 
 

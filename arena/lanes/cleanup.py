@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
@@ -64,13 +65,25 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder, and kill every process that was started for it."""
     remove_groups(folder.name)
     sweep(folder)
-    for parent, names, _ in os.walk(folder):  # a bot may have taken away its permissions
-        for name in names:
-            path = Path(parent, name)
-            if not path.is_symlink():
-                with suppress(OSError):
-                    path.chmod(stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file, or a folder with all in it, however deep a bot has made it.
+
+    A bot may have taken away its permissions.
+    """
+    folders = [os.fspath(path)]
+    while folders:
+        with suppress(OSError):
+            folder = folders.pop()
+            os.chmod(folder, stat.S_IRWXU)
+            with os.scandir(folder) as items:
+                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
+    done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
+    if done.returncode:
+        with suppress(RecursionError):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:

@@ -169,6 +169,7 @@ def _kernel() -> Iterator[str]:
     yield from ("--proc", "/proc")
     for name in _KERNEL:
         yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+    yield from ("--ro-bind", "/dev/null", "/proc/locks")
 
 
 def _devices() -> Iterator[str]:

@@ -57,7 +57,11 @@ def find_below(pid: int) -> list[int]:
 def _resident(pid: int) -> int:
     """Return the bytes of a process that are in memory, shared ones too."""
     with suppress(OSError, ValueError, IndexError):
-        return int((_PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE
+        if pages := int((_PROC / str(pid) / "statm").read_text().split()[1]):
+            return pages * _PAGE
+        for thread in os.scandir(_PROC / str(pid) / "task"):  # the first one may have ended
+            if pages := int(Path(thread, "statm").read_text().split()[1]):
+                return pages * _PAGE
     return 0
 
 

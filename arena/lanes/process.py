@@ -17,7 +17,7 @@ import psutil
 from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
-from arena.lanes.cleanup import sweep
+from arena.lanes.cleanup import remove_tree, sweep
 from arena.lanes.faults import Forfeit, describe_exit
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
@@ -39,6 +39,7 @@ _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
+_PAUSES = 2
 _EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
 
@@ -70,6 +71,7 @@ class BotProcess:
         self.games = 1
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes = Pipes(None)
+        self._has_started = False
         self._printed_before = 0  # bytes, by processes that have ended
         self._group = Group()
         self._watch: Stopwatch
@@ -78,7 +80,7 @@ class BotProcess:
     def _reset(self) -> None:
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
-        self._paused = False
+        self._paused = 0  # times
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
@@ -127,6 +129,10 @@ class BotProcess:
         return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 
     def _popen(self) -> subprocess.Popen[bytes]:
+        if self._has_started:  # what the process before has left is not for this one
+            for item in self.launch.folder.iterdir():
+                remove_tree(item)
+        self._has_started = True
         most = most_processes(hosted=self.launch.hosted) + _ABOVE * self.launch.contained
         self._group = make_group(self.launch.folder, self.limits.memory, most)
         process = self.launch.popen(self._group.joining)
@@ -136,13 +142,16 @@ class BotProcess:
     def pause(self) -> None:
         """Stop the processes of the bot until it is asked again.
 
-        So they can do nothing to another bot that is asked. In a pid namespace of their own
-        they cannot anyway, and go on.
+        So they can do nothing to another bot that is asked, and take no time from it. A second
+        call stops those that were started during the first.
         """
-        if self._process is None or self.launch.contained or self._paused:
-            return
-        self._paused = True
-        self._signal_all(signal.SIGSTOP)
+        if self._process is not None and self._paused < _PAUSES:
+            self._paused += 1
+            self._signal_all(signal.SIGSTOP)
+
+    def _resume(self) -> None:
+        self._paused = 0
+        self._signal_all(signal.SIGCONT)
 
     def _signal_all(self, number: int) -> None:
         assert self._process is not None
@@ -163,12 +172,12 @@ class BotProcess:
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them."""
         if self._paused and self._process is not None:
-            self._paused = False
             if self._ended_while_stopped():
                 forfeit = self._exit_forfeit()
-                forfeit.ended = "waiting"
+                if not self.launch.contained:  # nobody reaches it in a namespace of its own
+                    forfeit.ended = "waiting"
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
-            self._signal_all(signal.SIGCONT)
+            self._resume()
         self._watch.start()
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
@@ -284,6 +293,7 @@ class BotProcess:
     def dismiss(self, seconds: float) -> None:
         """Close the input of the process, which asks it to end, and wait for it so long."""
         if self._process is not None:
+            self._resume()
             self._pipes.close_input()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)

@@ -75,11 +75,17 @@ DENIED: Final[dict[str, tuple[int | None, int | None]]] = {
     "iopl": (172, None),
     "ioperm": (173, None),
     "uselib": (134, None),
-    # memory that no limit counts, and where memory lies
+    # System V: memory that no limit counts
     "shmget": (29, 194),
     "shmat": (30, 196),
     "semget": (64, 190),
     "msgget": (68, 186),
+    # what two processes would see of each other through files that both can read
+    "flock": (73, 32),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
+    # memory that no limit counts, and where memory lies
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "mbind": (237, 235),
@@ -96,12 +102,16 @@ _SPECIAL = {
     "clone": (56, 220),
     "ioctl": (16, 29),
     "mmap": (9, 222),
+    "mremap": (25, 216),
+    "fcntl": (72, 25),
     "personality": (135, 92),
     "clone3": (435, 435),
 }
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020000  # the flags CLONE_NEW* of clone
 _MAP_SHARED, _MAP_ANONYMOUS, _MAP_GROWSDOWN = 0x01, 0x20, 0x100
+_MREMAP_DONTUNMAP = 0x4
+_LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1026)  # F_GETLK .. F_OFD_SETLKW, F_SETLEASE, F_NOTIFY
 _TERMINAL = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX, which type for the person at a terminal
 _PERSONALITIES = (0, 0xFFFFFFFF)  # the usual one, and the question which one it is
 
@@ -174,6 +184,12 @@ def _special_rules() -> dict[str, list[_Step]]:
             _Step(_EQUAL, _MAP_SHARED | _MAP_ANONYMOUS, 1, 0),
             allow,
             eperm,
+        ],
+        "mremap": [_argument(3), _Step(_ANY_BIT, _MREMAP_DONTUNMAP, 0, 1), eperm, allow],
+        "fcntl": [
+            _argument(1),
+            *(step for command in _LOCKS for step in (_Step(_EQUAL, command, 0, 1), eperm)),
+            allow,
         ],
         "personality": [
             _argument(0),

@@ -125,6 +125,49 @@ def test_a_process_that_cannot_start_is_started_twice(tmp_path: Path) -> None:
     assert 4 <= len(count.read_text()) <= 6
 
 
+def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
+    """Neither from its process, which is a new one, nor from the folder it may write to."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import os, pathlib\n"
+        "        diary = pathlib.Path(os.environ['HOME'], 'diary')\n"
+        "        assert not diary.exists()\n"
+        "        diary.write_text('I was here')\n"
+        "        os._exit(3)"
+    )
+    bot = resolve(str(write(tmp_path, "diary", body)), label="bot", lane="process")
+    games = played(bot, tmp_path / "games", pairs=1)
+    assert [game.fault and game.fault.kind for game in games] == ["crash"] * 2
+
+
+def test_a_refusal_is_a_fault_though_its_game_is_played_again(tmp_path: Path) -> None:
+    """It is for the evidence, where a program holds other games; the new process is honest."""
+    mark = tmp_path / "mark"
+    program = tmp_path / "twice.py"
+    program.write_text(TWICE.format(mark=str(mark)))
+    bot = resolve(f"bot=cmd:{shlex.quote(sys.executable)} {program}")
+    games = played(bot, tmp_path / "games")
+    assert [game.fault.kind for game in games if game.fault] == ["exception"]
+
+
+TWICE = """\
+import json, pathlib, sys
+mark = pathlib.Path({mark!r})
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {{"id": message["id"]}}
+    if message["type"] == "hello":
+        answer |= {{"ready": True, "games": 64}}
+    elif message["type"] == "choose":
+        answer["action"] = message["legal"][0]
+        if message["game"] == 1 and len(message["history"]) > 20 and not mark.exists():
+            mark.touch()
+            print("again", file=sys.stderr, flush=True)
+            answer = {{"id": message["id"], "error": "again"}}
+    print(json.dumps(answer), flush=True)
+"""
+
+
 @pytest.fixture
 def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let bots of the lane process see each other, as on a machine without bubblewrap."""

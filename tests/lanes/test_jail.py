@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,13 +16,15 @@ import pytest
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
+from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces, free_user
+from arena.lanes.cleanup import remove_tree
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.memory import find_below, read_usage
 from tests import rogues
+from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
-from tests.users import USERS, run_python
+from tests.users import IS_ROOT, USERS, run_python
 from tests.waiting import until
 
 LOOKS = rogues.FOLDER / "looks.sh"
@@ -215,3 +218,38 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
         for pid in (*find_below(process.pid), process.pid):
             subprocess.run(["kill", "-9", str(pid)], check=False)
         process.wait()
+
+
+def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one whose path is longer than the system takes."""
+    folder = tmp_path / "deep"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for _ in range(1500):
+        os.mkdir("deep")
+        os.chdir("deep")
+    os.chdir(tmp_path)
+    remove_tree(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root's jails have users of their own")
+def test_no_two_jails_of_a_worker_have_the_same_user() -> None:
+    """They would share one limit of processes."""
+    assert len({free_user() for _ in range(1000)}) == 1000
+
+
+@needs_jail
+def test_a_run_shows_what_its_config_declares_and_not_its_folder(tmp_path: Path) -> None:
+    """Paths are seen from the working folder of the command, which a worker has left."""
+    folder = project(tmp_path, "project")
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o755)
+    for part in ("data", "."):
+        (folder / part / "secret").touch()
+    bots = [{"bot": "cmd:./spy", "needs": ["./data"], "lane": "jail"}, "uniform"]
+    (folder / "cup.yaml").write_text(json.dumps({"bots": bots, "pairs": 1}))
+    run_command(folder, "run", "cup.yaml", "--quiet", "--workers", "1", "--out", "../out")
+    faults = (tmp_path / "out" / "faults.csv").read_text()
+    assert "data/secret" in faults
+    assert faults.replace("data/secret", "").count("secret") == 0

@@ -149,9 +149,11 @@ class BotProcess:
             self._paused += 1
             self._signal_all(signal.SIGSTOP)
 
-    def _resume(self) -> None:
-        self._paused = 0
-        self._signal_all(signal.SIGCONT)
+    def resume(self) -> None:
+        """Let the processes of the bot go on."""
+        if self._process is not None and self._paused:
+            self._paused = 0
+            self._signal_all(signal.SIGCONT)
 
     def _signal_all(self, number: int) -> None:
         assert self._process is not None
@@ -177,7 +179,7 @@ class BotProcess:
                 if not self.launch.contained:  # nobody reaches it in a namespace of its own
                     forfeit.ended = "waiting"
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
-            self._resume()
+            self.resume()
         self._watch.start()
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
@@ -293,7 +295,6 @@ class BotProcess:
     def dismiss(self, seconds: float) -> None:
         """Close the input of the process, which asks it to end, and wait for it so long."""
         if self._process is not None:
-            self._resume()
             self._pipes.close_input()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)

@@ -156,10 +156,20 @@ if find_pid_namespaces() is None:
 needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason=NO_JAIL)
 
 
+LIKE_OTHERS = {*rogues.ILLEGAL, *rogues.RAISING} - {"answers_99", "raises_boom", "raises_shout"}
+
+
+def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a case: the study has those that differ little from others."""
+    return [needs_jail][lane != "jail" :] + [pytest.mark.study] * (
+        name in LIKE_OTHERS and lane != "inproc"
+    )
+
+
 def in_lanes(expected: dict[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
     """Return a case for each rogue and lane."""
     return [
-        pytest.param(name, lane, kind, id=f"{name}-{lane}", marks=[needs_jail][lane != "jail" :])
+        pytest.param(name, lane, kind, id=f"{name}-{lane}", marks=marks(name, lane))
         for name, kinds in expected.items()
         for lane, kind in zip(lanes, kinds, strict=True)
     ]

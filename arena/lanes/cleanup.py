@@ -80,10 +80,11 @@ def remove_tree(path: Path) -> None:
             os.chmod(folder, stat.S_IRWXU)
             with os.scandir(folder) as items:
                 folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
-    done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
-    if done.returncode:
-        with suppress(RecursionError):
-            shutil.rmtree(path, ignore_errors=True)
+    with suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):  # a file, or deeper than Python goes
+        if path.exists():
+            subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:

@@ -205,6 +205,10 @@ IN_THE_STUDY = {
     *rogues.RAISING.keys() - {"raises_boom", "raises_unspeakable"},
     *("draws_from_numpy", "depends_on_the_system", "reads_frames", "reads_gc", "closes_stdout"),
     *("reads_opponent", "litters", "leaves_process", "tampers", "says_100_mb_of_errors"),
+    *("kills_itself", "crashes", "sleeps", "swallows", "bends_in_child", "bends_in_grandchild"),
+    *("bends_in_thread", "forks_away", "depends_on_the_clock"),
+    *rogues.COMMANDS.keys()
+    - {"says_other_moves_later", "says_rubbish", "says_not_ready", "says_exits", "says_nothing"},
 }
 """Rogues like others, whose lanes test_rogues.py tries all the same."""
 

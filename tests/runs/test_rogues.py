@@ -161,9 +161,8 @@ LIKE_OTHERS = {*rogues.ILLEGAL, *rogues.RAISING} - {"answers_99", "raises_boom",
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: the study has those that differ little from others."""
-    return [needs_jail][lane != "jail" :] + [pytest.mark.study] * (
-        name in LIKE_OTHERS and lane != "inproc"
-    )
+    is_like_others = (name in LIKE_OTHERS and lane != "inproc") or (name in SAID and lane == "jail")
+    return [needs_jail][lane != "jail" :] + [pytest.mark.study] * is_like_others
 
 
 def in_lanes(expected: dict[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:

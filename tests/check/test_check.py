@@ -495,12 +495,15 @@ def test_games_part_where_one_ends() -> None:
 
 
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
-    """Ctrl-C in the middle of a check: status 130, no traceback, no process."""
+    """Ctrl-C in the middle of a check: status 130, no traceback, no process.
+
+    In the jail the bot could not tell that it has been asked.
+    """
     asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
     body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
     rogues.write(tmp_path, "loops", body)
     process = subprocess.Popen(
-        [sys.executable, "-m", "arena", "check", "loops.py"],
+        [sys.executable, "-m", "arena", "check", "loops.py", "--lane", "process"],
         cwd=tmp_path,
         env=os.environ | {"TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,

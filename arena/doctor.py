@@ -116,8 +116,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
     from arena.entries.resolve import resolve
     from arena.lanes.holds import describe_shown
 
-    entry = resolve(spec, lane="jail")
-    for path in describe_shown(entry):
+    for path in describe_shown(resolve(spec, lane="jail")):
         yield Finding("can be read", None, path)
 
 

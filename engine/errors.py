@@ -11,6 +11,8 @@ EngineError
 
 from __future__ import annotations
 
+_LONGEST = 80  # characters of a value in a message
+
 
 class EngineError(Exception):
     """Any error the engine raises on purpose."""
@@ -46,3 +48,16 @@ class AfterEnd(IllegalAction):
 
 class RecordError(EngineError, ValueError):
     """A text that is not a game record."""
+
+
+def show(value: object) -> str:
+    """Return the value as text for a message, shortened if it is long.
+
+    >>> show("x" * 5), len(show("x" * 100))
+    ("'xxxxx'", 83)
+    """
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
+        return "a value too long to print"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from engine.cards import CHARS, CITY, KINDS, MOST_COPIES, SUPPORTS, UNIT, Pack, pack_of
-from engine.errors import RulesError
+from engine.errors import RulesError, show
 
 TieBreak: TypeAlias = Literal["cities", "supports"]
 _TIEBREAKS = ("cities", "supports")
 _MOST = 1000
-_LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +91,11 @@ cards, but the copies add up to 45
         4
         """
         if not isinstance(changes, dict):
-            raise RulesError(f"rules must be a mapping of names to numbers, not {_show(changes)}")
+            raise RulesError(f"rules must be a mapping of names to numbers, not {show(changes)}")
         for name in changes:
             if name not in RULE_NAMES:
                 raise RulesError(
-                    f"unknown rule {_show(name)}; the rules are {', '.join(RULE_NAMES)}"
+                    f"unknown rule {show(name)}; the rules are {', '.join(RULE_NAMES)}"
                 )
         return cls(**changes) if changes else STANDARD
 
@@ -112,18 +111,9 @@ RULE_NAMES = tuple(entry.name for entry in fields(Rules) if entry.init)
 """The names of the numbers that a variant may change."""
 
 
-def _show(value: object) -> str:
-    """Return the value as text for a message, shortened if it is long."""
-    try:
-        text = ascii(value)
-    except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
-        return "a value too long to print"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
 def _as_tuple(name: str, value: object) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
-        raise RulesError(f"{name} must be a list of whole numbers: {_show(value)}")
+        raise RulesError(f"{name} must be a list of whole numbers: {show(value)}")
     return tuple(value)
 
 
@@ -138,16 +128,14 @@ def _check_numbers(rules: Rules) -> None:
         value, least = getattr(rules, name), lowest.get(name, 1)
         if not _is_int(value) or not least <= value <= _MOST:
             raise RulesError(
-                f"{name} must be a whole number from {least} to {_MOST}: {_show(value)}"
+                f"{name} must be a whole number from {least} to {_MOST}: {show(value)}"
             )
     _check_counts("copies", rules.copies, len(KINDS), MOST_COPIES)
     _check_counts("majority_values", rules.majority_values, len(SUPPORTS), _MOST)
     if not _is_int(rules.set_bonus) or abs(rules.set_bonus) > _MOST:
-        raise RulesError(
-            f"set_bonus must be a whole number up to {_MOST}: {_show(rules.set_bonus)}"
-        )
+        raise RulesError(f"set_bonus must be a whole number up to {_MOST}: {show(rules.set_bonus)}")
     if rules.tiebreak not in _TIEBREAKS:
-        raise RulesError(f"tiebreak must be 'cities' or 'supports': {_show(rules.tiebreak)}")
+        raise RulesError(f"tiebreak must be 'cities' or 'supports': {show(rules.tiebreak)}")
 
 
 def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) -> None:
@@ -155,7 +143,7 @@ def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) ->
         order = " ".join(CHARS[:length])
         raise RulesError(
             f"{name} must be {length} whole numbers from 0 to {most}, for {order}: "
-            f"{_show(list(values))}"
+            f"{show(list(values))}"
         )
 
 

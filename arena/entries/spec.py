@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.errors import InputError
+from engine.errors import show
 
 COMMAND = "cmd:"
 PERSON = "human"
 
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
-_MOST_SPEC = 4000  # longer parameters belong into a config
 _MOST_SHOWN = 80
+_MOST_SPEC = 4000  # longer parameters belong into a config
 
 
 class Spec(NamedTuple):
@@ -118,7 +119,7 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
             json.dumps({name: value}, allow_nan=False, ensure_ascii=False).encode()
         except (TypeError, ValueError, RecursionError):
             raise InputError(
-                f"bot {spec!r}: parameter {name}={_show(value)}: only numbers, texts, true, false, "
+                f"bot {spec!r}: parameter {name}={show(value)}: only numbers, texts, true, false, "
                 f"null, and lists and mappings of these, the keys being texts"
             ) from None
     kept: dict[str, Any] = json.loads(json.dumps(params))
@@ -155,15 +156,6 @@ def _check_text(text: str) -> None:
     except UnicodeEncodeError as error:
         bad = text[error.start : error.end]
         raise InputError(f"bot {text!r}: {bad!a} cannot be written as UTF-8") from None
-
-
-def _show(value: object) -> str:
-    """Return a value as text for a message."""
-    try:
-        text = ascii(value)
-    except (ValueError, RecursionError):  # an int of thousands of digits, a list in itself
-        return "a value too long to print"
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _write_params(params: dict[str, Any]) -> str:

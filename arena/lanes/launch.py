@@ -32,9 +32,9 @@ class Launch(NamedTuple):
     """How to start a process: its words, its environment, and its folder.
 
     `jailed` is whether it is in a jail, `contained` whether its processes have a pid
-    namespace of their own. `hosted` is whether it runs our own host, which can be believed
-    what it says of the bot's time and faults. `user` is the number of the user that it
-    becomes, 0 for its starter's; `filter` is for its system calls.
+    namespace of their own. `hosted` is whether it runs our own host, which names more kinds
+    of faults and tells the output of one game from another's. `user` is the number of the
+    user that it becomes, 0 for its starter's; `filter` is for its system calls.
     """
 
     words: list[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -51,6 +51,12 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
         return msgspec.json.decode(text, type=wanted)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise InputError(f"{option}: {error}") from None
+
+
+def warn(problems: Iterable[str]) -> None:
+    """Print a line for each bot that does not load."""
+    for problem in problems:
+        click.echo(f"warning: {problem}; its games are forfeits", err=True)
 
 
 def count_cores() -> int:

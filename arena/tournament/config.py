@@ -18,6 +18,7 @@ from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.document import MOST_BYTES, parse
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, Workers
+from arena.tournament.tournament import Tournament
 from engine import Rules
 from engine.errors import RulesError
 
@@ -80,6 +81,29 @@ def read(path: Path) -> Config:
             f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
         )
     return msgspec.structs.replace(config, name=name)
+
+
+def make_tournament(
+    config: Config,
+    more: Sequence[str] = (),
+    *,
+    seed: int | None = None,
+    pairs: int | None = None,
+    lane: str | None = None,
+) -> Tournament:
+    """Return the tournament of a config, with some more bots and other numbers.
+
+    Raises InputError, which names the place of a bot that cannot be found.
+    """
+    return Tournament(
+        config.name,
+        config.seed if seed is None else seed,
+        pairs or config.pairs,
+        resolve_bots(config, more, lane),
+        config.game_rules(),
+        config.limits,
+        config.max_faults,
+    )
 
 
 def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:

@@ -189,7 +189,7 @@ ARENA = [
     ),
     Fault(
         "--seed 0 taken for no seed",
-        "arena/cli/playing.py",
+        "arena/tournament/config.py",
         "config.seed if seed is None else seed",
         "seed or config.seed",
         "tests/cli/test_playing.py::test_the_seed_of_the_command_line_wins_over_the_configs",

@@ -1,0 +1,94 @@
+"""`arena game`: one game of a run, played again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from arena.cli.options import LANE, SEED, parse_json, warn
+from arena.errors import InputError
+from arena.tournament.bounds import MOST_PAIRS
+
+
+@click.command()
+@click.argument("bot")
+@click.argument("opponent")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
+@click.option(
+    "--pair",
+    type=click.IntRange(0, MOST_PAIRS - 1),
+    default=0,
+    show_default=True,
+    help="Which deal.",
+)
+@click.option(
+    "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
+)
+@click.option("--lane", "lanes", type=LANE, multiple=True, help="For both, or for each.")
+@click.option("--needs", multiple=True, help="A JSON list of paths, for both or for each.")
+@click.option(
+    "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
+)
+@click.option("--rules", default="{}", help="Numbers of the rules to change, as JSON.")
+@click.option("--limits", default="{}", help="Seconds and memory, as JSON.")
+def game(
+    bot: str,
+    opponent: str,
+    seed: int,
+    pair: int,
+    seat: int,
+    lanes: Sequence[str],
+    needs: Sequence[str],
+    labels: Sequence[str],
+    rules: str,
+    limits: str,
+) -> None:
+    """Play one game of a run again, and print its record; a fault with its evidence.
+
+    The labels of the bots, the seed, the pair and the seat decide the deal. The record
+    goes to standard output, ready for `arena show -`.
+
+    \b
+    Example:
+      arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
+    """
+    from arena.entries.resolve import resolve
+    from arena.executors.local import LocalExecutor
+    from arena.lanes.limits import Limits
+    from arena.runs.prepare import prepare
+    from arena.runs.rerun import describe_fault, play_again, to_json
+    from arena.tournament.tournament import Tournament
+    from engine import Rules
+    from engine.errors import RulesError
+
+    both = zip(
+        (bot, opponent),
+        _for_each("label", labels),
+        _for_each("lane", lanes),
+        (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
+        strict=True,
+    )
+    entries = [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
+    try:
+        changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
+    except RulesError as error:
+        raise InputError(f"--rules: {error}") from None
+    allowed = parse_json("--limits", limits, Limits)
+    tournament = Tournament("game", seed, pair + 1, entries, changed, allowed)
+    warn(prepare(tournament))
+    again = play_again(tournament, pair, seat, LocalExecutor(1))
+    for line in describe_fault(again):
+        click.echo(line, err=True)
+    click.echo(to_json(again))
+
+
+def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:
+    """Return one value for each of two bots; no value is None for both."""
+    if len(values) > 2 or (name == "label" and len(values) == 1):
+        raise InputError(f"--{name}: give it twice, once for each bot")
+    return (*values, *values)[:2] if values else (None, None)
+
+
+COMMANDS: list[click.Command] = [game]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,16 @@ import click
 
 from arena.cli import person
 from arena.cli.options import (
+    AGAINST,
     NAMES,
     PAIRS,
     PATH,
+    REPLACE,
     add_run_options,
     count_cores,
     warn,
 )
-from arena.errors import InputError
+from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
     from arena.runs.run import Results
@@ -30,11 +33,14 @@ _GAMES = click.IntRange(1, 1_000)
 @click.argument("config", type=PATH)
 @click.option("--pairs", type=PAIRS, help="Deals for each two bots, each played twice.")
 @click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
+@AGAINST
+@REPLACE
 @add_run_options
 def run(
     config: Path,
     pairs: int | None,
     more: Sequence[str],
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -57,7 +63,7 @@ def run(
     settings = read(config)
     how["workers"] = how["workers"] or settings.workers
     try:
-        tournament = make_tournament(settings, more, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
@@ -79,12 +85,15 @@ def run(
     show_default=True,
     help="With `human`: what the cards are called.",
 )
+@AGAINST
+@REPLACE
 @add_run_options
 def play(
     bots: Sequence[str],
     pairs: int,
     games: int,
     names: str,
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -111,8 +120,8 @@ def play(
         person.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
         return
     person.refuse_options("games", "names", why="only for a game with a person")
-    entries = [resolve(spec, lane=lane) for spec in bots]
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
+    entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
     _play(tournament, prepare(tournament), out, **how)
 
 
@@ -123,6 +132,7 @@ def _play(
     *,
     workers: int | None,
     fresh: bool,
+    replace: bool,
     verbose: bool,
     quiet: bool,
 ) -> None:
@@ -144,9 +154,23 @@ def _play(
             click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    results = run(tournament, LocalExecutor(workers or count_cores()), folder, shown)
+    executor = LocalExecutor(workers or count_cores())
+    try:
+        results = run(tournament, executor, folder, shown, replace=replace)
+    except ChangedBots as changed:
+        if not _agrees_to_replace(changed):
+            raise
+        results = run(tournament, executor, folder, shown, replace=True)
     if not quiet:
         _report(results, tournament, out)
+
+
+def _agrees_to_replace(changed: ChangedBots) -> bool:
+    """Ask whether the games of changed bots are to be played again, where somebody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    click.echo(str(changed).partition("; --replace")[0], err=True)
+    return click.confirm("Delete their games, and play them again?", err=True)
 
 
 def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:

@@ -25,7 +25,7 @@ from arena.games.match import (
 )
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.timing import Timing
-from arena.lanes.faults import Forfeit
+from arena.lanes.faults import KILLED, Forfeit
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
@@ -37,6 +37,8 @@ from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
 _TRIALS = 6  # times that a game is played whose process ends at another decision each time
+_SURE = 2  # ends at one decision, the first of them perhaps with other games in play
+_SURE_IF_KILLED = 4  # as many kills from outside hardly hit one decision, or one start
 _MOST_ENDED = 20  # times that the end of a bot's process may come from outside, in one worker
 
 
@@ -214,19 +216,22 @@ class Worker:
         """Return the end of a game, played again by itself where that is in doubt.
 
         A process may have been ended from outside. So it is the bot's fault only if it ends
-        twice at the same decision of a game that is played by itself. The processes of the
+        again at the same decision of a game that is played by itself. The processes of the
         others are stopped meanwhile where they could reach it.
         """
+        ends = Counter[bytes]()
         for _ in range(_TRIALS):
-            if before is not None and not (before.ended and self._is_forgiven(fixture, before)):
-                return before
+            if before is not None:
+                ends[bytes(before.state.history)] += 1
+                if not (before.ended and self._is_forgiven(fixture, before)):
+                    return before
             for label in fixture.pairing:  # a bot has no memory of what is played again
                 if (label, fixture.seat) in self.processes:
                     self.processes[label, fixture.seat].kill()
             (finished,) = play_together([self._asking(chunk, fixture, draw)])
             assert finished is not None
-            again = before is not None and before.state.history == finished.state.history
-            if finished.fault and (again or not finished.ended):
+            sure = ends[bytes(finished.state.history)] + 1 >= _wanted(finished)
+            if finished.fault and (sure or not finished.ended):
                 self.unsteady.add(fixture.labels[finished.guilty or 0])
                 return _blame(finished)
             before = finished
@@ -321,6 +326,12 @@ class Worker:
         state = State(draw.deal, self.tournament.rules)
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
+
+
+def _wanted(finished: Finished) -> int:
+    """Return how many ends at this decision make it the bot's fault."""
+    killed = finished.fault is not None and finished.fault.message.endswith(KILLED)
+    return _SURE_IF_KILLED if killed else _SURE
 
 
 def _blame(finished: Finished) -> Finished:

@@ -16,9 +16,7 @@ import engine
 from tests import ROOT
 
 PUBLIC = [
-    (package, name)
-    for package in (engine, arena)
-    for name in getattr(package, "__all__", ())
+    (package, name) for package in (engine, arena) for name in getattr(package, "__all__", ())
 ]
 ALIASES = ("Action", "Bot", "Kind", "Pack", "Seat")
 """Names of types that are not classes of ours: `Kind` is int."""

@@ -63,8 +63,8 @@ def try_in_another_project(bin_folder: Path, folder: Path, *how_to_check: str) -
 def _write_modules(python: Path, folder: Path) -> None:
     """Write a package bots, an engine.py, and a file for each module of the standard library.
 
-    Each ends the process that imports it, and leaves a mark. Left out is what Python has imported before a module
-    that it is to run with `-m`.
+    Each ends the process that imports it, and leaves a mark. Left out is what Python has
+    imported before a module that it is to run with `-m`.
     """
     (folder / "probe.py").write_text("import sys\nprint(*sys.modules)")
     loaded = run([python, "-m", "probe"], folder).split()

@@ -19,8 +19,12 @@ def _leave_working_folder() -> None:
     A bot called random.py would be imported by the standard library, and a folder bots/ in
     place of ours. A working folder that holds the arena itself stays.
     """
-    folder = os.path.dirname(os.path.dirname(__file__))
-    if not sys.flags.safe_path and sys.path[0] == os.getcwd() != folder:
+    try:
+        working_folder = os.getcwd()
+    except OSError:  # it was removed
+        return
+    own = os.path.dirname(os.path.dirname(__file__))
+    if not sys.flags.safe_path and sys.path[0] == working_folder != own:
         del sys.path[0]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
 from arena.entries.lane import Lane
-from arena.entries.resolve import resolve
+from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
@@ -61,25 +61,42 @@ def read(path: Path) -> Config:
 
     Raises InputError, which names the file and the place in it.
     """
+    data = read_data(path)
+    try:
+        return convert(data, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def read_data(path: Path) -> Any:
+    """Return the data of a YAML file, whatever it is.
+
+    Raises InputError, which names the file.
+    """
     try:
         data = parse(read_file(path, MOST_BYTES))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     if data is None:
         raise InputError(f"{path}: the file is empty")
+    return data
+
+
+def convert(data: Any, name: str) -> Config:
+    """Return the config of some data, with this name unless it gives one.
+
+    Raises InputError, which names the place in the data.
+    """
     try:
         config = msgspec.convert(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {_place_first(str(error))}") from None
+        raise InputError(_place_first(str(error))) from None
     except RulesError as error:
-        raise InputError(f"{path}: rules: {error}") from None
-    has_name = isinstance(data, dict) and "name" in data
-    name = config.name if has_name else path.stem
+        raise InputError(f"rules: {error}") from None
+    name = config.name if isinstance(data, dict) and "name" in data else name
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
-        )
+        raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
     return msgspec.structs.replace(config, name=name)
 
 
@@ -90,23 +107,30 @@ def make_tournament(
     seed: int | None = None,
     pairs: int | None = None,
     lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    Raises InputError, which names the place of a bot that cannot be found.
+    `objects` are the classes and functions that specs of the config stand for. Raises InputError,
+    which names the place of a bot that cannot be found.
     """
     return Tournament(
         config.name,
         config.seed if seed is None else seed,
         pairs or config.pairs,
-        resolve_bots(config, more, lane),
+        resolve_bots(config, more, lane, objects),
         config.game_rules(),
         config.limits,
         config.max_faults,
     )
 
 
-def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+def resolve_bots(
+    config: Config,
+    more: Sequence[str] = (),
+    lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
+) -> list[Entry]:
     """Return the config's bots, and then the bots of some more specs.
 
     A bot's lane is the one passed here, or else its own, or else the config's. Raises
@@ -118,7 +142,8 @@ def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = No
             bot = BotEntry(bot)
         try:
             lane_of_bot = lane or bot.lane or config.lane
-            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs))
+            code = objects.get(bot.bot) if objects else None
+            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs, code))
         except InputError as error:
             raise InputError(f"bots[{index}]: {error}") from None
     return entries + [resolve(spec, lane=lane or config.lane) for spec in more]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Iterator, Mapping
+from inspect import ismemberdescriptor
 from types import ModuleType
 from typing import Any
 
@@ -71,8 +72,30 @@ class _Bundle:
         if kind is not thing and namespace.get(own, thing) is not thing:
             raise Unshippable(f"{name!r} is made by a call, and not by a decorator")
         if self._bind(own, thing):
-            self._add(read_definition(kind) or rebuild_definition(kind), namespace, own)
+            definition = read_definition(kind)
+            if definition is None:
+                definition = rebuild_definition(kind)
+                if kind is not thing:
+                    raise Unshippable(f"{own} has a decorator, and its source cannot be found")
+            self._add(definition, namespace, own)
+            if isinstance(kind, type):
+                self._set_attributes(kind, definition)
         return own
+
+    def _set_attributes(self, kind: type, definition: Definition) -> None:
+        """Give a class the plain values that were set after its statement."""
+        for name, value in vars(kind).items():
+            is_hidden = name.startswith("__") or name == "_abc_impl" or ismemberdescriptor(value)
+            if is_hidden or (name not in definition.values and name in definition.binds):
+                continue
+            place = f"{kind.__name__}.{name}"
+            try:
+                text = write_literal(value)
+                if text != write_literal(definition.values.get(name, ...)):
+                    self.statements.append(f"{place} = {text}")
+            except Unshippable as refusal:
+                if not definition.decorated and definition.values.get(name) is not ...:
+                    raise Unshippable(f"{place} was set to {refusal}") from None
 
     def _add(self, definition: Definition, namespace: Mapping[str, Any], user: str) -> None:
         self.future |= definition.future

@@ -21,7 +21,6 @@ _OPTIMIZED = 1  # in a code's flags: a function's, and not a class's
 _READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _AT_ONCE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>")
 _IMPORTS = "import marshal as _marshal, types as _types"
-_LOST = "its source cannot be found; write it into a file, or run the program from one"
 
 
 def rebuild_definition(thing: Thing) -> Definition:
@@ -43,6 +42,7 @@ def rebuild_definition(thing: Thing) -> Definition:
         frozenset(eager),
         frozenset((at_once | later) - eager),
         attributes=frozenset(name for part in _all_codes(code) for name in part.co_names),
+        values={i.argval: ... for i in dis.get_instructions(code) if i.opname == "STORE_NAME"},
     )
 
 
@@ -57,19 +57,27 @@ def _rebuild_function(function: FunctionType) -> str:
 
 def _rebuild_class(thing: type, body: CodeType) -> tuple[str, set[str]]:
     if type(thing) not in {type, *map(type, thing.__bases__)}:
-        raise Unshippable(f"it has the metaclass {type(thing).__name__}, and {_LOST}")
+        raise _lost(thing, "a metaclass")
     if any(function.__code__ not in body.co_consts for function in own_functions(thing)):
-        raise Unshippable(f"it has functions that are not in its class statement, and {_LOST}")
+        raise _lost(thing, "functions that are not in the class statement")
     namespace = vars(sys.modules[thing.__module__])
     names = []
     for base in thing.__bases__:
         known = [name for name, value in namespace.items() if value is base]
         if base is not object and not known:
-            raise Unshippable(f"its base class {base.__name__} has no name, and {_LOST}")
+            raise _lost(thing, "a base class without a name")
         names += known[:1]
     function = f"_types.FunctionType({_load(body)}, globals())"
     words = ", ".join([function, repr(thing.__name__), *names])
     return f"{thing.__name__} = __build_class__({words})", set(names)
+
+
+def _lost(thing: Thing, reason: str = "") -> Unshippable:
+    has = f", and it has {reason}" if reason else ""
+    return Unshippable(
+        f"the source of {thing.__name__} cannot be found{has}; write it into a file, or run the "
+        f"program from one"
+    )
 
 
 def _load(code: CodeType) -> str:
@@ -84,9 +92,9 @@ def _find_body(thing: type) -> CodeType:
         if frame.f_globals is namespace and frame.f_code.co_name == "<module>":
             for code in _all_codes(frame.f_code):
                 is_class = not code.co_flags & _OPTIMIZED and code.co_qualname == thing.__qualname__
-                if is_class and all(function in code.co_consts for function in functions):
+                if is_class and (not functions or {*functions} & {*code.co_consts}):
                     return code
-    raise Unshippable(_LOST)
+    raise _lost(thing)
 
 
 def _frames() -> Iterator[FrameType]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from types import FunctionType
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +17,8 @@ class Definition(NamedTuple):
 
     `eager` are those that the statement itself needs, `lazy` those that it needs when it is
     called, `optional` are in annotations that nobody evaluates. `attributes` are names after a
-    dot. `future` is whether its annotations are not evaluated.
+    dot. `future` is whether its annotations are not evaluated. `binds` are the names that a class
+    statement binds, and `values` those that it binds to plain values, or to ... if unknown.
     """
 
     text: str
@@ -25,6 +27,9 @@ class Definition(NamedTuple):
     optional: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     future: bool = False
+    binds: frozenset[str] = frozenset()
+    values: Mapping[str, object] = {}
+    decorated: bool = False
 
 
 def own_functions(thing: Thing) -> list[FunctionType]:
@@ -55,7 +60,10 @@ def check_kind(thing: object) -> Thing:
     """
     function = thing if isinstance(thing, type) else inspect.unwrap(thing)  # type: ignore[arg-type]
     if not isinstance(function, type | FunctionType):
-        raise Unshippable(f"it is a {type(thing).__name__}, and neither a class nor a function")
+        raise Unshippable(
+            f"it is an object of the type {type(thing).__name__}; only a class or a function can "
+            f"be sent, with `params` for its parameters"
+        )
     if function.__name__ == "<lambda>":
         raise Unshippable("a lambda has no name; write it with def")
     return function

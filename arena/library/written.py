@@ -7,6 +7,7 @@ import linecache
 import symtable
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -64,11 +65,15 @@ def read_definition(thing: Thing) -> Definition | None:
         frozenset(_names(annotations)),
         frozenset(n.attr for n in ast.walk(place.node) if isinstance(n, ast.Attribute)),
         future,
+        frozenset(table.get_identifiers()),
+        dict(_values(place.node)),
+        bool(place.node.decorator_list),
     )
 
 
 def _find(thing: Thing) -> _Place | None:
     functions = [function for function in own_functions(thing) if not is_generated(function)]
+    changed: _Place | None = None
     for filename in dict.fromkeys(_files(thing, functions)):
         lines = linecache.getlines(filename, vars(sys.modules.get(thing.__module__, object)))
         try:
@@ -79,6 +84,10 @@ def _find(thing: Thing) -> _Place | None:
             place = _Place(filename, lines, tree, node)
             if name == thing.__qualname__ and _fits(thing, place, functions):
                 return place
+            if name == thing.__qualname__ and isinstance(thing, type):
+                changed = place
+    if changed is not None:
+        _check_functions(thing, changed)
     return None
 
 
@@ -124,7 +133,8 @@ def _check_functions(thing: Thing, place: _Place) -> None:
     """Make sure that the functions of a class are those of its source."""
     for function in own_functions(thing):
         if not is_generated(function) and not _is_inside(place, function):
-            raise Unshippable(f"its {function.__code__.co_name} is not in its class statement")
+            name = f"{thing.__name__}.{function.__code__.co_name}"
+            raise Unshippable(f"{name} is not in the class statement, but was set after it")
 
 
 def _find_table(place: _Place) -> tuple[list[symtable.SymbolTable], symtable.SymbolTable]:
@@ -187,6 +197,17 @@ def _annotation(node: ast.AST) -> ast.AST | None:
         return node.returns
     annotation: Any = getattr(node, "annotation", None)
     return annotation if isinstance(annotation, ast.AST) else None
+
+
+def _values(node: _Node) -> Iterator[tuple[str, object]]:
+    """Yield what a class statement binds to plain values, with their names."""
+    for part in node.body:
+        targets = part.targets if isinstance(part, ast.Assign) else [getattr(part, "target", None)]
+        value: ast.AST | None = getattr(part, "value", None)
+        if isinstance(part, ast.Assign | ast.AnnAssign) and value is not None:
+            with suppress(ValueError, TypeError, RecursionError, MemoryError):
+                plain = ast.literal_eval(value)
+                yield from ((t.id, plain) for t in targets if isinstance(t, ast.Name))
 
 
 def _names(nodes: Iterator[ast.AST] | list[ast.AST]) -> set[str]:

@@ -38,13 +38,15 @@ def outputs_of(cell: Any) -> str:
 def test_the_tour_goes_from_the_first_game_to_a_plot(cells: list[Any]) -> None:
     """Its first cells show a game, its last ones are charts."""
     assert "greedy wins on points" in outputs_of(cells[1])
-    assert all("vegalite" in outputs_of(cell) for cell in cells[-2:])
+    assert all("vega" in outputs_of(cell) for cell in cells[-2:])
 
 
 def test_a_class_in_a_cell_plays_in_the_tour(cells: list[Any]) -> None:
     """It is in the table of the cell below it, and has forfeited no game."""
     (table,) = [cell for cell in cells if "patient" in cell.source and "arena.run" in cell.source]
-    html = next(out["data"]["text/html"] for out in table.outputs if "text/html" in out.get("data", ""))
+    html = next(
+        out["data"]["text/html"] for out in table.outputs if "text/html" in out.get("data", "")
+    )
     assert html.count("patient") == 3
     assert html.count("<td>0</td>") == 5
 

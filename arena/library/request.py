@@ -17,7 +17,7 @@ from engine import Rules
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
-_CALLER = 4  # frames from a warning to the program that called the library
+_CALLER = 3  # frames from a warning to the program that called the library
 
 
 def request(

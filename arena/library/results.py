@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.games.timing import Timing
 from arena.results.command import replay_commands
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from arena.results.files import Tables
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
+_MOST_TIMINGS = 1 << 20  # bytes: a thousand bots have 150 KB
 _NO_GAME = [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)]
 
 
@@ -53,9 +57,9 @@ class Results:
         self,
         tournament: Tournament,
         store: Store,
-        timings: Mapping[str, Timing] | Path | None = None,
+        timings: Mapping[str, Timing] | bytes | None = None,
     ) -> None:
-        """Take the games of a store; `timings` are those of the run, or the file that has them."""
+        """Take the games of a store; `timings` are those of the run, or its file's content."""
         self._tournament = tournament
         self._store = store
         self._timings = timings
@@ -115,17 +119,14 @@ class Results:
 
         from arena.statistics.tables import make_timings
 
-        if not isinstance(self._timings, Path):
+        if not isinstance(self._timings, bytes):
             return make_timings(self._timings or {}, self._tournament.labels)
-        columns = make_timings({}, []).columns
         try:
-            table = pd.read_csv(self._timings, keep_default_na=False)
-        except FileNotFoundError:  # before the end of the run
-            return pd.DataFrame(columns=columns)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self._timings}: {error}") from None
-        if [*table.columns] != [*columns]:
-            raise InputError(f"{self._timings}: not the columns of timings")
+            table = pd.read_csv(BytesIO(self._timings), keep_default_na=False)
+        except ValueError as error:
+            raise InputError(f"{TIMINGS}: {error}") from None
+        if [*table.columns] != [*make_timings({}, []).columns]:
+            raise InputError(f"{TIMINGS}: not the columns of timings")
         return table
 
     @cached_property
@@ -138,7 +139,8 @@ class Results:
             return Tables(*(table.iloc[:0] for table in vars(full).values()))
         met = {label for tally in self._tallies for label in pairings[tally.pairing]}
         labels = [label for label in self._tournament.labels if label in met]
-        return make_tables(pairings, labels, self._tallies, self._store.pair_totals())
+        made = make_tables(pairings, labels, self._tallies, self._store.pair_totals())
+        return replace(made, standings=made.standings.reset_index(drop=True))
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
         """Return the game of this pair in which `bot`, a label, sat in this seat.
@@ -217,6 +219,15 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     if store.manifest is None:
         raise InputError(f"{path}: no run has begun")
     try:
-        return Results(read_tournament(store.manifest), store, path / TIMINGS)
+        tournament = read_tournament(store.manifest)
     except InputError as error:
         raise InputError(f"{path / NAME}: {error}") from None
+    timings = path / TIMINGS
+    return Results(tournament, store, _content(timings) if timings.exists() else None)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return read_file(file, _MOST_TIMINGS)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None

@@ -35,7 +35,7 @@ DETERMINISTIC = ("manifest.json", "games.csv", "standings.csv", "head_to_head.cs
 class Mine:
     """Plays its last legal action."""
 
-    def __init__(self, setup: Any, depth: int = 1) -> None:
+    def __init__(self, _setup: Any, depth: int = 1) -> None:
         self.depth = depth
 
     def choose(self, view: Any, /) -> int:
@@ -45,7 +45,7 @@ class Mine:
 class Faulty(Mine):
     """Raises at once."""
 
-    def choose(self, view: Any, /) -> int:
+    def choose(self, _view: Any, /) -> int:
         raise ValueError("no idea")
 
 
@@ -105,8 +105,9 @@ def test_wrong_settings_raise_what_the_command_prints(
     assert printed.stderr == f"error: {of_file.value}\n"
     assert str(of_file.value) == f"wrong.yaml: {of_mapping.value}"
     if "pears" not in data:
-        with pytest.raises(InputError, match="^" + str(of_mapping.value)[:20].replace("(", r"\(")):
+        with pytest.raises(InputError) as of_keywords:
             run(**data)
+        assert str(of_keywords.value) == str(of_mapping.value)
 
 
 def test_without_a_folder_nothing_is_left_on_disk(
@@ -150,8 +151,6 @@ def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     assert manifest["bots"][0]["bot"] == "python:Mine"
     arena.run([Mine, "greedy"], pairs=1, out=folder, progress=False)
 
-    other = type("Mine", (Mine,), {})
-    other.__qualname__ = "Faulty"
     with pytest.raises(arena.InputError, match=r"bots\[0\].sha256"):
         arena.run([("Mine", Faulty), "greedy"], pairs=1, out=folder, progress=False)
 
@@ -282,11 +281,11 @@ def test_runs_in_threads_do_not_disturb_each_other() -> None:
 
 
 def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
-    """Without it nothing is printed, not even of a fault."""
-    arena.run([Faulty, "greedy"], pairs=1, progress=False)
+    """Without it nothing is printed, not even that a bot is out."""
+    arena.run([Faulty, "greedy"], pairs=1, max_faults=1, progress=False)
     assert capfd.readouterr() == ("", "")
-    arena.run([Faulty, "greedy"], pairs=1)
-    assert "Faulty forfeits (exception at ply 0)" in capfd.readouterr().err
+    arena.run([Faulty, "greedy"], pairs=1, max_faults=1)
+    assert "Faulty is out after 1 faults" in capfd.readouterr().err
 
 
 def test_in_a_notebook_the_bar_has_the_form_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,8 +301,8 @@ def test_in_a_notebook_the_bar_has_the_form_of_notebooks(monkeypatch: pytest.Mon
         assert bar.disable
 
 
-def test_one_game_is_that_of_a_run(tmp_path: Path) -> None:
-    """`play` gives the game of the same seed, labels, pair and seat, with the evidence of a fault."""
+def test_one_game_is_that_of_a_run() -> None:
+    """`play` gives the game of the same seed, labels, pair and seat, and says what went wrong."""
     results = arena.run(["greedy", Mine, Faulty], pairs=3, seed=7, progress=False)
     again = arena.play(Mine, "greedy", seed=7, pair=2, seat=1)
     assert again == results.game("Mine", "greedy", pair=2, seat=1)
@@ -316,7 +315,7 @@ def test_one_game_is_that_of_a_run(tmp_path: Path) -> None:
             arena.play(Mine, "greedy", **wrong)  # type: ignore[arg-type]
 
 
-def test_the_command_of_a_fault_plays_its_game_again(tmp_path: Path) -> None:
+def test_the_command_of_a_fault_plays_its_game_again() -> None:
     """For a class it is a call of the library, with all that decides the game."""
     bots: list[Any] = [("bad", {"bot": Faulty, "params": {"depth": 2}}), "greedy"]
     rules = {"tiebreak": "supports"}

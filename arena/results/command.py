@@ -56,8 +56,8 @@ def _call(tournament: Tournament, fixture: Fixture) -> str:
     words = [f"seed={tournament.seed}", f"pair={fixture.pair}", f"seat={fixture.seat}"]
     if changes := tournament.rules.changes():
         words.append(f"rules={changes!r}")
-    if tournament.limits != Limits():
-        words.append(f"limits={msgspec.structs.asdict(tournament.limits)!r}")
+    if (limits := tournament.limits) != Limits():
+        words.append(f"limits={msgspec.structs.asdict(limits)!r}")
     return f"arena.play({', '.join([*bots, *words])})"
 
 

@@ -23,7 +23,7 @@ from arena.cli.options import (
 from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
-    from arena.runs.run import Results
+    from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
 _GAMES = click.IntRange(1, 1_000)
@@ -158,13 +158,13 @@ def _play(
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     executor = LocalExecutor(workers or count_cores())
     try:
-        results = run(tournament, executor, folder, shown, replace=replace)
+        outcome = run(tournament, executor, folder, shown, replace=replace)
     except ChangedBots as changed:
         if not _agrees_to_replace(changed):
             raise
-        results = run(tournament, executor, folder, shown, replace=True)
+        outcome = run(tournament, executor, folder, shown, replace=True)
     if not quiet:
-        _report(results, tournament, out)
+        _report(outcome, tournament, out)
 
 
 def _agrees_to_replace(changed: ChangedBots) -> bool:
@@ -175,18 +175,18 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     return click.confirm("Delete their games, and play them again?", err=True)
 
 
-def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:
+def _report(outcome: Outcome, tournament: Tournament, folder: Path | None) -> None:
     from arena.results.summary import format_standings
 
-    rate = f"{results.played / results.seconds:,.0f} games/s"
-    kept = f", {results.kept:,} kept from before" if results.kept else ""
-    click.echo(f"{results.played:,} games in {results.seconds:.1f} s, {rate}{kept}")
-    for line in format_standings(results.standings):
+    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    click.echo(f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}")
+    for line in format_standings(outcome.standings):
         click.echo(line)
-    forfeits = int(results.standings["forfeits"].sum())
+    forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
-    for label in results.out:
+    for label in outcome.out:
         click.echo(f"{label} was out after {tournament.max_faults} faults")
     if folder:
         click.echo(f"results in {folder}/")

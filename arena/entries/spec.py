@@ -94,7 +94,9 @@ def default_label(target: str, params: dict[str, Any]) -> str:
         files = [word for word in words if _looks_like_a_file(word)]
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
-        stem = Path(target).stem if is_file(target) else target.rpartition(".")[2]
+        path = Path(target)
+        stem = path.name if target.endswith("/") else path.stem
+        stem = stem if is_file(target) else target.rpartition(".")[2]
     return write(stem, {name: params[name] for name in sorted(params)})
 
 

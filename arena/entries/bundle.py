@@ -12,6 +12,7 @@ import importlib
 import io
 import linecache
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec
@@ -27,6 +28,7 @@ MOST_DATA = 45 << 20
 MOST_FILES = 1000
 """Files and folders of a bot."""
 
+_MAIN = re.compile(r"[^./]+")
 _import = builtins.__import__
 
 
@@ -107,13 +109,10 @@ class Bundle:
 class Alone:
     """The loader of a bot that is one file, and has no file beside it."""
 
-    def __init__(self, filename: str) -> None:
-        self.filename = filename
-
     def get_data(self, path: str) -> bytes:
         """Raise FileNotFoundError, which says how a file gets into a bot."""
-        how = f"arena pack {self.filename} {path} -o packed.py"
-        raise FileNotFoundError(errno.ENOENT, f"a bot's file stands alone; {how}", path)
+        how = "a bot's file stands alone; `arena pack` puts others into it"
+        raise FileNotFoundError(errno.ENOENT, how, os.path.basename(path))
 
 
 def load(name: str, place: str, archive: bytes) -> ModuleType:
@@ -124,6 +123,8 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
     """
     files = read_archive(archive)
     main = next(iter(files)).removesuffix(".py")
+    if not _MAIN.fullmatch(main):
+        raise ImportError(f"a packed bot whose first file {main!r} is not beside the others")
     sys.meta_path.insert(0, Bundle(name, place, files))
     return importlib.import_module(name if main == "__init__" else f"{name}.{main}")
 

@@ -55,6 +55,8 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
             paths[name] = path
     if not main.endswith(".py"):
         raise InputError(f"{bot}: neither a folder nor a .py file")
+    if "." in main.removesuffix(".py"):
+        raise InputError(f"{bot}: a module has no dot in its name; rename it")
     if len(paths) > MOST_FILES:
         raise InputError(f"{bot}: more than {MOST_FILES:,} files")
     files = read_files(paths)

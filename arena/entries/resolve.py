@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bots
+from arena.entries.bundle import MAGIC
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
 from arena.entries.folder import find_files, find_main, read_files
@@ -112,12 +113,13 @@ def _of_path(target: str, params: dict[str, Any]) -> Entry:
     source, sha256 = _read_folder(path) if is_folder else _read_source(path)
     name = os.path.basename(os.path.abspath(path))
     stem = re.sub(r"\W", "_", Path(name).stem)
+    in_memory = source.startswith(MAGIC)  # its files have no place on a disk
     return Entry(
         label=default_label(f"{name}/" if is_folder else target, params),
         target=target,
         lane="process",
         module=f"_arena_bot_{stem}_{sha256[:12]}",
-        filename=target.rstrip("/") if is_folder else target,
+        filename=name if in_memory else target,
         sha256=sha256,
         source=source,
         params=params,

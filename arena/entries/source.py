@@ -41,7 +41,7 @@ def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
     """Return the module of a source, registered by its name as an import would."""
     module = types.ModuleType(name)
     module.__file__ = filename
-    module.__spec__ = ModuleSpec(name, Alone(filename), origin=filename)  # type: ignore[arg-type]
+    module.__spec__ = ModuleSpec(name, Alone(), origin=filename)  # type: ignore[arg-type]
     sys.modules[name] = module
     keep_lines(filename, source)
     exec(compile(source, filename, "exec"), module.__dict__)

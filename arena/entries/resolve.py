@@ -270,10 +270,9 @@ def _find_module(module: str, folders: Sequence[str]) -> Path | None:
     for name in filter(None, rest.split(".")):
         if spec is None or spec.submodule_search_locations is None:
             return None
-        package = f"{package}.{name}"
-        spec = importlib.machinery.PathFinder.find_spec(
-            package, list(spec.submodule_search_locations)
-        )
+        folders = list(spec.submodule_search_locations)
+        # without the names before it, which a namespace would look for among imported ones
+        spec = importlib.machinery.PathFinder.find_spec(name, folders)
     if spec is None or not spec.origin or not spec.has_location:
         return None
     return Path(spec.origin)

@@ -15,10 +15,10 @@ from arena.cli.options import PATH
 @click.option("--out", "-o", type=PATH, required=True, help="The file to write, such as packed.py.")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
-    """Write BOT, a file or a folder, and its FILES as one file that is a bot.
+    """Write BOT and its FILES as one Python file, which is a bot.
 
-    FILES are what the bot reads (weights) and modules that it imports; a folder stands for all
-    files in it. The same files give the same bytes. The bot reads a file with
+    BOT is a file or a folder. FILES are what it reads (weights) and modules that it imports; a
+    folder stands for all files in it. The same files give the same bytes. The bot reads a file with
     pkgutil.get_data(__name__, "weights.npz"), packed or not.
 
     \b

@@ -6,7 +6,6 @@ import base64
 import io
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -139,15 +138,14 @@ def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: boo
 
 def _replace(path: str, content: bytes) -> None:
     """Write a file beside its place first, so that it is never there in part."""
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as part:
-        try:
-            os.fchmod(part.fileno(), 0o644)
-            part.write(content)
-            part.flush()
-            os.replace(part.name, path)
-        except BaseException:
-            os.unlink(part.name)
-            raise
+    part = Path(f"{path}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def read_packed(source: bytes) -> tuple[bytes, bytes] | None:

@@ -207,7 +207,7 @@ class BotProcess:
             self._asked += 1
             lines.append(encode(message))
         self._pipes.send(b"".join(lines))
-        if self.hello in messages:
+        if messages[0] is self.hello:
             self._pipes.send(self.source)
 
     def forget_output(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,17 +11,19 @@ import click
 
 from arena.cli import person
 from arena.cli.options import (
+    AGAINST,
     NAMES,
     PAIRS,
     PATH,
+    REPLACE,
     add_run_options,
     count_cores,
     warn,
 )
-from arena.errors import InputError
+from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
-    from arena.runs.run import Results
+    from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
 _GAMES = click.IntRange(1, 1_000)
@@ -30,11 +33,14 @@ _GAMES = click.IntRange(1, 1_000)
 @click.argument("config", type=PATH)
 @click.option("--pairs", type=PAIRS, help="Deals for each two bots, each played twice.")
 @click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
+@AGAINST
+@REPLACE
 @add_run_options
 def run(
     config: Path,
     pairs: int | None,
     more: Sequence[str],
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -42,6 +48,7 @@ def run(
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
+    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder.
     The results go to results/NAME, the config's name. A run that was stopped goes on from
     where it was; one that is finished is not played again. Options override the config. A
     BOT is a name in bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with
@@ -49,15 +56,16 @@ def run(
 
     \b
     Example:
-      arena run configs/quickstart.yaml --pairs 50 --bot ./my_bot.py
+      arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.prepare import prepare
     from arena.tournament.config import make_tournament, read
+    from arena.tournament.shipped import find_config
 
-    settings = read(config)
+    settings = read(find_config(config))
     how["workers"] = how["workers"] or settings.workers
     try:
-        tournament = make_tournament(settings, more, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
@@ -79,12 +87,15 @@ def run(
     show_default=True,
     help="With `human`: what the cards are called.",
 )
+@AGAINST
+@REPLACE
 @add_run_options
 def play(
     bots: Sequence[str],
     pairs: int,
     games: int,
     names: str,
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -111,8 +122,8 @@ def play(
         person.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
         return
     person.refuse_options("games", "names", why="only for a game with a person")
-    entries = [resolve(spec, lane=lane) for spec in bots]
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
+    entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
     _play(tournament, prepare(tournament), out, **how)
 
 
@@ -123,6 +134,7 @@ def _play(
     *,
     workers: int | None,
     fresh: bool,
+    replace: bool,
     verbose: bool,
     quiet: bool,
 ) -> None:
@@ -144,23 +156,37 @@ def _play(
             click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    results = run(tournament, LocalExecutor(workers or count_cores()), folder, shown)
+    executor = LocalExecutor(workers or count_cores())
+    try:
+        outcome = run(tournament, executor, folder, shown, replace=replace)
+    except ChangedBots as changed:
+        if not _agrees_to_replace(changed):
+            raise
+        outcome = run(tournament, executor, folder, shown, replace=True)
     if not quiet:
-        _report(results, tournament, out)
+        _report(outcome, tournament, out)
 
 
-def _report(results: Results, tournament: Tournament, folder: Path | None) -> None:
+def _agrees_to_replace(changed: ChangedBots) -> bool:
+    """Ask whether the games of changed bots are to be played again, where somebody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    click.echo(str(changed).partition("; --replace")[0], err=True)
+    return click.confirm("Delete their games, and play them again?", err=True)
+
+
+def _report(outcome: Outcome, tournament: Tournament, folder: Path | None) -> None:
     from arena.results.summary import format_standings
 
-    rate = f"{results.played / results.seconds:,.0f} games/s"
-    kept = f", {results.kept:,} kept from before" if results.kept else ""
-    click.echo(f"{results.played:,} games in {results.seconds:.1f} s, {rate}{kept}")
-    for line in format_standings(results.standings):
+    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    click.echo(f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}")
+    for line in format_standings(outcome.standings):
         click.echo(line)
-    forfeits = int(results.standings["forfeits"].sum())
+    forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
-    for label in results.out:
+    for label in outcome.out:
         click.echo(f"{label} was out after {tournament.max_faults} faults")
     if folder:
         click.echo(f"results in {folder}/")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
-import importlib.machinery
 import os
 import pkgutil
 import re
@@ -24,11 +23,14 @@ from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
 from arena.entries.folder import find_files, find_main, read_files
 from arena.entries.identity import hash_files, hash_package, hash_source
 from arena.entries.lane import LANES
+from arena.entries.module import Location, find_module
 from arena.entries.needs import check_needs
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (
     COMMAND,
+    OBJECT,
     PERSON,
+    Spec,
     check_label,
     default_label,
     is_file,
@@ -49,6 +51,7 @@ def resolve(
     params: dict[str, Any] | None = None,
     lane: str | None = None,
     needs: Sequence[str] = (),
+    code: Code | None = None,
 ) -> Entry:
     """Return the entry of a spec.
 
@@ -56,15 +59,17 @@ def resolve(
     `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
     preceded by `label=`. A label and parameters that are passed here win over those of the
     text. The lane is the one passed here, or else the default for the kind of bot. `needs`
-    are files and folders that it may read in the lane jail. Raises InputError for a bot that
-    does not exist and for whatever the spec gets wrong.
+    are files and folders that it may read in the lane jail. A `code` is the bot's own, and the
+    text then only stands for it. Raises InputError for a bot that does not exist and for
+    whatever the spec gets wrong.
     """
-    spec = parse(text)
+    spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
+    text = spec.target if code else text
     if spec.target == PERSON:
         raise InputError(f"bot {text!r}: only `arena play human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
     of_target = _of_command if spec.target.startswith(COMMAND) else _of_python
-    entry = of_target(text, spec.target, merged)
+    entry = _of_code(code, merged) if code else of_target(text, spec.target, merged)
     label = spec.label if label is None else label
     if label is not None:
         entry = replace(entry, label=label)
@@ -86,12 +91,11 @@ def installed() -> list[tuple[str, str]]:
     return [(name, _first_line(name)) for name in _names()]
 
 
-class _Location(NamedTuple):
-    """Where a module is: its name and file, and the folder from which it is imported."""
+class Code(NamedTuple):
+    """The source of a class or function of a program: a bot's file that was never written."""
 
-    module: str
-    origin: Path
-    folder: Path
+    name: str
+    source: bytes
 
 
 def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
@@ -159,9 +163,9 @@ def _of_name(name: str, params: dict[str, Any]) -> Entry:
     )
 
 
-def _of_module(location: _Location, target: str, params: dict[str, Any]) -> Entry:
+def _of_module(location: Location, target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a module, which stays where it is installed."""
-    package = _package_of(location)
+    package = location.package
     if package is None:
         sha256 = hash_source(read_file(location.origin, MOST_PROGRAM), BOTS)
     else:
@@ -175,6 +179,22 @@ def _of_module(location: _Location, target: str, params: dict[str, Any]) -> Entr
         sha256=sha256,
         params=params,
         path=(str(location.folder),),
+    )
+
+
+def _of_code(code: Code, params: dict[str, Any]) -> Entry:
+    """Return the entry of a class or function."""
+    target = f"{OBJECT}{code.name}"
+    sha256 = hash_source(code.source, BOTS)
+    return Entry(
+        label=default_label(target, params),
+        target=target,
+        lane="process",
+        module=f"_arena_bot_{code.name}_{sha256[:12]}",
+        filename=f"<{code.name}>",
+        sha256=sha256,
+        source=code.source,
+        params=params,
     )
 
 
@@ -224,8 +244,12 @@ def _first_line(name: str) -> str:
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
-def _locate(target: str) -> _Location:
+def _locate(target: str) -> Location:
     """Return where the module of a `package.module` or of an entry point is."""
+    if target.startswith(OBJECT):
+        raise InputError(
+            "a class or function of a Python program, which only a program can pass to the arena"
+        )
     module = _entry_points().get(target, target)
     if "." not in target and module == target:
         near = difflib.get_close_matches(target, _names(), n=1)
@@ -233,24 +257,10 @@ def _locate(target: str) -> _Location:
         if os.path.isdir(target):
             hint = f"did you mean ./{target}/?"
         raise InputError(f"no bot {target!r} in bots/; {hint}")
-    origin = _find_module(module, [*sys.path, str(Path.cwd())])
-    if origin is None:
+    location = find_module(module, [*sys.path, str(Path.cwd())])
+    if location is None:
         raise InputError(f"no module {module!r}")
-    depth = module.count(".") + (origin.name == "__init__.py")
-    return _Location(module, origin, origin.absolute().parents[depth])
-
-
-def _package_of(location: _Location) -> Path | None:
-    """Return the folder of all that ships with a module, None for a module of no package.
-
-    It is that of the outermost package with an `__init__.py`. Where no package has one, it is
-    the folder of the module: around it others may have put theirs.
-    """
-    origin = location.origin.absolute()
-    around = origin.relative_to(location.folder).parents  # the innermost first
-    folders = [location.folder / folder for folder in around][:-1]
-    regular = [folder for folder in folders if (folder / "__init__.py").is_file()]
-    return regular[-1] if regular else folders[0] if folders else None
+    return location
 
 
 def _entry_points() -> dict[str, str]:
@@ -259,20 +269,3 @@ def _entry_points() -> dict[str, str]:
 
     points = metadata.entry_points(group=_GROUP)
     return {point.name: point.value.partition(":")[0] for point in points}
-
-
-def _find_module(module: str, folders: Sequence[str]) -> Path | None:
-    """Return the file of a module, found without running the packages around it."""
-    package, _, rest = module.partition(".")
-    spec = importlib.machinery.PathFinder.find_spec(package, folders)
-    for finder in sys.meta_path:  # finds a package that is installed for editing
-        spec = spec or finder.find_spec(package, None)
-    for name in filter(None, rest.split(".")):
-        if spec is None or spec.submodule_search_locations is None:
-            return None
-        folders = list(spec.submodule_search_locations)
-        # without the names before it, which a namespace would look for among imported ones
-        spec = importlib.machinery.PathFinder.find_spec(name, folders)
-    if spec is None or not spec.origin or not spec.has_location:
-        return None
-    return Path(spec.origin)

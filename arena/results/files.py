@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -14,7 +14,18 @@ from arena.results.folder import MANIFEST, TABLES, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
+from arena.statistics.rows import PairTotals, Tally
+from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the games of a run add up to."""
+
+    standings: pd.DataFrame
+    head_to_head: pd.DataFrame
+    win_types: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -28,20 +39,34 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    sides = tables.make_sides(pairings, store.tallies())
-    scores = tables.make_pair_scores(pairings, store.pair_totals())
-    standings = tables.make_standings(sides, scores, tournament.labels)
+    made = make_tables(pairings, tournament.labels, store.tallies(), store.pair_totals())
     command = replay_commands(tournament)
     writers: list[Writer] = [
         lambda file: rows.write_games(file, store.named_games(pairings)),
-        _csv(standings),
-        _csv(tables.make_head_to_head(sides, scores)),
-        _csv(tables.make_win_types(sides)),
+        _csv(made.standings),
+        _csv(made.head_to_head),
+        _csv(made.win_types),
         lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
     ]
     manifest = manifest_text(tournament.manifest())
     by_name = {MANIFEST: lambda file: file.write(manifest)}
-    return Files(standings, by_name | dict(zip(TABLES, writers, strict=True)))
+    return Files(made.standings, by_name | dict(zip(TABLES, writers, strict=True)))
+
+
+def make_tables(
+    pairings: Sequence[Pairing],
+    labels: Sequence[str],
+    tallies: Sequence[Tally],
+    totals: Sequence[PairTotals],
+) -> Tables:
+    """Return the tables of the games that are counted, in which each of these bots has played."""
+    sides = tables.make_sides(pairings, tallies)
+    scores = tables.make_pair_scores(pairings, totals)
+    return Tables(
+        tables.make_standings(sides, scores, labels),
+        tables.make_head_to_head(sides, scores),
+        tables.make_win_types(sides),
+    )
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,19 @@ from typing import Any
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
+from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
+from arena.results.manifest import manifest_text
+from arena.results.reading import copy
 from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
+from engine.state import Seat
 
 NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
-_VERSION = 2
+_VERSION = 3
 _PAGE = 4096
 _FETCHED = 1000
 _FRESH = "--fresh starts over"
@@ -56,15 +60,20 @@ class Store:
     an ArenaError that names the file.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, copied: bool = False) -> None:
         """Open the file, or make a new one where there is none or an empty one.
 
-        Raises InputError for a file that is damaged, or that is not a run's.
+        With `copied` the games that it has now are copied to a temporary file, and the file is
+        left as it is. Raises InputError for a file that is damaged, or that is not a run's.
         """
         self.path = path
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self._errors(InputError, f"; {_FRESH}" if exists else ""):
-            self._database = sqlite3.connect(path or "", isolation_level=None)
+            name = "" if path is None or copied else path
+            # one thread may play, and another one read what was played
+            self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+            if copied and path is not None:
+                copy(path, self._database)
             self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
             self._database.execute("PRAGMA cache_size = -16000")
             self._database.execute("PRAGMA trusted_schema = OFF")
@@ -108,11 +117,38 @@ class Store:
             manifest: str | None = self._one("SELECT value FROM run WHERE key = 'manifest'")
             return manifest
 
-    @manifest.setter
-    def manifest(self, text: str) -> None:
+    def find_changed(self, manifest: dict[str, Any]) -> dict[str, list[str]]:
+        """Return what differs, by label, for bots that were others when their games were played."""
+        with self._errors(InputError):
+            return extension.find_changed(self._database, manifest["bots"])
+
+    def begin(self, manifest: dict[str, Any]) -> None:
+        """Keep the manifest of the run whose games these are."""
         with self._errors():
-            self._database.execute("INSERT INTO run VALUES ('manifest', ?)", (text,))
+            self._set_manifest(manifest)
             self.commit()
+
+    def extend(
+        self,
+        manifest: dict[str, Any],
+        before: Sequence[Pairing],
+        after: Sequence[Pairing],
+        replaced: Collection[str] = (),
+    ) -> None:
+        """Make it the store of another run, with the games that both have; it happens as a whole.
+
+        `before` and `after` are the pairings of both; the games of `replaced` labels are
+        deleted.
+        """
+        with self._errors():
+            extension.rearrange(self._database, before, after, manifest["pairs"], replaced)
+            self._set_manifest(manifest)
+            self.commit()
+
+    def _set_manifest(self, manifest: dict[str, Any]) -> None:
+        extension.keep_bots(self._database, manifest["bots"])
+        text = manifest_text(manifest)
+        self._database.execute("INSERT OR REPLACE INTO run VALUES ('manifest', ?)", (text,))
 
     def add(self, played: Played) -> None:
         """Keep the games of a chunk."""
@@ -180,6 +216,11 @@ class Store:
         for row in self._rows(f"{_GAMES} WHERE fault <> '' {_IN_ORDER}"):
             result = _result(row)
             yield Fixture(pairings[row[0]], result.pair, result.seat), result
+
+    def game(self, pairing: int, pair: int, seat: Seat) -> GameResult | None:
+        """Return one game, None if it has not been played."""
+        where = "WHERE pairing = ? AND pair = ? AND seat = ?"
+        return next(map(_result, self._rows(f"{_GAMES} {where}", pairing, pair, seat)), None)
 
     def results(self) -> Iterator[tuple[int, GameResult]]:
         """Yield every game with the number of its pairing, in order."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
 from arena.results.folder import TIMINGS, RunFolder
-from arena.results.manifest import manifest_text
 from arena.results.store import Store
+from arena.runs.opening import open_store
 from arena.runs.progress import make_bar
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Results:
+class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
-    `out` are the labels of the bots that had too many faults.
+    `out` are the labels of the bots that had too many faults; `timings` are by label.
     """
 
     standings: pd.DataFrame
@@ -38,6 +38,7 @@ class Results:
     kept: int
     out: list[str]
     seconds: float
+    timings: Mapping[str, Timing]
 
 
 def run(
@@ -45,18 +46,24 @@ def run(
     executor: Executor,
     folder: RunFolder | None = None,
     shown: int = NORMAL,
-) -> Results:
+    *,
+    store: Store | None = None,
+    replace: bool = False,
+) -> Outcome:
     """Play what is left of a tournament, and write its files to the folder.
 
-    However the run ends, the folder's store keeps the games that were finished. `shown` is
-    the level from which the log is shown on the terminal. Raises InputError for a folder of
-    another run, WorkerDied if workers die and no bot is to blame, and ArenaError where the
-    store cannot be written.
+    However the run ends, the folder's store keeps the games that were finished. A run with
+    fewer bots or pairs is extended. With `replace`, the games of bots that have changed are
+    played again. `shown` is the level from which the log is shown on the terminal. Without a
+    folder the games are in `store`, which stays open, or are lost.
+
+    Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and
+    no bot is to blame, and ArenaError where the store cannot be written.
     """
     with (
         run_log(folder.log if folder else None, shown) as log,
         exit_on_termination(),
-        open_store(tournament, folder) as store,
+        open_store(tournament, folder, store, replace=replace) as store,
     ):
         logger.info("run %s: %d games, %s", tournament.name, tournament.games, executor)
         started = time.perf_counter()
@@ -70,27 +77,8 @@ def run(
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
         logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
-    return Results(standings, played, kept, [*under_way.strikes.out], seconds)
-
-
-@contextmanager
-def open_store(tournament: Tournament, folder: RunFolder | None) -> Iterator[Store]:
-    """Yield the folder's store, which belongs to this tournament and is locked until the end.
-
-    Without a folder the store is deleted when it is closed.
-    """
-    manifest = tournament.manifest()
-    with folder.locked() if folder else nullcontext():
-        store = Store(folder.store if folder else None)
-        try:
-            if folder:
-                folder.check(manifest, store.manifest)
-            store.check_games(len(tournament.pairings), tournament.pairs)
-            if store.manifest is None:
-                store.manifest = manifest_text(manifest)
-            yield store
-        finally:
-            store.close()
+    out = [*under_way.strikes.out]
+    return Outcome(standings, played, kept, out, seconds, under_way.timings)
 
 
 class _Run:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
 from arena.entries.lane import Lane
-from arena.entries.resolve import resolve
+from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
@@ -23,6 +23,9 @@ from engine import Rules
 from engine.errors import RulesError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+Format = Literal["round_robin", "gauntlet"]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,10 +39,15 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One tournament: every two bots play `pairs` deals twice, with the seats swapped."""
+    """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
+
+    In a gauntlet each of the `bots` plays against each of the `panel`, and nobody else.
+    """
 
     bots: Bots[str | BotEntry]
     pairs: Pairs
+    format: Format = "round_robin"
+    panel: Bots[str | BotEntry] = []
     seed: Seed = 0
     name: str = ""
     workers: Workers | None = None
@@ -47,6 +55,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lane: Lane | None = None
     limits: Limits = Limits()
     max_faults: Positive = MAX_FAULTS
+
+    def __post_init__(self) -> None:
+        if self.panel and self.format != "gauntlet":
+            raise ValueError("panel: only a gauntlet has one; write format: gauntlet")
+        if self.format == "gauntlet" and not self.panel:
+            raise ValueError("format: a gauntlet needs a panel, a list of bots")
 
     def game_rules(self) -> Rules:
         """Return the rules with the config's changes.
@@ -61,67 +75,111 @@ def read(path: Path) -> Config:
 
     Raises InputError, which names the file and the place in it.
     """
+    data = read_data(path)
+    try:
+        return convert(data, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def read_data(path: Path) -> Any:
+    """Return the data of a YAML file, whatever it is.
+
+    Raises InputError, which names the file.
+    """
     try:
         data = parse(read_file(path, MOST_BYTES))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     if data is None:
         raise InputError(f"{path}: the file is empty")
+    return data
+
+
+def convert(data: Any, name: str) -> Config:
+    """Return the config of some data, with this name unless it gives one.
+
+    Raises InputError, which names the place in the data.
+    """
     try:
         config = msgspec.convert(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {_place_first(str(error))}") from None
+        raise InputError(_place_first(str(error))) from None
     except RulesError as error:
-        raise InputError(f"{path}: rules: {error}") from None
-    has_name = isinstance(data, dict) and "name" in data
-    name = config.name if has_name else path.stem
+        raise InputError(f"rules: {error}") from None
+    name = config.name if isinstance(data, dict) and "name" in data else name
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
-        )
+        raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
     return msgspec.structs.replace(config, name=name)
 
 
 def make_tournament(
     config: Config,
     more: Sequence[str] = (),
+    against: Sequence[str] = (),
     *,
     seed: int | None = None,
     pairs: int | None = None,
     lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    Raises InputError, which names the place of a bot that cannot be found.
+    `against` are more members of the panel; with one, any tournament is a gauntlet. `objects`
+    are the classes and functions that specs of the config stand for. Raises InputError, which
+    names the place of a bot that cannot be found.
     """
+    bots = resolve_bots(config, more, lane, objects)
+    panel = _resolve("panel", config.panel, against, (lane, config.lane), objects or {})
     return Tournament(
         config.name,
         config.seed if seed is None else seed,
         pairs or config.pairs,
-        resolve_bots(config, more, lane),
+        bots + panel,
         config.game_rules(),
         config.limits,
         config.max_faults,
+        len(panel),
     )
 
 
-def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+def resolve_bots(
+    config: Config,
+    more: Sequence[str] = (),
+    lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
+) -> list[Entry]:
     """Return the config's bots, and then the bots of some more specs.
 
     A bot's lane is the one passed here, or else its own, or else the config's. Raises
     InputError, which names the place of a bot that cannot be found.
     """
+    return _resolve("bots", config.bots, more, (lane, config.lane), objects or {})
+
+
+def _resolve(
+    place: str,
+    bots: Sequence[str | BotEntry],
+    more: Sequence[str],
+    lanes: tuple[str | None, str | None],
+    objects: Mapping[str, Code],
+) -> list[Entry]:
+    """Return the entries of bots; of the lanes the first wins over a bot's, and the last does not.
+
+    `place` is their place in the config.
+    """
+    first, last = lanes
     entries = []
-    for index, bot in enumerate(config.bots):
+    for index, bot in enumerate(bots):
         if isinstance(bot, str):
             bot = BotEntry(bot)
         try:
-            lane_of_bot = lane or bot.lane or config.lane
-            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs))
+            lane, code = first or bot.lane or last, objects.get(bot.bot)
+            entries.append(resolve(bot.bot, bot.label, bot.params, lane, bot.needs, code))
         except InputError as error:
-            raise InputError(f"bots[{index}]: {error}") from None
-    return entries + [resolve(spec, lane=lane or config.lane) for spec in more]
+            raise InputError(f"{place}[{index}]: {error}") from None
+    return entries + [resolve(spec, lane=first or last) for spec in more]
 
 
 def _place_first(message: str) -> str:

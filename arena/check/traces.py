@@ -6,7 +6,7 @@ from arena.check import remains
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
-from arena.entries.bundle import MAGIC
+from arena.entries.archive import MAGIC
 
 _MOST_OUTPUT = 1 << 16  # bytes a game
 _MB = 1 << 20

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from arena.entries.bundle import MOST_DATA, MOST_FILES
+from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.file import open_file
 from arena.errors import InputError
 

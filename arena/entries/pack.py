@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arena.entries.bundle import MAGIC, MOST_FILES
+from arena.entries.archive import MAGIC, MOST_FILES
 from arena.entries.file import MOST_SOURCE
 from arena.entries.folder import find_files, find_main, read_files
 from arena.errors import InputError, escape
@@ -28,7 +28,7 @@ _TEXT = """\
 {mark}{files}
 import base64
 
-{imports}from arena.entries.bundle import load
+{imports}from arena.entries.archive import load
 
 {begin}{data}{end}
 bot = load(f"_{{__name__}}", __file__, base64.b64decode(FILES)).bot

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bots
-from arena.entries.bundle import MAGIC
+from arena.entries.archive import MAGIC
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
 from arena.entries.folder import find_files, find_main, read_files

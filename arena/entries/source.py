@@ -12,7 +12,7 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-from arena.entries.bundle import MAGIC, Alone, keep_lines, load
+from arena.entries.archive import MAGIC, Alone, keep_lines, load
 
 
 @cache

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
-_BUNDLE = str(_ROOT / "arena" / "entries" / "bundle.py")
+_ARCHIVE = str(_ROOT / "arena" / "entries" / "archive.py")
 _IMPORTLIB = "<frozen importlib"
 _DEEP = 50  # frames: a recursion that failed is deeper
 _COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"
@@ -80,7 +80,7 @@ def _without_machinery(stack: traceback.StackSummary) -> traceback.StackSummary:
 
 def is_machinery(filename: str) -> bool:
     """Return whether a frame of this file is of the import of a bot's own modules."""
-    return filename == _BUNDLE or filename.startswith(_IMPORTLIB)
+    return filename == _ARCHIVE or filename.startswith(_IMPORTLIB)
 
 
 def _chain(last: Any) -> list[Any]:

@@ -266,10 +266,10 @@ ARENA = [
     ),
     Fault(
         "a module of one bot that another bot imports",
-        "arena/entries/bundle.py",
+        "arena/entries/archive.py",
         '_import(f"{self.name}.{name}", globals, locals, fromlist or (), 0)',
         "_import(name, globals, locals, fromlist or (), 0)",
-        "tests/entries/test_bundle.py::test_only_the_bots_own_modules_see_them",
+        "tests/entries/test_archive.py::test_only_the_bots_own_modules_see_them",
     ),
     Fault(
         "a label of 60 characters refused",

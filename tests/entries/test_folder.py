@@ -133,7 +133,7 @@ def test_an_import_that_fails_names_the_bots_own_line(
         fault = next(csv.DictReader(file))
     assert fault["kind"] == "import"
     assert fault["message"].endswith("'nothing_of_this_name' (line 1 of helper.py)")
-    assert "bundle.py" not in fault["traceback"]
+    assert "archive.py" not in fault["traceback"]
     assert "importlib" not in fault["traceback"]
 
 

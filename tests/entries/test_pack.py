@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.bundle import load, read_archive
+from arena.entries.archive import load, read_archive
 from arena.entries.pack import make_archive, read_packed
 from arena.entries.resolve import resolve
 from arena.errors import InputError

@@ -8,19 +8,19 @@ from types import ModuleType
 
 import pytest
 
-from arena.entries.bundle import load
+from arena.entries.archive import load
 from arena.entries.pack import make_archive
 
 _numbers = itertools.count()
 
 
 def loaded(bot: str, **modules: str) -> ModuleType:
-    """Return the main module of a bundle; `nets_deep` stands for `nets/deep.py`."""
+    """Return the main module of an archive; `nets_deep` stands for `nets/deep.py`."""
     contents = {"bot.py": bot.encode()}
     for name, text in modules.items():
         contents[name.replace("_", "/").replace("init", "__init__") + ".py"] = text.encode()
     archive = make_archive(contents, "bot.py")
-    return load(f"_test_bundle_{next(_numbers)}", "my_bot", archive)
+    return load(f"_test_archive_{next(_numbers)}", "my_bot", archive)
 
 
 def test_every_way_of_importing_finds_the_bots_own_modules() -> None:
@@ -56,7 +56,7 @@ def test_only_the_bots_own_modules_see_them() -> None:
 def test_a_folder_of_data_hides_no_module() -> None:
     """Only a folder with Python files is a package of the bot's."""
     archive = make_archive({"bot.py": b"import json", "json/a.json": b"{}"}, "bot.py")
-    bot = load("_test_bundle_data", "my_bot", archive)
+    bot = load("_test_archive_data", "my_bot", archive)
     assert bot.json is sys.modules["json"]
 
 
@@ -81,4 +81,4 @@ def test_a_module_that_is_missing_or_broken_says_so() -> None:
 def test_a_hyphen_may_stand_in_the_bots_name() -> None:
     """As it may in the name of a bot that is one file."""
     archive = make_archive({"my-bot.py": b"import a\nbot = a.A", "a.py": b"A = 5"}, "my-bot.py")
-    assert load("_test_bundle_hyphen", "my_bot", archive).bot == 5
+    assert load("_test_archive_hyphen", "my_bot", archive).bot == 5

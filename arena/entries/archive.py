@@ -1,4 +1,4 @@
-"""Bundle: the modules and data files of one bot, imported from an archive in memory.
+"""Archive: the modules and data files of one bot, imported from an archive in memory.
 
 An archive is a zip without compression, whose first file binds `bot`. Nothing is unpacked to
 a disk. The process of a bot imports this module: standard library only.
@@ -32,10 +32,10 @@ _MAIN = re.compile(r"[^./]+")
 _import = builtins.__import__
 
 
-class Bundle:
+class Importer:
     """Imports modules from files in memory, as submodules of the package `name`.
 
-    In these modules `import other` finds a module of the bundle before any other of that
+    In these modules `import other` finds a module of the bot before any other of that
     name; no code outside does. `place` is what stands before a file's name in `__file__` and in
     tracebacks.
     """
@@ -48,7 +48,7 @@ class Bundle:
         self.builtins = {**vars(builtins), "__import__": self.import_}
 
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
-        """Return the spec of a module of this bundle, None for any other module."""
+        """Return the spec of a module of this bot, None for any other module."""
         package, *rest = fullname.split(".")
         if package != self.name:
             return None
@@ -98,7 +98,7 @@ class Bundle:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """Import a module for a module of the bundle: what `__import__` is there."""
+        """Import a module for a module of the bot: what `__import__` is there."""
         top = name.partition(".")[0]
         if level or top not in self.tops:
             return _import(name, globals, locals, fromlist or (), level)
@@ -125,7 +125,7 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
     main = next(iter(files)).removesuffix(".py")
     if not _MAIN.fullmatch(main):
         raise ImportError(f"a packed bot whose first file {main!r} is not beside the others")
-    sys.meta_path.insert(0, Bundle(name, place, files))
+    sys.meta_path.insert(0, Importer(name, place, files))
     return importlib.import_module(name if main == "__init__" else f"{name}.{main}")
 
 

@@ -45,7 +45,8 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-from arena.cli import game, playing, reading, writing  # noqa: E402
+from arena.cli import game, packing, playing, reading, writing  # noqa: E402
 
-for _command in (*playing.COMMANDS, *game.COMMANDS, *reading.COMMANDS, *writing.COMMANDS):
-    cli.add_command(_command)
+for _room in (playing, game, reading, writing, packing):
+    for _command in _room.COMMANDS:
+        cli.add_command(_command)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from arena.cli.options import NAMES, PATH, WORKERS, count_cores, tolerate_any_terminal
+from arena.cli.options import NAMES, PATH, count_cores, tolerate_any_terminal
+from arena.cli.whole import WORKERS
 from arena.errors import InputError
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -14,6 +15,8 @@ from arena.results.folder import MANIFEST, TABLES, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
+from arena.statistics.rows import Tally
+from arena.statistics.unrated import find_unrated
 from arena.tournament.tournament import Tournament
 
 
@@ -28,9 +31,11 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    sides = tables.make_sides(pairings, store.tallies())
+    tallies = store.tallies()
+    sides = tables.make_sides(pairings, tallies)
     scores = tables.make_pair_scores(pairings, store.pair_totals())
-    standings = tables.make_standings(sides, scores, tournament.labels)
+    unrated = _find_unrated(tournament, store, tallies)
+    standings = tables.make_standings(sides, scores, tournament.labels, unrated)
     command = replay_commands(tournament)
     writers: list[Writer] = [
         lambda file: rows.write_games(file, store.named_games(pairings)),
@@ -42,6 +47,16 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     manifest = manifest_text(tournament.manifest())
     by_name = {MANIFEST: lambda file: file.write(manifest)}
     return Files(standings, by_name | dict(zip(TABLES, writers, strict=True)))
+
+
+def _find_unrated(tournament: Tournament, store: Store, tallies: Sequence[Tally]) -> set[str]:
+    """Return the labels of the bots that have no rating."""
+    if not any(tally.win_type == "forfeit" for tally in tallies):
+        return set()
+    games: Counter[int] = Counter()
+    for tally in tallies:
+        games[tally.pairing] += tally.games
+    return find_unrated(tournament.pairings, games, store.faults())
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

@@ -12,7 +12,7 @@ from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.results.damage import SCHEMA, find_damage
-from arena.statistics.rows import PairTotals, Tally
+from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
@@ -46,6 +46,10 @@ SELECT pairing, count(*), sum(score), sum(score * score) FROM (
 _TALLIES = """
 SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
 FROM games GROUP BY pairing, seat, winner, win_type
+"""
+_FAULTS = """
+SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
+GROUP BY pairing, winner, fault
 """
 
 
@@ -204,6 +208,10 @@ class Store:
     def tallies(self) -> list[Tally]:
         """Return how the games of each pairing ended, by seat."""
         return list(map(Tally._make, self._rows(_TALLIES)))
+
+    def faults(self) -> list[Faults]:
+        """Return how many games of each pairing were forfeited, by loser and kind of fault."""
+        return list(map(Faults._make, self._rows(_FAULTS)))
 
     def pair_totals(self) -> list[PairTotals]:
         """Return the scores of each pairing's pairs."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 _LONGEST = 600  # characters of a message about input
 _END = 200  # of these, what is kept of the end, where the reason stands
 
@@ -21,6 +23,18 @@ class InputError(ArenaError):
 
     def __init__(self, message: str) -> None:
         super().__init__(shorten(message))
+
+
+class ChangedBots(InputError):
+    """Bots of a run are not those whose games its folder keeps; `labels` are theirs."""
+
+    def __init__(self, place: object, changed: Mapping[str, Sequence[str]]) -> None:
+        what = "; ".join(f"{label}: {', '.join(differs)}" for label, differs in changed.items())
+        super().__init__(
+            f"{place}: changed since their games were played: {what}; "
+            f"--replace plays their games again"
+        )
+        self.labels = [*changed]
 
 
 class WorkerDied(ArenaError):

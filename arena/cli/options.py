@@ -21,6 +21,16 @@ LANE: Final = click.Choice(LANES)
 NAMES: Final = click.Choice(NAMINGS)
 PATH: Final = click.Path(path_type=Path)
 
+AGAINST: Final = click.option(
+    "--against",
+    multiple=True,
+    metavar="BOT",
+    help="Play only against this bot, not one another; repeatable.",
+)
+REPLACE: Final = click.option(
+    "--replace", is_flag=True, help="Play the games of bots that have changed again."
+)
+
 _Command = Callable[..., Any]
 _T = TypeVar("_T")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,16 +12,30 @@ import click
 
 from arena.cli import person
 from arena.cli.completion import complete_bots, complete_configs
-from arena.cli.options import NAMES, PATH, add_run_options, count_cores, print_json, warn
+from arena.cli.options import (
+    AGAINST,
+    NAMES,
+    PATH,
+    REPLACE,
+    add_run_options,
+    count_cores,
+    print_json,
+    warn,
+)
 from arena.cli.report import describe_interruption, print_report, to_document
 from arena.cli.whole import GAMES, PAIRS
-from arena.errors import InputError
+from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
+    from arena.executors.base import Executor
     from arena.results.folder import RunFolder
+    from arena.runs.run import Results
     from arena.tournament.tournament import Tournament
 
-_NOT_FOR_A_PERSON = ("pairs", "workers", "fresh", "strict", "as_json", "verbose", "quiet")
+_NOT_FOR_A_PERSON = (
+    *("pairs", "against", "replace", "workers", "fresh", "strict"),
+    *("as_json", "verbose", "quiet"),
+)
 
 
 @click.command()
@@ -37,6 +53,8 @@ _NOT_FOR_A_PERSON = ("pairs", "workers", "fresh", "strict", "as_json", "verbose"
     shell_complete=complete_bots,
     help="One more bot; repeatable.",
 )
+@AGAINST
+@REPLACE
 @add_run_options(
     seed="the config's",
     workers="the config's, or all cores",
@@ -48,6 +66,7 @@ def run(
     config: Path,
     pairs: int | None,
     more: Sequence[str],
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -70,7 +89,7 @@ def run(
     settings = read(config)
     how["workers"] = how["workers"] or settings.workers
     try:
-        tournament = make_tournament(settings, more, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
@@ -86,6 +105,8 @@ def run(
 )
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
+@AGAINST
+@REPLACE
 @add_run_options(
     seed="0",
     workers="all cores",
@@ -98,6 +119,7 @@ def play(
     pairs: int,
     games: int,
     names: str,
+    against: Sequence[str],
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -123,8 +145,8 @@ def play(
         person.play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names)
         return
     person.refuse_options("games", "names", why="only for a game with a person: arena human BOT")
-    entries = [resolve(spec, lane=lane) for spec in bots]
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD)
+    entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
     _play(tournament, prepare(tournament), out, **how)
 
 
@@ -135,6 +157,7 @@ def _play(
     *,
     workers: int | None,
     fresh: bool,
+    replace: bool,
     strict: bool,
     as_json: bool,
     verbose: bool,
@@ -145,7 +168,7 @@ def _play(
     from arena.executors.local import LocalExecutor
     from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
-    from arena.runs.run import Interrupted, run
+    from arena.runs.run import Interrupted
 
     if verbose and quiet:
         raise InputError("--verbose and --quiet: choose one of them")
@@ -158,14 +181,42 @@ def _play(
         _clear(folder, quiet=quiet)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
+    executor = LocalExecutor(workers or count_cores())
     try:
-        results = run(tournament, LocalExecutor(workers or count_cores()), folder, shown)
+        results = _run(tournament, executor, folder, shown, replace=replace)
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
     if as_json:
         print_json(to_document(results, tournament, out, problems))
     else:
         print_report(results, tournament, out, quiet=quiet)
+
+
+def _run(
+    tournament: Tournament,
+    executor: Executor,
+    folder: RunFolder | None,
+    shown: int,
+    *,
+    replace: bool,
+) -> Results:
+    """Play a tournament; where bots have changed, ask whether their games are to be replaced."""
+    from arena.runs.run import run
+
+    try:
+        return run(tournament, executor, folder, shown, replace=replace)
+    except ChangedBots as changed:
+        if not _agrees_to_replace(changed):
+            raise
+        return run(tournament, executor, folder, shown, replace=True)
+
+
+def _agrees_to_replace(changed: ChangedBots) -> bool:
+    """Ask whether the games of changed bots are to be played again, where somebody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    click.echo(str(changed).partition("; --replace")[0], err=True)
+    return click.confirm("Delete their games, and play them again?", err=True)
 
 
 def _clear(folder: RunFolder, *, quiet: bool) -> None:

@@ -16,15 +16,20 @@ CREATE TABLE evidence (
     pairing INTEGER, pair INTEGER, seat INTEGER, message TEXT, traceback TEXT, output TEXT,
     PRIMARY KEY (pairing, pair, seat)
 ) WITHOUT ROWID;
+CREATE TABLE bots (label TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE archive (
+    bot TEXT, opponent TEXT, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
+    points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
+    message TEXT, traceback TEXT, output TEXT,
+    PRIMARY KEY (bot, opponent, pair, seat)
+) WITHOUT ROWID;
 """
-"""The tables of a store."""
+"""The tables of a store; `archive` has games that are not of the run as it stands."""
 
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 _MOST_NUMBER = 1 << 31  # of points and plies; a pair and a pairing are less
-_ODD_GAME = f"""
-SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
-    typeof(pairing) = 'integer' AND pairing BETWEEN 0 AND {_MOST_NUMBER}
-    AND typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
+_IS_RESULT = f"""
+    typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
     AND typeof(seat) = 'integer' AND seat IN (0, 1)
     AND (winner IS NULL OR typeof(winner) = 'integer' AND winner IN (0, 1))
     AND typeof(win_type) = 'text'
@@ -32,8 +37,22 @@ SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
     AND typeof(opponent_points) = 'integer' AND abs(opponent_points) <= {_MOST_NUMBER}
     AND typeof(plies) = 'integer' AND plies BETWEEN 0 AND {_MOST_NUMBER}
     AND typeof(fault) = 'text' AND typeof(actions) = 'text'
+"""
+_ODD_GAME = f"""
+SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
+    typeof(pairing) = 'integer' AND pairing BETWEEN 0 AND {_MOST_NUMBER} AND {_IS_RESULT}
 ) LIMIT 1
 """
+_ODD_ARCHIVED = f"""
+SELECT bot || '/' || opponent || '/' || pair || '/' || seat FROM archive WHERE NOT (
+    typeof(bot) = 'text' AND typeof(opponent) = 'text' AND bot < opponent AND {_IS_RESULT}
+    AND typeof(message) IN ('text', 'null') AND typeof(traceback) IN ('text', 'null')
+    AND typeof(output) IN ('text', 'null')
+) LIMIT 1
+"""
+_ODD_BOT = (
+    "SELECT label FROM bots WHERE typeof(label) <> 'text' OR typeof(identity) <> 'text' LIMIT 1"
+)
 _ODD_EVIDENCE = """
 SELECT pairing || '/' || pair || '/' || seat FROM evidence WHERE NOT (
     typeof(message) = 'text' AND typeof(traceback) = 'text' AND typeof(output) = 'text'
@@ -53,7 +72,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
     (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if damage != "ok":
         return " ".join(str(damage).split())
-    for query in (_ODD_KEY, _ODD_GAME, _ODD_EVIDENCE):
+    for query in (_ODD_KEY, _ODD_BOT, _ODD_GAME, _ODD_EVIDENCE, _ODD_ARCHIVED):
         if (row := database.execute(query).fetchone()) is not None:
             return f"a value of a wrong type at {row[0]!r}"
     return None

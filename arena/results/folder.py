@@ -12,7 +12,7 @@ from typing import Any, TextIO, TypeAlias
 
 from arena.errors import InputError
 from arena.results import store
-from arena.results.manifest import differences, read_manifest
+from arena.results.manifest import obstacles, read_manifest
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -93,7 +93,7 @@ class RunFolder:
         return names
 
     def check(self, manifest: dict[str, Any], stored: str | None) -> None:
-        """Make sure that the folder holds a run of this manifest, or none.
+        """Make sure that the folder holds a run that can go on as this one, or none.
 
         `stored` is the manifest of its store. Raises InputError, which says what differs.
         """
@@ -102,7 +102,7 @@ class RunFolder:
         if stored is None:
             return
         try:
-            differs = differences(read_manifest(stored), manifest)
+            differs = obstacles(read_manifest(stored), manifest)
         except InputError as error:
             raise InputError(f"{self.store}: {error}; {_FRESH}") from None
         if differs:

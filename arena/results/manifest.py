@@ -41,6 +41,7 @@ class _Manifest(msgspec.Struct):
     limits: Limits
     max_faults: Positive
     bots: Bots[_Bot]
+    panel: list[str] = []
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -90,8 +91,39 @@ def read_tournament(text: str) -> Tournament:
         raise InputError(f"its manifest cannot be read: {error}") from None
     if len(entries) < 2:
         raise InputError("its manifest cannot be read: a tournament needs two bots")
-    numbers = (manifest.seed, manifest.pairs)
-    return Tournament(manifest.name, *numbers, entries, rules, manifest.limits, manifest.max_faults)
+    panel = len(manifest.panel)
+    if panel >= len(entries) or manifest.panel != [
+        e.label for e in entries[len(entries) - panel :]
+    ]:
+        raise InputError("its manifest cannot be read: the panel is not the last of its bots")
+    return Tournament(
+        manifest.name,
+        manifest.seed,
+        manifest.pairs,
+        entries,
+        rules,
+        manifest.limits,
+        manifest.max_faults,
+        panel,
+    )
+
+
+def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Return why a run cannot go on as another one, as `differences` does.
+
+    It can have other bots, another panel and more or fewer pairs, because they change no
+    game of the bots that stay. A patch release of Python changes none, either.
+    """
+    return differences(_fixed(stored), _fixed(wanted))
+
+
+def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a manifest must not change."""
+    fixed = {key: manifest[key] for key in manifest if key not in ("bots", "panel", "pairs")}
+    versions = fixed.get("versions")
+    if isinstance(versions, dict) and isinstance(python := versions.get("python"), str):
+        fixed["versions"] = versions | {"python": ".".join(python.split(".")[:2])}
+    return fixed
 
 
 def differences(stored: Any, wanted: Any, place: str = "") -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ from typing import Any
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
+from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
+from arena.results.manifest import manifest_text
 from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
@@ -19,7 +21,7 @@ from arena.tournament.strikes import Forfeits
 
 NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
-_VERSION = 2
+_VERSION = 3
 _PAGE = 4096
 _FETCHED = 1000
 _FRESH = "--fresh starts over"
@@ -112,11 +114,38 @@ class Store:
             manifest: str | None = self._one("SELECT value FROM run WHERE key = 'manifest'")
             return manifest
 
-    @manifest.setter
-    def manifest(self, text: str) -> None:
+    def find_changed(self, manifest: dict[str, Any]) -> dict[str, list[str]]:
+        """Return what differs, by label, for bots that were others when their games were played."""
+        with self._errors(InputError):
+            return extension.find_changed(self._database, manifest["bots"])
+
+    def begin(self, manifest: dict[str, Any]) -> None:
+        """Keep the manifest of the run whose games these are."""
         with self._errors():
-            self._database.execute("INSERT INTO run VALUES ('manifest', ?)", (text,))
+            self._set_manifest(manifest)
             self.commit()
+
+    def extend(
+        self,
+        manifest: dict[str, Any],
+        before: Sequence[Pairing],
+        after: Sequence[Pairing],
+        replaced: Collection[str] = (),
+    ) -> None:
+        """Make it the store of another run, with the games that both have; it happens as a whole.
+
+        `before` and `after` are the pairings of both; the games of `replaced` labels are
+        deleted.
+        """
+        with self._errors():
+            extension.rearrange(self._database, before, after, manifest["pairs"], replaced)
+            self._set_manifest(manifest)
+            self.commit()
+
+    def _set_manifest(self, manifest: dict[str, Any]) -> None:
+        extension.keep_bots(self._database, manifest["bots"])
+        text = manifest_text(manifest)
+        self._database.execute("INSERT OR REPLACE INTO run VALUES ('manifest', ?)", (text,))
 
     def add(self, played: Played) -> None:
         """Keep the games of a chunk."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -25,6 +25,9 @@ from engine.errors import RulesError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+Format = Literal["round_robin", "gauntlet"]
+
+
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One bot of a tournament: its spec, and what tells it apart."""
 
@@ -36,10 +39,15 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One tournament: every two bots play `pairs` deals twice, with the seats swapped."""
+    """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
+
+    In a gauntlet each of the `bots` plays against each of the `panel`, and nobody else.
+    """
 
     bots: Bots[str | BotEntry]
     pairs: Pairs
+    format: Format = "round_robin"
+    panel: Bots[str | BotEntry] = []
     seed: Seed = 0
     name: str = ""
     workers: Workers | None = None
@@ -47,6 +55,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lane: Lane | None = None
     limits: Limits = Limits()
     max_faults: Positive = MAX_FAULTS
+
+    def __post_init__(self) -> None:
+        if self.panel and self.format != "gauntlet":
+            raise ValueError("panel: only a gauntlet has one; write format: gauntlet")
+        if self.format == "gauntlet" and not self.panel:
+            raise ValueError("format: a gauntlet needs a panel, a list of bots")
 
     def game_rules(self) -> Rules:
         """Return the rules with the config's changes.
@@ -86,6 +100,7 @@ def read(path: Path) -> Config:
 def make_tournament(
     config: Config,
     more: Sequence[str] = (),
+    against: Sequence[str] = (),
     *,
     seed: int | None = None,
     pairs: int | None = None,
@@ -93,16 +108,20 @@ def make_tournament(
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    Raises InputError, which names the place of a bot that cannot be found.
+    `against` are more members of the panel; with one, any tournament is a gauntlet. Raises
+    InputError, which names the place of a bot that cannot be found.
     """
+    bots = resolve_bots(config, more, lane)
+    panel = resolve_panel(config, against, lane)
     return Tournament(
         config.name,
         config.seed if seed is None else seed,
         pairs or config.pairs,
-        resolve_bots(config, more, lane),
+        bots + panel,
         config.game_rules(),
         config.limits,
         config.max_faults,
+        len(panel),
     )
 
 
@@ -112,16 +131,31 @@ def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = No
     A bot's lane is the one passed here, or else its own, or else the config's. Raises
     InputError, which names the place of a bot that cannot be found.
     """
+    return _resolve("bots", config.bots, more, lane, config.lane)
+
+
+def resolve_panel(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+    """Return the bots of the config's panel, and then those of some more specs."""
+    return _resolve("panel", config.panel, more, lane, config.lane)
+
+
+def _resolve(
+    place: str,
+    bots: Sequence[str | BotEntry],
+    more: Sequence[str],
+    lane: str | None,
+    lane_of_all: str | None,
+) -> list[Entry]:
     entries = []
-    for index, bot in enumerate(config.bots):
+    for index, bot in enumerate(bots):
         if isinstance(bot, str):
             bot = BotEntry(bot)
         try:
-            lane_of_bot = lane or bot.lane or config.lane
+            lane_of_bot = lane or bot.lane or lane_of_all
             entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs))
         except InputError as error:
-            raise InputError(f"bots[{index}]: {error}") from None
-    return entries + [resolve(spec, lane=lane or config.lane) for spec in more]
+            raise InputError(f"{place}[{index}]: {error}") from None
+    return entries + [resolve(spec, lane=lane or lane_of_all) for spec in more]
 
 
 def _place_first(message: str) -> str:

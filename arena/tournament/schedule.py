@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 from engine import STANDARD, Rules
@@ -65,3 +65,12 @@ def round_robin(labels: Sequence[str]) -> list[Pairing]:
     ['a - b', 'a - c', 'b - c']
     """
     return [Pairing(*two) for two in combinations(labels, 2)]
+
+
+def gauntlet(challengers: Sequence[str], panel: Sequence[str]) -> list[Pairing]:
+    """Return every pairing of a challenger and a member of the panel, in their order.
+
+    >>> [pairing.name for pairing in gauntlet(["a", "b"], ["c", "d"])]
+    ['a - c', 'a - d', 'b - c', 'b - d']
+    """
+    return [Pairing(*two) for two in product(challengers, panel)]

@@ -17,7 +17,7 @@ import engine
 from arena.entries.entry import Entry
 from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
-from arena.tournament.schedule import Fixture, Pairing, round_robin
+from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
 from engine import Rules
 from engine.state import Seat
 
@@ -26,8 +26,9 @@ from engine.state import Seat
 class Tournament:
     """A round robin: every two bots play `pairs` deals twice, with the seats swapped.
 
-    After `max_faults` faults, a bot's remaining games are forfeits. It is all that a worker
-    needs to play any game of the run.
+    With a `panel` it is a gauntlet: the last `panel` bots do not play one another, and neither
+    do the others, the challengers. After `max_faults` faults, a bot's remaining games are
+    forfeits. It is all that a worker needs to play any game of the run.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Tournament:
     rules: Rules
     limits: Limits = field(default_factory=Limits)
     max_faults: int = MAX_FAULTS
+    panel: int = 0
 
     @property
     def labels(self) -> list[str]:
@@ -51,6 +53,8 @@ class Tournament:
     @cached_property
     def pairings(self) -> list[Pairing]:
         """The pairings, in the order of the schedule."""
+        if self.panel:
+            return gauntlet(self.labels[: -self.panel], self.labels[-self.panel :])
         return round_robin(self.labels)
 
     @property
@@ -64,6 +68,7 @@ class Tournament:
 
     def manifest(self) -> dict[str, Any]:
         """Return what was asked for and with what: enough to run it again."""
+        panel = {"panel": self.labels[-self.panel :]} if self.panel else {}
         return {
             "name": self.name,
             "seed": self.seed,
@@ -71,6 +76,7 @@ class Tournament:
             "rules": self.rules.changes(),
             "limits": msgspec.structs.asdict(self.limits),
             "max_faults": self.max_faults,
+            **panel,
             "bots": [entry.describe() for entry in self.entries],
             "versions": {
                 "arena": metadata.version("district-noir-arena"),

@@ -15,7 +15,7 @@ from arena.results.manifest import manifest_text
 RUN: dict[str, Any] = {
     "seed": 1,
     "rules": {"set_bonus": 3},
-    "bots": [{"label": "a", "sha256": "0" * 31}, {"label": "b", "sha256": "1" * 30}],
+    "notes": [{"label": "a", "sha256": "0" * 31}, {"label": "b", "sha256": "1" * 30}],
     "versions": {"arena": "0.1.0", "python": "3.11.7"},
 }
 
@@ -57,29 +57,29 @@ def test_what_differs_is_named_by_its_place(folder: RunFolder) -> None:
     assert differences(folder, seed=2) == ["seed: there 2, here 1"]
     assert differences(folder, rules={"set_bonus": 4}) == ["rules.set_bonus: there 4, here 3"]
     assert differences(folder, rules={}) == ["rules.set_bonus: there None, here 3"]
-    other = [RUN["bots"][0], {"label": "c", "sha256": "1" * 30}]
-    assert differences(folder, bots=other) == ["bots[1].label: there c, here b"]
+    other = [RUN["notes"][0], {"label": "c", "sha256": "1" * 30}]
+    assert differences(folder, notes=other) == ["notes[1].label: there c, here b"]
 
 
 def test_lists_of_different_lengths_are_reported_by_their_lengths(folder: RunFolder) -> None:
     """And not by each of their members."""
-    assert differences(folder, bots=RUN["bots"][:1]) == ["bots: there 1 of them, here 2 of them"]
+    assert differences(folder, notes=RUN["notes"][:1]) == ["notes: there 1 of them, here 2 of them"]
 
 
 def test_a_value_of_30_characters_is_shown_whole_and_a_longer_one_cut_to_12(
     folder: RunFolder,
 ) -> None:
     """Two hashes usually differ in their first characters."""
-    other = [{"label": "a", "sha256": "f" * 30}, RUN["bots"][1]]
+    other = [{"label": "a", "sha256": "f" * 30}, RUN["notes"][1]]
     shown = f"there {'f' * 30}, here {'0' * 12}..."
-    assert differences(folder, bots=other) == [f"bots[0].sha256: {shown}"]
+    assert differences(folder, notes=other) == [f"notes[0].sha256: {shown}"]
 
 
 def test_the_first_three_differences_are_reported(folder: RunFolder) -> None:
     """In the order of the manifest; nested ones are counted, too."""
     versions = {"arena": "0.2.0", "python": "3.12.0"}
-    reported = differences(folder, seed=2, rules={"set_bonus": 4}, versions=versions, bots=[])
-    assert [text.partition(":")[0] for text in reported] == ["seed", "rules.set_bonus", "bots"]
+    reported = differences(folder, seed=2, rules={"set_bonus": 4}, versions=versions, notes=[])
+    assert [text.partition(":")[0] for text in reported] == ["seed", "rules.set_bonus", "notes"]
     reported = differences(folder, rules={"removed": 1, "rounds": 2}, versions=versions)
     assert [text.partition(":")[0] for text in reported] == [
         "rules.removed",

@@ -11,11 +11,13 @@ import pytest
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.results.manifest import manifest_text
 from arena.results.store import Store, is_foreign
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits
 
+MANIFEST = {"bots": [{"label": "a"}]}
 FAULT = Fault("exception", "boom", "trace", "printed")
 
 
@@ -96,7 +98,7 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
     """The chunk that did not fit is not stored in part."""
     path = tmp_path / "run.sqlite"
     store = Store(path)
-    store.manifest = "{}"
+    store.begin(MANIFEST)
     store.add(played(0, 0, 100))
     store.commit()
     (pages,) = store._database.execute("PRAGMA page_count").fetchone()
@@ -105,7 +107,7 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
         store.add(played(0, 100, 1000))
     store.close()
     again = Store(path)
-    assert again.manifest == "{}"
+    assert again.manifest == manifest_text(MANIFEST)
     assert list(again.finished(0)) == [range(100)]
     again.close()
 
@@ -113,7 +115,7 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
 def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> None:
     """As after kill -9: its files are copied while it is open."""
     store = Store(tmp_path / "run.sqlite")
-    store.manifest = "{}"
+    store.begin(MANIFEST)
     store.add(played(0, 0, 7))
     store.commit()
     store.add(played(0, 7, 2))
@@ -137,13 +139,13 @@ def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("version", [0, 1, 3])
+@pytest.mark.parametrize("version", [0, 2, 4])
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
-    """Older or newer than ours, which is 2; the file is not changed."""
+    """Older or newer than ours, which is 3; the file is not changed."""
     path = tmp_path / "run.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
         database.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with pytest.raises(InputError, match=r"run\.sqlite: from another version of the arena"):
@@ -207,7 +209,7 @@ def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, dam
     """Its tables are not ours, or a value is not of its column's type."""
     path = tmp_path / "run.sqlite"
     store = Store(path)
-    store.manifest = "{}"
+    store.begin(MANIFEST)
     store.add(played(0, 0, 3))
     store.close()
     with sqlite3.connect(path) as database:

@@ -1,4 +1,4 @@
-"""Forks, and so do its children, for 20 seconds or up to `most` processes.
+"""Forks, and so do its children, for 4 seconds or up to `most` processes.
 
 Where no more processes are allowed, the first one ends, and the others wait.
 """
@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 
-SECONDS = 20.0
+SECONDS = 4.0
 
 
 class Forks:

@@ -1,0 +1,117 @@
+"""Extension: a run's stored games under another schedule, as SQL; no game is lost.
+
+A game depends on its two bots, the pair and the seat, and not on the other bots. So a run can
+get more bots and pairs, and keep what was played. Forfeits by rule depend on the whole
+schedule: they are deleted, and follow anew from the games.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from arena.lanes.faults import BY_RULE
+from arena.results.manifest import differences
+from arena.tournament.schedule import Pairing
+
+_SLOTS = """
+CREATE TEMP TABLE IF NOT EXISTS slots (
+    pairing INTEGER, bot TEXT, opponent TEXT, flipped INTEGER, PRIMARY KEY (bot, opponent)
+) WITHOUT ROWID
+"""
+_TURNED = """
+    abs(seat - flipped), CASE flipped WHEN 0 THEN winner ELSE 1 - winner END, win_type,
+    CASE flipped WHEN 0 THEN points ELSE opponent_points END,
+    CASE flipped WHEN 0 THEN opponent_points ELSE points END, plies, fault, actions
+"""
+"""A game seen from the other bot's side where its slot is flipped."""
+
+_TO_ARCHIVE = f"""
+INSERT INTO archive SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
+FROM games JOIN slots USING (pairing) LEFT JOIN evidence USING (pairing, pair, seat)
+WHERE fault <> ?
+"""
+_FROM_ARCHIVE = f"""
+INSERT INTO games SELECT pairing, pair, {_TURNED}
+FROM archive JOIN slots USING (bot, opponent) WHERE pair < ?
+"""
+_EVIDENCE_FROM_ARCHIVE = """
+INSERT INTO evidence SELECT pairing, pair, abs(seat - flipped), message, traceback, output
+FROM archive JOIN slots USING (bot, opponent) WHERE pair < ? AND message IS NOT NULL
+"""
+_TAKE_OUT = """
+DELETE FROM archive WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent FROM slots)
+"""
+_FORGET_BOTS = """
+DELETE FROM bots
+WHERE label NOT IN (SELECT bot FROM archive UNION SELECT opponent FROM archive)
+"""
+
+
+def find_changed(
+    database: sqlite3.Connection, bots: Iterable[dict[str, Any]]
+) -> dict[str, list[str]]:
+    """Return what differs, by label, for bots that were others when their games were played.
+
+    `bots` are those of a manifest.
+    """
+    known = dict(database.execute("SELECT label, identity FROM bots"))
+    changed = {}
+    for bot in bots:
+        identity = known.get(bot["label"])
+        if identity is not None and identity != _identity(bot):
+            changed[bot["label"]] = _differences(identity, bot)
+    return changed
+
+
+def _differences(identity: str, bot: dict[str, Any]) -> list[str]:
+    try:
+        return differences(json.loads(identity), bot)
+    except (ValueError, RecursionError):
+        return ["its identity cannot be read"]
+
+
+def rearrange(
+    database: sqlite3.Connection,
+    before: Iterable[Pairing],
+    after: Iterable[Pairing],
+    pairs: int,
+    replaced: Collection[str] = (),
+) -> None:
+    """Give the games the numbers of another schedule; archive those that it does not have.
+
+    `replaced` are labels of bots whose games are deleted. It is all in one transaction, the
+    caller's.
+    """
+    _fill_slots(database, before)
+    database.execute(_TO_ARCHIVE, (BY_RULE,))
+    database.execute("DELETE FROM games")
+    database.execute("DELETE FROM evidence")
+    for label in replaced:
+        database.execute("DELETE FROM archive WHERE ? IN (bot, opponent)", (label,))
+    _fill_slots(database, after)
+    for statement in (_FROM_ARCHIVE, _EVIDENCE_FROM_ARCHIVE, _TAKE_OUT):
+        database.execute(statement, (pairs,))
+
+
+def keep_bots(database: sqlite3.Connection, bots: Iterable[dict[str, Any]]) -> None:
+    """Keep what each bot is now; forget the bots that no stored game needs."""
+    database.execute(_FORGET_BOTS)
+    rows = [(bot["label"], _identity(bot)) for bot in bots]
+    database.executemany("INSERT OR REPLACE INTO bots VALUES (?, ?)", rows)
+
+
+def _fill_slots(database: sqlite3.Connection, pairings: Iterable[Pairing]) -> None:
+    """Make the table of a schedule: the number of each two bots, the smaller label first."""
+    database.execute(_SLOTS)
+    database.execute("DELETE FROM slots")
+    database.executemany(
+        "INSERT INTO slots VALUES (?, ?, ?, ?)",
+        ((number, *sorted(two), two.bot > two.opponent) for number, two in enumerate(pairings)),
+    )
+
+
+def _identity(bot: dict[str, Any]) -> str:
+    return json.dumps(bot, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,265 @@
+"""A run that is extended bot by bot has the bytes of one that had all bots from the start."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests import rogues
+from tests.conftest import Arena, Done
+from tests.runs.test_resume import digests, games_in, has_kept_more, started
+
+BOTS: list[Any] = [
+    "uniform",
+    "greedy",
+    {"bot": rogues.spec("raises_boom"), "label": "m"},
+    "city_hunter",
+    "a=uniform",
+    "z=greedy",
+    "majority",
+    "denier",
+    "b=greedy(patience=2.0)",
+    "k=majority",
+]
+"""The last ones have labels between those of the first, and one is out after three faults."""
+
+
+def write_config(folder: Path, bots: Sequence[Any], **changes: Any) -> None:
+    """Write cup.yaml with these bots."""
+    config = {"pairs": 3, "seed": 3, "max_faults": 3, "bots": list(bots)} | changes
+    (folder / "cup.yaml").write_text(json.dumps(config))
+
+
+def content(folder: Path) -> list[list[tuple[Any, ...]]]:
+    """Return all rows of all tables of a store."""
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
+        tables = database.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
+        return [database.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables]
+
+
+def played(done: Done) -> int:
+    """Return how many games a command has played."""
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split(" games in ")[0].replace(",", ""))
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    return tmp_path / "results" / "cup"
+
+
+@pytest.fixture
+def at_once(arena: Arena, tmp_path: Path) -> Path:
+    """Return the folder of a run of all bots at once."""
+    write_config(tmp_path, BOTS)
+    assert arena("run", "cup.yaml", "--out", "once").returncode == 0
+    return tmp_path / "once"
+
+
+def orders() -> Iterator[list[Any]]:
+    """Yield the bots of each step: one more of them, in the order of BOTS."""
+    joining = Random(5).sample(BOTS, len(BOTS))
+    for size in range(2, len(BOTS) + 1):
+        yield [bot for bot in BOTS if bot in joining[:size]]
+
+
+def test_bots_that_join_one_by_one_are_as_all_at_once(
+    arena: Arena, cup: Path, at_once: Path, tmp_path: Path
+) -> None:
+    """Only new pairings are played; files and store are the same; nothing is left to verify."""
+    for bots in orders():
+        before = len(games_in(cup))
+        write_config(tmp_path, bots)
+        done = arena("run", "cup.yaml", "--workers", "1")
+        assert played(done) <= len(games_in(cup)) - before
+    assert digests(cup) == digests(at_once)
+    assert content(cup) == content(at_once)
+    assert played(arena("run", "cup.yaml")) == 0
+    assert arena("verify", "results/cup").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "steps", [[4, 10], pytest.param(range(2, 11), marks=pytest.mark.study)], ids=["two", "nine"]
+)
+def test_a_step_that_is_killed_loses_nothing(
+    arena: Arena, cup: Path, at_once: Path, tmp_path: Path, steps: Sequence[int]
+) -> None:
+    """Each step is killed at a random moment, and started again."""
+    rng = Random(6)
+    for size in steps:
+        write_config(tmp_path, BOTS[:size])
+        run = started(tmp_path, "--workers", "2")
+        _wait_for(run, cup, rng)
+        run.kill()
+        run.communicate()
+        before = len(games_in(cup))
+        assert arena("run", "cup.yaml", "--workers", "2").returncode == 0
+        assert before <= len(games_in(cup)) == 6 * size * (size - 1) // 2
+    assert digests(cup) == digests(at_once)
+    assert content(cup) == content(at_once)
+
+
+def _wait_for(run: Any, cup: Path, rng: Random) -> None:
+    """Wait until the run has kept a new game or ended, or for a part of a second."""
+    if rng.random() < 0.5:
+        has_more = partial(has_kept_more, cup, len(games_in(cup)), run)
+        while not has_more():
+            time.sleep(0.01)
+    else:
+        time.sleep(rng.uniform(0.2, 1.0))
+
+
+def test_the_order_of_the_bots_may_change(
+    arena: Arena, cup: Path, at_once: Path, tmp_path: Path
+) -> None:
+    """The games are the same seen from the other side, and so are the forfeits by rule."""
+    write_config(tmp_path, BOTS[::-1])
+    assert arena("run", "cup.yaml").returncode == 0
+    write_config(tmp_path, BOTS)
+    played(arena("run", "cup.yaml"))
+    assert digests(cup) == digests(at_once)
+    assert content(cup) == content(at_once)
+
+
+def test_more_pairs_are_only_those(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """And fewer pairs leave the tables, and stay in the store."""
+    bots = ["uniform", "greedy", "majority"]
+    write_config(tmp_path, bots, pairs=7)
+    arena("run", "cup.yaml", "--out", "once")
+    for pairs, new in ((4, 24), (7, 18), (2, 0), (7, 0)):
+        write_config(tmp_path, bots, pairs=pairs)
+        assert played(arena("run", "cup.yaml")) == new
+        assert len((cup / "games.csv").read_text().splitlines()) == 1 + 6 * pairs
+    assert digests(cup) == digests(tmp_path / "once")
+    assert content(cup) == content(tmp_path / "once")
+
+
+def test_a_bot_that_is_left_out_comes_back_with_its_games(
+    arena: Arena, cup: Path, tmp_path: Path
+) -> None:
+    """The tables are those of a run without it; nothing is played again."""
+    bots = ["uniform", "greedy", "majority"]
+    write_config(tmp_path, bots)
+    assert played(arena("run", "cup.yaml")) == 18
+    whole = digests(cup)
+    write_config(tmp_path, bots[1:])
+    arena("run", "cup.yaml", "--out", "once")
+    done = arena("run", "cup.yaml", "-v")
+    assert played(done) == 0
+    assert digests(cup) == digests(tmp_path / "once")
+    assert "uniform: left out: its games stay in the store" in (cup / "run.log").read_text()
+    assert arena("verify", "results/cup").returncode == 0
+    write_config(tmp_path, bots)
+    assert played(arena("run", "cup.yaml")) == 0
+    assert digests(cup) == whole
+
+
+MINE = "from bots.greedy import bot\n"
+
+
+def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """Only its own games are played again; until then nothing is changed."""
+    (tmp_path / "mine.py").write_text(MINE)
+    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
+    arena("run", "cup.yaml")
+    before, kept = digests(cup), content(cup)
+    (tmp_path / "mine.py").write_text(MINE + "bot = __import__('bots.uniform').uniform.bot\n")
+    refused = arena("run", "cup.yaml")
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("error: results/cup/run.sqlite: changed since their games were played: ")
+    assert "mine: sha256: there " in line
+    assert line.endswith("; --replace plays their games again")
+    assert (digests(cup), content(cup)) == (before, kept)
+    arena("run", "cup.yaml", "--out", "once")
+    assert played(arena("run", "cup.yaml", "--replace")) == 12
+    assert digests(cup) == digests(tmp_path / "once")
+    assert content(cup) == content(tmp_path / "once")
+
+
+def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """Its old games are not taken for those of the new one."""
+    (tmp_path / "mine.py").write_text(MINE)
+    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
+    arena("run", "cup.yaml")
+    write_config(tmp_path, ["uniform", "majority"])
+    assert played(arena("run", "cup.yaml")) == 0
+    (tmp_path / "mine.py").write_text(MINE + "# better\n")
+    write_config(tmp_path, ["uniform", "./mine.py", "majority"])
+    assert "mine: sha256" in arena("run", "cup.yaml").stderr
+    assert played(arena("run", "cup.yaml", "--replace")) == 12
+
+
+def test_a_round_robin_becomes_a_gauntlet_and_back(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """A gauntlet plays the named bots against the panel, and nobody else."""
+    bots = ["uniform", "greedy", "majority", "denier"]
+    write_config(tmp_path, bots)
+    assert played(arena("run", "cup.yaml")) == 36
+    whole = digests(cup)
+    write_config(tmp_path, bots[:2], format="gauntlet", panel=bots[2:])
+    arena("run", "cup.yaml", "--out", "once")
+    assert played(arena("run", "cup.yaml")) == 0
+    assert digests(cup) == digests(tmp_path / "once")
+    pairings = {tuple(line.split(",")[:2]) for line in (cup / "games.csv").read_text().split()[1:]}
+    assert pairings == {(bot, member) for bot in bots[:2] for member in bots[2:]}
+    assert arena("verify", "results/cup").returncode == 0
+    write_config(tmp_path, bots[:2])
+    done = arena("run", "cup.yaml", "--against", "majority", "--against", "denier")
+    assert played(done) == 0
+    assert digests(cup) == digests(tmp_path / "once")
+    write_config(tmp_path, bots)
+    assert played(arena("run", "cup.yaml")) == 0
+    assert digests(cup) == whole
+
+
+def test_a_few_bots_against_a_panel(arena: Arena) -> None:
+    """`play` has --against, too."""
+    done = arena("play", "uniform", "greedy", "--against", "majority", "--pairs", "2")
+    assert played(done) == 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"panel": ["greedy"]}, "panel: only a gauntlet has one; write format: gauntlet"),
+        ({"format": "gauntlet"}, "format: a gauntlet needs a panel, a list of bots"),
+        ({"format": "gauntlet", "panel": ["nobody"]}, "panel[0]: bot 'nobody': no bot 'nobody'"),
+        ({"format": "gauntlet", "panel": ["uniform"]}, "bots 1 and 3 have the same label"),
+    ],
+)
+def test_a_wrong_gauntlet_is_refused(
+    arena: Arena, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    """In one line that names the place."""
+    write_config(tmp_path, ["uniform", "majority"], **changes)
+    done = arena("run", "cup.yaml")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_patch_release_of_python_is_not_another_engine(
+    arena: Arena, cup: Path, tmp_path: Path
+) -> None:
+    """Another minor release is."""
+    write_config(tmp_path, ["uniform", "greedy"])
+    arena("run", "cup.yaml")
+    python = json.loads((cup / "manifest.json").read_text())["versions"]["python"]
+    minor = python.rpartition(".")[0]
+    for there, status in ((f"{minor}.99", 0), ("3.9.1", 2)):
+        with closing(sqlite3.connect(cup / "run.sqlite")) as database, database:
+            database.execute("UPDATE run SET value = replace(value, ?, ?)", (python, there))
+        done = arena("run", "cup.yaml")
+        assert done.returncode == status
+    assert "versions.python: there 3.9" in done.stderr

@@ -1,4 +1,13 @@
 """Completion."""
-def complete_bots(*a): return []
-def complete_configs(*a): return []
-def complete_runs(*a): return []
+
+
+def complete_bots(*a):
+    return []
+
+
+def complete_configs(*a):
+    return []
+
+
+def complete_runs(*a):
+    return []

@@ -14,7 +14,7 @@ import click
 
 from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
-from arena.errors import InputError
+from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
 
 LANE: Final = click.Choice(LANES)
@@ -95,7 +95,7 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
 def warn(problems: Iterable[str]) -> None:
     """Print a line for each bot that does not load."""
     for problem in problems:
-        click.echo(f"warning: {problem}; its games are forfeits", err=True)
+        click.echo(f"warning: {escape(problem)}; its games are forfeits", err=True)
 
 
 def count_cores() -> int:

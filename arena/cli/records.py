@@ -1,2 +1,3 @@
 """Records."""
-COMMANDS=[]
+
+COMMANDS = []

@@ -23,7 +23,9 @@ class Sections(click.Group):
         width = max(map(len, self.commands))
         for title, names in SECTIONS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(f"{name:<{width}}", _summary(command)) for name, command in commands if command]
+            rows = [
+                (f"{name:<{width}}", _summary(command)) for name, command in commands if command
+            ]
             with formatter.section(title):
                 formatter.write_dl(rows)
 

@@ -17,9 +17,7 @@ class Whole(click.ParamType):
     def __init__(self, least: int, most: int) -> None:
         self.range = click.IntRange(least, most)
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; raises click.BadParameter, which names the bounds."""
         number: int = self.range.convert(value, param, ctx)
         return number

@@ -142,6 +142,7 @@ def _document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
         "items": [to_data(item) for item in items],
     }
 
+
 class _Progress:
     """Shows on a terminal what is being worked on, in a line that disappears again."""
 

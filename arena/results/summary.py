@@ -27,9 +27,7 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     yield from format_rows(plain_rows(standings))
 
 
-def format_rows(
-    rows: Iterable[Mapping[str, Any]], unrated: str = "not rated"
-) -> Iterator[str]:
+def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
     """Yield a line for each row of standings; `unrated` stands for an Elo that is None."""
     for row in rows:
         label = str(row["bot"])

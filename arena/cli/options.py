@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from arena.cli.completion import complete_bots
 from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
@@ -25,6 +26,7 @@ AGAINST: Final = click.option(
     "--against",
     multiple=True,
     metavar="BOT",
+    shell_complete=complete_bots,
     help="Play only against this bot, not one another; repeatable.",
 )
 REPLACE: Final = click.option(
@@ -39,7 +41,7 @@ def add_run_options(
     *, seed: str, workers: str, lane: str, out: str, quiet: str
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of `run` and `play`, with these defaults."""
-    options = [
+    options: list[_Command] = [
         click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WORKERS
 
+if TYPE_CHECKING:
+    _Type = click.ParamType[int]
+else:  # generic only in newer versions
+    _Type = click.ParamType
 
-class Whole(click.ParamType):
+
+class Whole(_Type):
     """A whole number within bounds."""
 
     name = "number"

@@ -14,10 +14,12 @@ from arena.lanes.faults import BY_RULE, Fault
 from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
+from arena.results.reading import copy
 from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
+from engine.state import Seat
 
 NAME = "run.sqlite"
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
@@ -62,15 +64,20 @@ class Store:
     an ArenaError that names the file.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, copied: bool = False) -> None:
         """Open the file, or make a new one where there is none or an empty one.
 
-        Raises InputError for a file that is damaged, or that is not a run's.
+        With `copied` the games that it has now are copied to a temporary file, and the file is
+        left as it is. Raises InputError for a file that is damaged, or that is not a run's.
         """
         self.path = path
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self._errors(InputError, f"; {_FRESH}" if exists else ""):
-            self._database = sqlite3.connect(path or "", isolation_level=None)
+            name = "" if path is None or copied else path
+            # one thread may play, and another one read what was played
+            self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+            if copied and path is not None:
+                copy(path, self._database)
             self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
             self._database.execute("PRAGMA cache_size = -16000")
             self._database.execute("PRAGMA trusted_schema = OFF")
@@ -213,6 +220,13 @@ class Store:
         for row in self._rows(f"{_GAMES} WHERE fault <> '' {_IN_ORDER}"):
             result = _result(row)
             yield Fixture(pairings[row[0]], result.pair, result.seat), result
+
+    def games_of(
+        self, pairing: int, pair: int | None = None, seat: Seat | None = None
+    ) -> Iterator[GameResult]:
+        """Yield the games of a pairing in order: all of them, or those of a pair and a seat."""
+        where = "WHERE pairing = ?1 AND pair = ifnull(?2, pair) AND seat = ifnull(?3, seat)"
+        return map(_result, self._rows(f"{_GAMES} {where} {_IN_ORDER}", pairing, pair, seat))
 
     def results(self) -> Iterator[tuple[int, GameResult]]:
         """Yield every game with the number of its pairing, in order."""

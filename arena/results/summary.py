@@ -48,6 +48,9 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
 def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as data for JSON; an empty cell is None."""
     return [
-        {name: None if isinstance(value, float) and isnan(value) else value for name, value in row}
-        for row in map(dict.items, table.to_dict("records"))
+        {
+            str(name): None if isinstance(value, float) and isnan(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dict("records")
     ]

@@ -32,7 +32,7 @@ class Interim:
         for tally in tallies:
             self._count(tally.pairing, tally.winner, tally.win_type, tally.games)
         self.totals = {of_pairing.pairing: of_pairing for of_pairing in totals}
-        self.faults.update({(*place, kind): games for *place, kind, games in faults})
+        self.faults.update({fault[:3]: fault.games for fault in faults})
 
     def add(self, played: Played) -> None:
         """Count the games of a chunk, which come in the order of pair and seat."""
@@ -84,9 +84,10 @@ class Interim:
 
         numbers = {label: number for number, label in enumerate(labels)}
         scores = [
-            PairScores(*(numbers[label] for label in self.pairings[number]), *totals[1:])
-            for number, totals in self.totals.items()
-            if {*self.pairings[number]} <= {*labels}
+            PairScores(numbers[bot], numbers[opponent], *totals[1:])
+            for totals in self.totals.values()
+            for bot, opponent in [self.pairings[totals.pairing]]
+            if bot in numbers and opponent in numbers
         ]
         return dict(zip(labels, fit(len(labels), scores), strict=True))
 

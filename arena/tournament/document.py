@@ -99,7 +99,7 @@ class _StrictLoader(yaml.SafeLoader):
 def _make_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> Iterator[Lines]:
     data = Lines()
     yield data
-    data.update(loader.construct_mapping(node))
+    data.update({str(key): value for key, value in loader.construct_mapping(node).items()})
     data.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
 
 

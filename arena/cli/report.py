@@ -24,12 +24,14 @@ def print_report(
     """
     from arena.results.summary import format_standings
 
-    standings = [*format_standings(results.standings)]
-    if quiet:
-        click.echo("\n".join([] if folder else standings), nl=not folder)
+    if quiet and folder:
         return
-    click.echo(_count(results))
-    click.echo("\n".join(standings))
+    if not quiet:
+        click.echo(_count(results))
+    for line in format_standings(results.standings):
+        click.echo(line)
+    if quiet:
+        return
     forfeits = int(results.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))

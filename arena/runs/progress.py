@@ -72,7 +72,7 @@ def show_progress(
             with _repeated(count.show, LINE_EVERY):
                 yield count.add
         else:
-            table = _Table(standings) if is_terminal() else None
+            table = _Table(bar, standings) if is_terminal() else None
             with _above(bar, log), _repeated(table.show if table else bar.refresh, TABLE_EVERY):
                 yield bar.update
             if table:
@@ -129,12 +129,14 @@ def _duration(seconds: float) -> str:
 class _Table:
     """Lines under the bar, as many as the terminal has room for."""
 
-    def __init__(self, standings: Lines) -> None:
+    def __init__(self, bar: Bar, standings: Lines) -> None:
+        self.bar = bar
         self.standings = standings
         self.bars: list[Bar] = []
 
     def show(self) -> None:
-        """Show the standings as they are now."""
+        """Show the standings as they are now, and the bar with the time that has passed."""
+        self.bar.refresh()
         columns, lines = terminal_size()
         room = min(_MOST_LINES, lines - _KEPT_FREE)
         rows = self.standings()[: room if room > 1 else 0]  # a head without a row says nothing

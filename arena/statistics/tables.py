@@ -83,7 +83,9 @@ def make_standings(
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     rated = [label for label in labels if label not in unrated]
     table[["elo", "elo_low", "elo_high"]] = _elo(scores, rated)
-    table = _rounded(table.reset_index()).sort_values(["elo", "bot"], ascending=[False, True])
+    table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
+    table = _rounded(table.reset_index())
+    table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
     columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
     return table[[*columns, "mean_margin"]]

@@ -36,7 +36,7 @@ def parse(content: bytes) -> Any:
         raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
 
 
-class Lines(dict[str, Any]):
+class Lines(dict[Any, Any]):
     """A mapping that knows on which line of the text each of its keys stands, from 1."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class _StrictLoader(yaml.SafeLoader):
 def _make_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> Iterator[Lines]:
     data = Lines()
     yield data
-    data.update({str(key): value for key, value in loader.construct_mapping(node).items()})
+    data.update(loader.construct_mapping(node))
     data.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
 
 

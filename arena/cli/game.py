@@ -48,9 +48,9 @@ def game(
     rules: str,
     limits: str,
 ) -> None:
-    """Play one game of a run again, and print its record; a fault with its evidence.
+    """Play one game of a run again, and print its record.
 
-    The labels of the bots, the seed, the pair and the seat decide the deal. The record
+    A fault is printed with its evidence. The labels of the bots, the seed, the pair and the seat decide the deal. The record
     goes to standard output, ready for `arena show -`.
 
     \b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -29,8 +29,7 @@ def catalogue() -> list[Known]:
     None of their code is run. A name in `bots/` wins over an entry point.
     """
     ours = [Known(name, description) for name, description in installed()]
-    names = {bot.name for bot in ours}
-    return ours + sorted(bot for bot in _offered() if bot.name not in names)
+    return ours + sorted(_offered({bot.name for bot in ours}))
 
 
 def names() -> list[str]:
@@ -42,17 +41,20 @@ def _points() -> metadata.EntryPoints:
     return metadata.entry_points(group=_GROUP)
 
 
-def _offered() -> Iterator[Known]:
-    """Yield the bots of the entry points."""
+def _offered(taken: Collection[str]) -> Iterator[Known]:
+    """Yield the bots of the entry points whose names are not taken."""
     for point in _points():
-        package = point.dist.name if point.dist else "?"
-        yield Known(point.name, _describe(point.name), package)
+        if point.name not in taken:
+            package = point.dist.name if point.dist else "?"
+            yield Known(point.name, _describe(point.name), package)
 
 
 def _describe(name: str) -> str:
     """Return the first line of the docstring of an entry point's module, from its file."""
     try:
         entry = resolve(name)
+        if not entry.path:
+            return "(a file, and no module)"
         stem = Path(entry.path[0], *entry.module.split("."))
         path = stem.with_suffix(".py")
         tree = ast.parse(read_file(path if path.is_file() else stem / "__init__.py", MOST_SOURCE))

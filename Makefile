@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
-.PHONY: tournament test study bench drill mutants clean
+.PHONY: tournament test study docs release-check bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -17,6 +17,12 @@ test: .venv/test  ## everything that must pass
 study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study
 
+docs: .venv/test  ## write the reference of `engine` and `arena` to docs/reference/
+	$(BIN)/python docs/reference.py
+
+release-check: .venv/test  ## build sdist and wheel, and try the wheel in fresh environments
+	$(BIN)/python -m tests.packaging $(PYTHONS)
+
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
 	$(BIN)/python -m bench $(BENCH)
 
@@ -27,7 +33,8 @@ mutants: .venv/mutants  ## change the source in a copy, a change at a time, and 
 	$(BIN)/python -m bench.mutants $(MUTANTS)
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf docs/reference
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,9 +47,9 @@ clean:
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[test]'
+	$(PIP) install --editable '.[test,docs]'
 	@touch $@ .venv/run
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[test,mutants]'
+	$(PIP) install --editable '.[test,docs,mutants]'
 	@touch $@

@@ -1,5 +1,6 @@
 """`python -m arena` is the command `arena`."""
 
+import os
 import sys
 
 
@@ -12,5 +13,21 @@ def main() -> None:
     command()
 
 
+def _leave_working_folder() -> None:
+    """Import nothing from the working folder, which `python -m` searches first.
+
+    A bot called random.py would be imported by the standard library, and a folder bots/ in
+    place of ours. A working folder that holds the arena itself stays.
+    """
+    try:
+        working_folder = os.getcwd()
+    except OSError:  # it was removed
+        return
+    own = os.path.dirname(os.path.dirname(__file__))
+    if not sys.flags.safe_path and sys.path[0] == working_folder != own:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _leave_working_folder()
     main()

@@ -15,7 +15,15 @@ _LONGEST = 80  # characters of a value in a message
 
 
 class EngineError(Exception):
-    """Any error the engine raises on purpose."""
+    """Any error the engine raises on purpose.
+
+    >>> import engine
+    >>> try:
+    ...     engine.Record(deal="56", actions="T").replay()
+    ... except EngineError as error:
+    ...     print(error)
+    the deal has 2 cards, not 45
+    """
 
 
 class RulesError(EngineError, ValueError):
@@ -35,7 +43,15 @@ class DealError(EngineError, ValueError):
 
 
 class IllegalAction(EngineError, ValueError):
-    """An action that is not legal at this ply; `ply` counts the actions before it."""
+    """An action that is not legal at this ply; `ply` counts the actions before it.
+
+    >>> import engine
+    >>> state = engine.State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> state.checked(engine.CITY)
+    Traceback (most recent call last):
+    ...
+    engine.errors.IllegalAction: illegal action 10 (C); legal: 5 T
+    """
 
     def __init__(self, message: str, ply: int) -> None:
         super().__init__(message)

@@ -19,7 +19,15 @@ _LUCK = 16  # bytes
 
 
 class Game(NamedTuple):
-    """A finished game: `winner` is a seat, or None for a draw; `points` as R12-R15 give."""
+    """A finished game: `winner` is a seat, or None for a draw; `points` as R12-R15 give.
+
+    >>> from bots.uniform import bot
+    >>> game = play_game(bot, bot, seed=7)
+    >>> game.winner, game.win_type, game.points
+    (1, 'tiebreak', (13, 13))
+    >>> outcome(game.record.replay().piles).winner == game.winner
+    True
+    """
 
     winner: Seat | None
     win_type: WinType
@@ -82,7 +90,13 @@ def setup(luck: int, seat: Seat, rules: Rules = STANDARD, clock: Clock = UNLIMIT
 
 
 def playout(state: State, rng: Random) -> None:
-    """Play the state to its end at random, in place, with no views and no checks."""
+    """Play the state to its end at random, in place, with no views and no checks.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> playout(state, Random(7))
+    >>> state.over, outcome(state.piles).winner
+    (True, 1)
+    """
     random = rng.random
     while not state.over:
         legal = state.legal()

@@ -13,7 +13,14 @@ from engine.state import State
 
 
 class Record(NamedTuple):
-    """A game's deal and actions as text (engine.notation), finished or not."""
+    """A game's deal and actions as text (engine.notation), finished or not.
+
+    >>> record = Record("555556666667777777888888882222334xxxyyyyzzCCC", "56T")
+    >>> record.replay().to_act
+    1
+    >>> Record.from_json(record.to_json()) == record
+    True
+    """
 
     deal: str
     actions: str

@@ -93,7 +93,13 @@ def _deals(pack: Pack) -> tuple[int, int]:
 
 
 def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdown]:
-    """Return what each seat's pile scores, and from what (R12-R15)."""
+    """Return what each seat's pile scores, and from what (R12-R15).
+
+    >>> from engine import pack_of
+    >>> mine, theirs = breakdown((pack_of([FIVE, SIX, SEVEN, EIGHT]), pack_of([EIGHT, EIGHT])))
+    >>> mine, theirs.points
+    (Breakdown(majorities=(5, 6, 7, 0), sets=5, alliances=0, betrayals=0), 8)
+    """
     first, second = piles
     return (
         Breakdown(majorities(first, second, rules), sets(first, rules), *deals(first)),
@@ -102,7 +108,12 @@ def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdo
 
 
 def points(piles: Piles, rules: Rules = STANDARD) -> tuple[int, int]:
-    """Return the points of both seats (R12-R15): the sums of `breakdown`, faster."""
+    """Return the points of both seats (R12-R15): the sums of `breakdown`, faster.
+
+    >>> from engine import pack_of
+    >>> points((pack_of([FIVE, SIX, SEVEN, EIGHT]), pack_of([EIGHT, EIGHT])))
+    (23, 8)
+    """
     first, second = piles
     return (
         sum(majorities(first, second, rules), sets(first, rules)) + sum(deals(first)),
@@ -119,7 +130,12 @@ def city_winner(piles: Piles, rules: Rules = STANDARD) -> int | None:
 
 
 def outcome(piles: Piles, rules: Rules = STANDARD) -> Outcome:
-    """Return the winner with these piles, and the win type (R11, R16-R18)."""
+    """Return the winner with these piles, and the win type (R11, R16-R18).
+
+    >>> from engine import pack_of
+    >>> outcome((pack_of([CITY, CITY, CITY]), pack_of([EIGHT])))
+    Outcome(winner=0, win_type='city', points=(0, 8))
+    """
     score = points(piles, rules)
     seat = city_winner(piles, rules)
     if seat is not None:

@@ -41,6 +41,13 @@ class State:
     `deal` is in the order of the notation, and is not checked (see `parse_deal`).
     Packs are ints (engine.cards), `row`, `deck`, `removed`, `opening` and `history` are
     bytes, one kind or action each: immutable, so that copies and views share them.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> to_text(bytes(state.legal()))
+    '5T'
+    >>> state.apply(TAKE)
+    >>> state.to_act, state.row, to_text(cards_of(state.piles[0]))
+    (1, b'', '67')
     """
 
     __slots__ = (

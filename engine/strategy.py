@@ -123,7 +123,16 @@ UNLIMITED = Clock()
 
 
 class Setup(NamedTuple):
-    """What a strategy gets before the game; fields may be added, none will be removed."""
+    """What a strategy gets before the game; fields may be added, none will be removed.
+
+    With one of your own you can ask a bot what it plays, without a game:
+
+    >>> from bots.greedy import bot
+    >>> from engine import STANDARD
+    >>> strategy = bot(Setup(Random(7), 0, STANDARD))
+    >>> strategy.choose(View.from_text("0 5678C xy"))
+    10
+    """
 
     rng: Random
     seat: Seat
@@ -132,7 +141,18 @@ class Setup(NamedTuple):
 
 
 class Strategy(Protocol):
-    """Plays one seat of one game."""
+    """Plays one seat of one game.
+
+    >>> from engine import TAKE, play_game
+    >>> class Hasty:
+    ...     def __init__(self, setup: Setup) -> None:
+    ...         self.rules = setup.rules
+    ...
+    ...     def choose(self, view: View, /) -> Action:
+    ...         return TAKE if TAKE in view.legal else view.legal[0]
+    >>> play_game(Hasty, Hasty, seed=7).record.actions[:6]
+    'T55T72'
+    """
 
     def choose(self, view: View, /) -> Action:
         """Return one of `view.legal`."""

@@ -16,6 +16,13 @@ class View(NamedTuple):
 
     `hand` and `piles` are packs (engine.cards); `row`, `history` and `opening` are bytes,
     one kind or action each, oldest first. `legal` is empty when it is not the seat's turn.
+
+    >>> from engine import CITY, count
+    >>> seen = View.from_text("0 5678C xy")
+    >>> seen.round, seen.opponent_cards, to_text(bytes(seen.legal))
+    (1, 5, '5678CT')
+    >>> count(seen.unseen, CITY)  # of three in the game
+    2
     """
 
     seat: Seat

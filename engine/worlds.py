@@ -16,6 +16,11 @@ def sample(view: View, rng: Random) -> State:
 
     Every order of the unseen cards is equally likely: what the opponent's actions suggest
     about the hand is ignored. Equal views and equal generators give equal worlds.
+
+    >>> from engine.view import view
+    >>> seen = View.from_text("0 5678C xy")
+    >>> view(sample(seen, Random(7)), seat=0) == seen
+    True
     """
     rules = view.rules
     cards = cards_of(view.unseen)
@@ -40,7 +45,12 @@ def sample(view: View, rng: Random) -> State:
 
 
 def sample_hand(view: View, rng: Random) -> Pack:
-    """Return an opponent's hand drawn uniformly, in less than half the time of a world."""
+    """Return an opponent's hand drawn uniformly, in less than half the time of a world.
+
+    >>> from engine import pack_text
+    >>> pack_text(sample_hand(View.from_text("0 5678C xy"), Random(7)))
+    '56782'
+    """
     random = rng.random
     unseen = [*cards_of(view.unseen)]
     hand = 0
@@ -53,6 +63,11 @@ def hands(view: View) -> Iterator[tuple[Pack, int]]:
     """Yield every hand the opponent may hold, each with the number of deals that lead to it.
 
     The numbers add up to the ways of choosing that many of the unseen cards.
+
+    >>> from engine import size
+    >>> seen = View.from_text("0 5678C xy")
+    >>> sum(ways for _, ways in hands(seen)) == comb(size(seen.unseen), 5)
+    True
     """
     unseen = [(UNIT[kind], n) for kind, n in enumerate(counts(view.unseen)) if n]
     yield from _choices(unseen, view.opponent_cards)

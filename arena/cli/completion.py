@@ -7,8 +7,8 @@ not offered.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 import click
@@ -38,8 +38,11 @@ def complete_bots(
 def complete_configs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
-    """Offer YAML files."""
-    return _items(_paths(typed, lambda path: path.suffix in (".yaml", ".yml")))
+    """Offer the configs that ship, and YAML files."""
+    from arena.tournament.shipped import shipped
+
+    names = [name for name in shipped() if name.startswith(typed)]
+    return _items(chain(names, _paths(typed, lambda path: path.suffix in (".yaml", ".yml"))))
 
 
 def complete_runs(
@@ -67,7 +70,7 @@ def _is_run(path: Path) -> bool:
     return (path / _STORE).is_file()
 
 
-def _items(words: Iterator[str] | Sequence[str]) -> list[CompletionItem]:
+def _items(words: Iterable[str]) -> list[CompletionItem]:
     """Return the items of some words; a line of the answer holds no control character."""
     printable = (word for word in words if word.isprintable())
     return [CompletionItem(word) for word in islice(printable, _MOST)]

@@ -73,6 +73,7 @@ def run(
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
+    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder.
     The results go to results/NAME, the config's name. A run that was stopped goes on from
     where it was; one that is finished is not played again. Options override the config. A
     BOT is a name in bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with
@@ -80,12 +81,13 @@ def run(
 
     \b
     Example:
-      arena run configs/quickstart.yaml --pairs 50 --bot ./my_bot.py
+      arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.prepare import prepare
     from arena.tournament.config import make_tournament, read
+    from arena.tournament.shipped import find_config
 
-    settings = read(config)
+    settings = read(find_config(config))
     how["workers"] = how["workers"] or settings.workers
     try:
         tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)

@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
+from arena.executors.environment import environment
 from arena.lanes.faults import printable
 from arena.lanes.output import write_all
 
@@ -207,9 +208,11 @@ class RunLog:
 def keep_start_method() -> Iterator[None]:
     """Leave the program's default start method as it is, even if it is not set yet.
 
-    One thread at a time: processes are started, and the method is set, only inside.
+    One thread at a time: processes are started, and the method is set, only inside. A process
+    that multiprocessing starts for itself here does not import a bot called random.py from
+    the working folder.
     """
-    with _one_at_a_time:
+    with _one_at_a_time, environment(PYTHONSAFEPATH="1"):
         before = multiprocessing.get_start_method(allow_none=True)
         try:
             yield

@@ -20,6 +20,7 @@ import psutil
 from arena.errors import WorkerDied
 from arena.executors import process
 from arena.executors.deaths import Asking, Progress
+from arena.executors.environment import environment
 from arena.executors.log import START_METHOD, RunLog, keep_start_method
 from arena.executors.process import LastWords
 from arena.lanes.cleanup import children, descendants, kill_all, remove_folder
@@ -35,7 +36,6 @@ _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
 _STDERR = 2
-_VARIABLES = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 _CONTEXT = multiprocessing.get_context(START_METHOD)
 
 
@@ -185,27 +185,19 @@ def _command(process: psutil.Process) -> str:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Keep this program's folder, `__main__` and Ctrl-C away from processes that are started.
+    """Keep this program's `__main__` and Ctrl-C away from processes that are started.
 
     multiprocessing would import the caller's `__main__` in every worker: a script without a
-    main guard, a notebook and standard input do not survive that. It would also import a bot
-    called random.py from the current folder. The order of a set of texts is the same in
-    every run, as it is in a bot's own process.
+    main guard, a notebook and standard input do not survive that. The order of a set of texts
+    is the same in every run, as it is in a bot's own process.
     """
-    with defer_interrupts(), keep_start_method():  # which lets in one thread at a time
+    with defer_interrupts(), keep_start_method(), environment(PYTHONHASHSEED="0"):
         main = sys.modules["__main__"]
-        before = {name: os.environ.get(name) for name in _VARIABLES}
         sys.modules["__main__"] = types.ModuleType("__main__")
-        os.environ.update(_VARIABLES)
         try:
             yield
         finally:
             sys.modules["__main__"] = main
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
 from arena.games.match import (
@@ -36,8 +36,6 @@ from engine.state import Seat, State
 from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
-_TRIALS = 6  # times that a game is played whose process ends at another decision each time
-_MOST_ENDED = 20  # times that the end of a bot's process may come from outside, in one worker
 
 
 class Reporter:
@@ -78,7 +76,7 @@ class Worker:
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self.pace = Pace(tournament)
-        self.ended = Counter[str]()  # how often the process of a bot has ended
+        self.doubts = Doubts()
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
@@ -211,35 +209,25 @@ class Worker:
     def _play_alone(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
     ) -> Finished:
-        """Return the end of a game, played again by itself where that is in doubt.
+        """Return the end of a game, played again by itself where that is in doubt."""
+        if before is not None and not before.ended:
+            return before
+        finished = self.doubts.settle(fixture, before, partial(self._again, chunk, fixture, draw))
+        if finished.fault:
+            self.unsteady.add(fixture.labels[finished.guilty or 0])
+        return finished
 
-        A process may have been ended from outside. So it is the bot's fault only if it ends
-        twice at the same decision of a game that is played by itself. The processes of the
-        others are stopped meanwhile where they could reach it.
+    def _again(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
+        """Return the end of a game by itself, in new processes: no bot remembers the first try.
+
+        The processes of the others are stopped meanwhile where they could reach them.
         """
-        for _ in range(_TRIALS):
-            if before is not None and not (before.ended and self._is_forgiven(fixture, before)):
-                return before
-            for label in fixture.pairing:  # a bot has no memory of what is played again
-                if (label, fixture.seat) in self.processes:
-                    self.processes[label, fixture.seat].kill()
-            (finished,) = play_together([self._asking(chunk, fixture, draw)])
-            assert finished is not None
-            again = before is not None and before.state.history == finished.state.history
-            if finished.fault and (again or not finished.ended):
-                self.unsteady.add(fixture.labels[finished.guilty or 0])
-                return _blame(finished)
-            before = finished
-        assert before is not None
-        return _blame(before)
-
-    def _is_forgiven(self, fixture: Fixture, end: Finished) -> bool:
-        """Return whether a process may have been ended from outside once more."""
-        label = fixture.labels[end.guilty or 0]
-        self.ended[label] += 1
-        if self.ended[label] == 1:
-            logger.warning("the process of %s has ended; its game is played again", label)
-        return self.ended[label] <= _MOST_ENDED
+        for label in fixture.pairing:
+            if (label, fixture.seat) in self.processes:
+                self.processes[label, fixture.seat].kill()
+        (finished,) = play_together([self._asking(chunk, fixture, draw)])
+        assert finished is not None
+        return finished
 
     def _asking(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
@@ -321,15 +309,6 @@ class Worker:
         state = State(draw.deal, self.tournament.rules)
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
-
-
-def _blame(finished: Finished) -> Finished:
-    """Return the end of a game with the guilty bot: who was asked while the other one ended."""
-    state, fault, guilty, ended = finished
-    if fault is None or guilty is None or ended != "waiting":
-        return finished
-    message = f"while it was asked, the process of its opponent {fault.message}"
-    return Finished(state, fault._replace(message=message, output=""), 1 - guilty)
 
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:

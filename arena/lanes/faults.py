@@ -128,6 +128,10 @@ def late_forfeit(clock: Clock, spent: Spent, output: str, detail: str = "") -> F
     return Forfeit("timeout", f"{message} {detail}", "", output)
 
 
+KILLED = tuple(f"ended by {number.name}" for number in (signal.SIGKILL, signal.SIGTERM))
+"""How a process ended that the kernel or a person may have killed."""
+
+
 def describe_exit(status: int) -> str:
     """Return how a process ended, by its exit status; below 0 it is a signal's number.
 

@@ -11,6 +11,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from arena.cli import cli
+from arena.tournament.shipped import shipped
 from tests import ROOT
 from tests.waiting import PATIENCE
 
@@ -56,7 +57,8 @@ def test_bots_are_offered_after_a_label_and_as_options() -> None:
 
 def test_configs_and_runs_are_offered() -> None:
     """YAML files for `run`, folders of runs for what reads runs, records where they are read."""
-    assert offered("run", "") == ["cup.yml", "configs/cup.yaml"]
+    assert offered("run", "") == [*shipped(), "cup.yml", "configs/cup.yaml"]
+    assert offered("run", "quick") == ["quickstart"]
     assert offered("run", "configs/c") == ["configs/cup.yaml"]
     assert offered("run", "far/") == ["far/away/too/deep.yaml"]
     for command in ("verify", "export"):

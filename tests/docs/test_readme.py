@@ -1,4 +1,4 @@
-"""What the README prints is true: its commands, its bot, its config, its session."""
+"""What the README and the short pages print is true: commands, bots, configs, sessions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from tests import ROOT, markdown
 from tests.conftest import Arena
 
 README = (ROOT / "README.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return markdown.blocks(README, language)
+PAGES = {
+    name: (ROOT / "docs" / name).read_text() for name in ("tournaments.md", "bot.md", "rules.md")
+}
+RESULTS = (ROOT / "docs" / "results.md").read_text()
+ELSEWHERE = ("make ", "source ")
+"""Commands that are tried by `.ci/run` and the release check."""
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def clone(tmp_path: Path) -> Path:
     """Return a folder like a reader's clone, with the README's bot in it."""
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "my_bot.py").write_text(blocks("python")[0])
+    (tmp_path / "my_bot.py").write_text(markdown.blocks(README, "python")[0])
     return tmp_path
 
 
@@ -38,10 +40,34 @@ def test_the_two_commands_come_first() -> None:
     assert README.split("```console\n")[1].split("```")[0] == "make tournament\nmake test\n"
 
 
-def test_the_commands_run(clone: Path) -> None:
+def test_it_is_short_and_in_order() -> None:
+    """At most 150 lines; one way to call the command, and each word where it first stands."""
+    assert len(README.splitlines()) <= 150
+    headings = re.findall(r"^## (.*)$", README, re.MULTILINE)
+    assert headings == [
+        "Install", "One run", "Write a bot", "Compare", "Trust", "Read on"
+    ]  # fmt: skip
+    assert ".venv/bin/arena" not in README
+    for word in ("pair", "label", "lane"):
+        first = re.search(rf"\*\*{word}\*\*", README)
+        assert first is not None
+        before = README[: first.start()].split("## One run")[-1]
+        assert not re.search(rf"\b{word}\b", before.split("```text")[0]), word
+
+
+def test_every_link_leads_to_a_file() -> None:
+    """From the README and from the pages."""
+    for folder, text in ((ROOT, README), *((ROOT / "docs", page) for page in PAGES.values())):
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (folder / link).exists(), link
+
+
+@pytest.mark.parametrize("name", ["README.md", *PAGES])
+def test_the_commands_run(clone: Path, name: str) -> None:
     """Every console line except make's, with this Python's arena."""
-    commands = [line for line in markdown.commands(README) if not line.startswith("make ")]
-    assert len(commands) >= 3
+    text = PAGES.get(name, README)
+    commands = [line for line in markdown.commands(text) if not line.startswith(ELSEWHERE)]
+    assert commands
     for command in commands:
         done = markdown.run(command, clone)
         assert done.returncode == 0, done.stderr
@@ -60,7 +86,7 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
     """It turns a view of a game in progress into the points of both seats."""
     names: dict[str, Any] = {"engine": engine}
-    exec(blocks("python")[1], names)
+    exec(markdown.blocks(PAGES["bot.md"], "python")[0], names)
     state = State(random_deal(Random(0)))
     for _ in range(10):
         state.apply(state.legal()[0])
@@ -68,23 +94,36 @@ def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
     assert len(points) == 2
 
 
-def test_the_config_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its three bots load, and its rules are valid."""
+def test_the_configs_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three bots of the first load, and its rules are valid; the second is a gauntlet."""
     (clone / "openings").mkdir()
-    (clone / "friday.yaml").write_text(blocks("yaml")[0])
     monkeypatch.chdir(clone)
+    for name, text in zip(
+        ("friday", "gauntlet"), markdown.blocks(PAGES["tournaments.md"], "yaml"), strict=True
+    ):
+        Path(f"{name}.yaml").write_text(text)
     friday = config.read(Path("friday.yaml"))
     assert len(config.resolve_bots(friday)) == 3
     assert friday.game_rules().tiebreak == "supports"
+    gauntlet = config.make_tournament(config.read(Path("gauntlet.yaml")))
+    assert len(gauntlet.pairings) == 3
+
+
+def test_bots_that_join_play_only_their_games(clone: Path) -> None:
+    """The page on tournaments says how many."""
+    commands = [line for line in markdown.commands(PAGES["tournaments.md"]) if "course" in line]
+    outputs = [markdown.run(command, clone).stdout for command in commands]
+    assert "The second command plays 40 games" in PAGES["tournaments.md"]
+    assert outputs[1].startswith("40 games in ")
 
 
 def test_the_session_is_what_python_prints() -> None:
-    """Every >>> of the README."""
-    assert markdown.failures("README", blocks("pycon")) == 0
+    """Every >>> of the page on the rules."""
+    assert markdown.failures("rules", markdown.blocks(PAGES["rules.md"], "pycon")) == 0
 
 
 def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
     """The table names exactly what a run leaves."""
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
-    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", README, re.MULTILINE))
+    named = set(re.findall(r"^\| `(\w+\.\w+)` \|", RESULTS, re.MULTILINE))
     assert named == {path.name for path in (clone / "out").iterdir()}

@@ -13,6 +13,27 @@ ARENA = [
         "tests/games/test_match.py::test_a_rogue_forfeits_in_either_seat",
     ),
     Fault(
+        "modules of the working folder imported by `python -m arena`",
+        "arena/__main__.py",
+        "        del sys.path[0]",
+        "        pass",
+        "tests/packaging/test_wheel.py::test_they_work_in_a_folder_with_modules_of_its_own",
+    ),
+    Fault(
+        "modules of the working folder imported by multiprocessing's own processes",
+        "arena/executors/log.py",
+        'with _one_at_a_time, environment(PYTHONSAFEPATH="1"):',
+        "with _one_at_a_time:",
+        "tests/packaging/test_wheel.py::test_they_work_in_a_folder_with_modules_of_its_own",
+    ),
+    Fault(
+        "a shipped config preferred to a file of its name",
+        "arena/tournament/shipped.py",
+        "(os.path.lexists(path) and not path.is_dir())",
+        "False",
+        "tests/tournament/test_shipped.py::test_a_file_wins_over_a_shipped_config",
+    ),
+    Fault(
         "both games of a pair with the same seats",
         "arena/tournament/schedule.py",
         "if self.seat == 0 else (opponent, bot)",

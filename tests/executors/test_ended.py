@@ -94,6 +94,16 @@ def test_a_process_that_ends_at_the_same_decision_again_is_at_fault(tmp_path: Pa
     assert (tmp_path / "count").read_text() == "xx" * 2
 
 
+@pytest.mark.parametrize(("kills", "kinds"), [(4, []), (5, ["import"])])
+def test_a_process_that_is_killed_at_one_decision_is_at_fault_at_the_fourth_time(
+    tmp_path: Path, kill_at: Callable[[set[int]], list[int]], kills: int, kinds: list[str]
+) -> None:
+    """The first two kills hit the two tries of its first start, which count as one end."""
+    kill_at({*range(kills)})
+    games = played(BOTS["python"](), tmp_path / "killed", pairs=1)
+    assert [game.fault.kind for game in games if game.fault] == kinds
+
+
 def test_a_process_that_ends_whenever_it_likes_is_at_fault(tmp_path: Path) -> None:
     """Each time at another decision; after some trials the game is lost."""
     count = tmp_path / "count"

@@ -1,0 +1,77 @@
+"""Smoke: what the command does in an empty folder, where only a wheel is installed."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from tests import ROOT
+from tests.packaging.wheel import run
+
+_OTHERS = (
+    "click",
+    "engine",
+    "msgspec",
+    "multiprocessing_logging",
+    "numpy",
+    "pandas",
+    "psutil",
+    "yaml",
+)
+_MARK = "imported-"
+_WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
+
+
+def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
+    """Use the `arena` of an environment in an empty folder; fails where it does not work.
+
+    `how_to_check` are further options of `arena check`.
+    """
+    arena, python = bin_folder / "arena", bin_folder / "python"
+    files = run([python, "-c", _WHERE], folder).split()
+    assert all(file.startswith(str(bin_folder.parent)) for file in files), files
+    assert "results in results/quickstart/" in run(
+        [arena, "run", "quickstart", "--pairs", "5"], folder
+    )
+    assert "60 games played again" in run([arena, "verify", "results/quickstart"], folder)
+    assert "uniform" in run([arena, "bots"], folder)
+    assert "wrote first_bot.py" in run([arena, "new", "first_bot"], folder)
+    assert "greedy" in run([arena, "play", "./first_bot.py", "greedy", "--pairs", "2"], folder)
+    assert "accepted" in run(
+        [arena, "check", "./first_bot.py", "--games", "4", *how_to_check], folder
+    )
+    assert "Round 1" in run([arena, "play", "human", "greedy"], folder, text="quit\n")
+
+
+def try_in_another_project(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
+    """Use both forms of the command in a folder whose files have the names of modules."""
+    _write_modules(bin_folder / "python", folder)
+    bots = ["./random.py", "bots/mine.py", "uniform"]
+    for command in ([bin_folder / "arena"], [bin_folder / "python", "-m", "arena"]):
+        out = run([*command, "play", *bots, "--pairs", "2"], folder)
+        assert "12 games" in out
+        assert "forfeits" not in out
+    run([*command, "run", "quickstart", "--pairs", "1"], folder)
+    run([*command, "verify", "results/quickstart"], folder)
+    assert "accepted" in run(
+        [*command, "check", "./random.py", "--games", "4", *how_to_check], folder
+    )
+    assert not [*folder.glob(f"{_MARK}*")]
+
+
+def _write_modules(python: Path, folder: Path) -> None:
+    """Write a package bots, an engine.py, and a file for each module of the standard library.
+
+    Each ends the process that imports it, and leaves a mark. Left out is what Python has
+    imported before a module that it is to run with `-m`.
+    """
+    (folder / "probe.py").write_text("import sys\nprint(*sys.modules)")
+    loaded = run([python, "-m", "probe"], folder).split()
+    names = {*sys.stdlib_module_names, *_OTHERS} - {*loaded}
+    (folder / "bots").mkdir()
+    for path in [*(folder / f"{name}.py" for name in names), folder / "bots" / "__init__.py"]:
+        mark = folder / f"{_MARK}{path.stem}"
+        path.write_text(f"import os\nos.mkdir({str(mark)!r})\nos._exit(99)\n")
+    for bot in (folder / "random.py", folder / "bots" / "mine.py"):
+        shutil.copy(ROOT / "bots" / "uniform.py", bot)

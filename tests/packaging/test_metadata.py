@@ -1,0 +1,55 @@
+"""What the package says of itself agrees, in every file that says it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+
+from tests import ROOT
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+
+
+def normal(name: str) -> str:
+    """Return the name of a distribution as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_licence_and_citation_agree_with_the_package() -> None:
+    """The same version, licence and authors; the notice says what is not in it."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert citation["authors"] == PROJECT["authors"]
+    assert PROJECT["authors"][0]["name"] in (ROOT / "LICENSE").read_text()
+    notice = " ".join((ROOT / "NOTICE").read_text().split())
+    assert "unofficial implementation" in notice
+    assert "no art and no text" in notice
+
+
+def test_every_library_that_make_installs_has_one_version() -> None:
+    """constraints.txt pins each requirement, with nothing but names and versions."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert lines[0].startswith("#")
+    pins = [re.fullmatch(r"([\w.-]+)==[\w.]+", line) for line in lines[1:]]
+    assert all(pins)
+    pinned = {normal(pin[1]) for pin in pins if pin}
+    extras = PROJECT["optional-dependencies"]
+    assert {"test", "docs"} <= extras.keys()
+    wanted = [*PROJECT["dependencies"], *(need for extra in extras.values() for need in extra)]
+    names = {normal(re.split(r"[<>=]", need)[0]) for need in wanted}
+    assert names <= pinned
+
+
+def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) -> None:
+    """`python -m arena` says what it says elsewhere."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f'rmdir "{gone}"; exec "{sys.executable}" -m arena --version'
+    done = subprocess.run(["sh", "-c", line], cwd=gone, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

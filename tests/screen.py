@@ -42,6 +42,7 @@ class Screen:
             elif UP.startswith(self.sequence):
                 return
             else:
+                assert len(self.sequence) == 1, f"not known to this screen: {self.sequence!a}"
                 self._show(self.sequence)
             self.sequence = ""
 
@@ -51,7 +52,7 @@ class Screen:
         elif char == "\n":
             self._down()
         else:
-            assert char >= " " and len(char) == 1, f"not known to this screen: {char!a}"
+            assert char >= " ", f"not known to this screen: {char!a}"
             width = 2 if east_asian_width(char) in "WF" else 1
             if self.column + width > self.columns:
                 self.column = 0

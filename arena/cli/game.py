@@ -50,8 +50,8 @@ def game(
 ) -> None:
     """Play one game of a run again, and print its record.
 
-    A fault is printed with its evidence. The labels of the bots, the seed, the pair and the seat decide the deal. The record
-    goes to standard output, ready for `arena show -`.
+    A fault is printed with its evidence. The labels of the bots, the seed, the pair and the
+    seat decide the deal. The record goes to standard output, ready for `arena show -`.
 
     \b
     Example:

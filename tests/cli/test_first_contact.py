@@ -95,9 +95,7 @@ def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("command", ["run cup.yaml --bot", "play uniform"])
-def test_strict_plays_nothing_if_a_bot_does_not_load(
-    arena: Arena, cup: Path, command: str
-) -> None:
+def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, command: str) -> None:
     """One line that names the bot, status 2, and no folder."""
     done = arena(*command.split(), BROKEN, "--strict")
     assert (done.returncode, done.stdout) == (2, "")

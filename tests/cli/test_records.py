@@ -20,12 +20,13 @@ LABEL = "a/b (c), d"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run of four bots; one raises an exception, one does not load."""
     path = tmp_path_factory.mktemp("runs")
-    body = "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
+    body = (
+        "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
+    )
     write(path, "raises", body)
     (path / "broken.py").write_text("1 / 0\n")
-    (path / "cup.yaml").write_text(
-        f"pairs: 8\nseed: 3\nbots: [greedy, {{bot: uniform, label: '{LABEL}'}}, raises.py, broken.py]\n"
-    )
+    bots = f"greedy, {{bot: uniform, label: '{LABEL}'}}, raises.py, broken.py"
+    (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
     done = run_here(path, "run", "cup.yaml", "--quiet")
     assert done.returncode == 0, done.stderr
     return path
@@ -89,9 +90,7 @@ def test_without_one_game_the_games_are_listed(folder: Path) -> None:
     assert len(lines) == 22
     assert lines[0].startswith("greedy/a/b (c), d/0/0  ")
     assert lines[-2] == "..."
-    assert lines[-1] == (
-        "one of them, ply by ply: arena show results/cup 'greedy/a/b (c), d/0/0'"
-    )
+    assert lines[-1] == ("one of them, ply by ply: arena show results/cup 'greedy/a/b (c), d/0/0'")
     of_pair = show(folder, "raises", "--pair", "2", "--seat", "1")
     assert [line.split("  ")[0] for line in of_pair[:-1]] == [
         "greedy/raises/2/0",
@@ -167,7 +166,7 @@ def test_a_file_that_exists_is_not_changed(folder: Path, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_run_is_only_read(folder: Path, tmp_path: Path) -> None:
+def test_a_run_is_only_read(folder: Path) -> None:
     """No file in its folder changes or appears, also while a run keeps its lock."""
     place = folder / "results" / "cup"
     before = {path.name: path.read_bytes() for path in place.iterdir()}
@@ -180,9 +179,7 @@ def test_a_run_is_only_read(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "export"])
-def test_a_damaged_store_is_one_line(
-    folder: Path, tmp_path: Path, command: str
-) -> None:
+def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str) -> None:
     """Whether it is no database, or has a game that cannot be."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.sqlite").write_text("rubbish" * 999)

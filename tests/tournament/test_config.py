@@ -50,7 +50,10 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         ("bots: [a, b]\npairs: true\n", "pairs: expected `int`, got `bool`"),
         ("bots: [a, b]\npairs: 1\nseed: -1\n", "seed: expected `int` >= 0"),
         ("bots: [a, b]\npairs: 1\nseed: 9223372036854775808\n", "seed: expected `int`"),
-        ("bots: [a, {bot: b, colour: red}]\npairs: 1\n", "line 1: bots[1]: unknown key 'colour'; there are bot, label"),
+        (
+            "bots: [a, {bot: b, colour: red}]\npairs: 1\n",
+            "line 1: bots[1]: unknown key 'colour'; there are bot, label",
+        ),
         ("bots: [a, {label: b}]\npairs: 1\n", "bots[1]: key 'bot' is missing"),
         ("bots: a\npairs: 1\n", "bots: expected `list`, got `str`"),
         ("bots: [a, b]\npairs: 1\nname: a/b\n", "name: 'a/b' cannot name a folder"),
@@ -70,7 +73,10 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
         ),
         ("bots: [a, b]\npairs: 1\nlane: docker\n", "lane: 'docker' is not one of inproc, "),
         ("bots: [a, b]\npairs: 1\nformat: cup\n", "'cup' is not one of round_robin, gauntlet"),
-        ("bots: [a, {bot: b, params: {1: 2}}]\npairs: 1\n", "key in bots[1].params: expected `str`"),
+        (
+            "bots: [a, {bot: b, params: {1: 2}}]\npairs: 1\n",
+            "key in bots[1].params: expected `str`",
+        ),
         ("bots: [a, b]\npairs: 1\nname: ..\n", "name: '..' cannot name a folder"),
         ("bots: [a, b]\npairs: 1\nrules: {colour: 1}\n", "rules: unknown rule 'colour'"),
         (

@@ -1,0 +1,58 @@
+"""The arena as a library: tournaments, single games, and the results of runs.
+
+>>> import arena
+>>> results = arena.run(["greedy", "uniform"], pairs=1, seed=7, progress=False)
+>>> results.game("greedy", "uniform", pair=0, seat=1).winner
+'greedy'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arena.errors import ArenaError, ChangedBots, InputError, WorkerDied
+    from arena.library.playing import play
+    from arena.library.results import Results
+    from arena.library.results import open_run as open
+    from arena.library.running import Interrupted, run
+    from arena.runs.game import Game
+else:
+    _HOMES = {
+        "ArenaError": "arena.errors:ArenaError",
+        "ChangedBots": "arena.errors:ChangedBots",
+        "Game": "arena.runs.game:Game",
+        "InputError": "arena.errors:InputError",
+        "Interrupted": "arena.library.running:Interrupted",
+        "Results": "arena.library.results:Results",
+        "WorkerDied": "arena.errors:WorkerDied",
+        "open": "arena.library.results:open_run",
+        "play": "arena.library.playing:play",
+        "run": "arena.library.running:run",
+    }
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used: the command starts without them."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'arena' has no attribute {name!r}")
+        module, _, attribute = _HOMES[name].partition(":")
+        value = globals()[name] = getattr(import_module(module), attribute)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})
+
+
+__all__ = [
+    "ArenaError",
+    "ChangedBots",
+    "Game",
+    "InputError",
+    "Interrupted",
+    "Results",
+    "WorkerDied",
+    "open",
+    "play",
+    "run",
+]

@@ -9,7 +9,11 @@ _END = 200  # of these, what is kept of the end, where the reason stands
 
 
 class ArenaError(Exception):
-    """Any error that the arena raises on purpose; its message is one printable line."""
+    """Any error that the arena raises on purpose; its message is one printable line.
+
+    >>> str(ArenaError("a name\\nof two lines"))
+    'a name\\\\nof two lines'
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(escape(message))
@@ -19,6 +23,12 @@ class InputError(ArenaError):
     """Input that cannot be used; the message names the file or option, and the place in it.
 
     A long message is cut in its middle.
+
+    >>> import arena
+    >>> arena.run(["greedy"], pairs=1)
+    Traceback (most recent call last):
+        ...
+    arena.errors.InputError: bots: a tournament needs two, there is 1
     """
 
     def __init__(self, message: str) -> None:
@@ -26,7 +36,11 @@ class InputError(ArenaError):
 
 
 class ChangedBots(InputError):
-    """Bots of a run are not those whose games its folder keeps; `labels` are theirs."""
+    """Bots of a run are not those whose games its folder keeps; `labels` are theirs.
+
+    >>> ChangedBots("results/friday", {"mine": ["sha256: there 1f, here 2e"]}).labels
+    ['mine']
+    """
 
     def __init__(self, place: object, changed: Mapping[str, Sequence[str]]) -> None:
         what = "; ".join(f"{label}: {', '.join(differs)}" for label, differs in changed.items())
@@ -38,7 +52,11 @@ class ChangedBots(InputError):
 
 
 class WorkerDied(ArenaError):
-    """A worker process died, and no bot can be blamed for it."""
+    """A worker process died, and no bot can be blamed for it.
+
+    >>> issubclass(WorkerDied, ArenaError)
+    True
+    """
 
 
 def escape(text: str) -> str:

@@ -29,6 +29,7 @@ ROOMS = [
     "__main__",
     "cli",
     "doctor",
+    "library",
     "check",
     "runs",
     "results",

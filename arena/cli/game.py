@@ -61,7 +61,7 @@ def game(
     from arena.executors.local import LocalExecutor
     from arena.lanes.limits import Limits
     from arena.runs.prepare import prepare
-    from arena.runs.rerun import describe_fault, play_again, to_json
+    from arena.runs.rerun import play_again
     from arena.tournament.tournament import Tournament
     from engine import Rules
     from engine.errors import RulesError
@@ -82,9 +82,9 @@ def game(
     tournament = Tournament("game", seed, pair + 1, entries, changed, allowed)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
-    for line in describe_fault(again):
+    for line in again.evidence():
         click.echo(line, err=True)
-    click.echo(to_json(again))
+    click.echo(again.to_json())
 
 
 def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:

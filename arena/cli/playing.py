@@ -28,7 +28,7 @@ from arena.errors import ChangedBots, InputError
 if TYPE_CHECKING:
     from arena.executors.base import Executor
     from arena.results.folder import RunFolder
-    from arena.runs.run import Results
+    from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
 _NOT_FOR_A_PERSON = (
@@ -184,13 +184,13 @@ def _play(
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     executor = LocalExecutor(workers or count_cores())
     try:
-        results = _run(tournament, executor, folder, shown, replace=replace)
+        outcome = _run(tournament, executor, folder, shown, replace=replace)
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
     if as_json:
-        print_json(to_document(results, tournament, out, problems))
+        print_json(to_document(outcome, tournament, out, problems))
     else:
-        print_report(results, tournament, out, quiet=quiet)
+        print_report(outcome, tournament, out, quiet=quiet)
 
 
 def _run(
@@ -200,7 +200,7 @@ def _run(
     shown: int,
     *,
     replace: bool,
-) -> Results:
+) -> Outcome:
     """Play a tournament; where bots have changed, ask whether their games are to be replaced."""
     from arena.runs.run import run
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from arena.runs.run import Interrupted, Results
+    from arena.runs.run import Interrupted, Outcome
     from arena.tournament.tournament import Tournament
 
 
 def print_report(
-    results: Results, tournament: Tournament, folder: Path | None, *, quiet: bool
+    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
 ) -> None:
     """Print how many games were played, the standings, the forfeits and the folder.
 
@@ -27,31 +27,31 @@ def print_report(
     if quiet and folder:
         return
     if not quiet:
-        click.echo(_count(results))
-    for line in format_standings(results.standings):
+        click.echo(_count(outcome))
+    for line in format_standings(outcome.standings):
         click.echo(line)
     if quiet:
         return
-    forfeits = int(results.standings["forfeits"].sum())
+    forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
-    for label in results.out:
+    for label in outcome.out:
         click.echo(f"{label} was out after {tournament.max_faults} faults")
     if folder:
         click.echo(f"results in {folder}/")
 
 
-def _count(results: Results) -> str:
+def _count(outcome: Outcome) -> str:
     """Return how many games were played, and how fast."""
-    if not results.played:
-        return f"nothing was left to play: all {results.kept:,} games were played before"
-    rate = f"{results.played / results.seconds:,.0f} games/s"
-    kept = f", {results.kept:,} kept from before" if results.kept else ""
-    return f"{results.played:,} games in {results.seconds:.1f} s, {rate}{kept}"
+    if not outcome.played:
+        return f"nothing was left to play: all {outcome.kept:,} games were played before"
+    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
 
 
 def to_document(
-    results: Results, tournament: Tournament, folder: Path | None, problems: Sequence[str]
+    outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
     from arena.results.summary import plain_rows
@@ -60,11 +60,11 @@ def to_document(
         "run": tournament.name,
         "folder": None if folder is None else str(folder),
         "games": tournament.games,
-        "played": results.played,
-        "kept": results.kept,
-        "standings": plain_rows(results.standings),
-        "forfeits": int(results.standings["forfeits"].sum()),
-        "out": results.out,
+        "played": outcome.played,
+        "kept": outcome.kept,
+        "standings": plain_rows(outcome.standings),
+        "forfeits": int(outcome.standings["forfeits"].sum()),
+        "out": outcome.out,
         "warnings": [*problems],
     }
 

@@ -24,7 +24,9 @@ from arena.entries.lane import LANES
 from arena.entries.needs import check_needs
 from arena.entries.spec import (
     COMMAND,
+    OBJECT,
     PERSON,
+    Spec,
     check_label,
     default_label,
     is_file,
@@ -43,6 +45,7 @@ def resolve(
     params: dict[str, Any] | None = None,
     lane: str | None = None,
     needs: Sequence[str] = (),
+    code: Code | None = None,
 ) -> Entry:
     """Return the entry of a spec.
 
@@ -50,15 +53,17 @@ def resolve(
     `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
     preceded by `label=`. A label and parameters that are passed here win over those of the
     text. The lane is the one passed here, or else the default for the kind of bot. `needs`
-    are files and folders that it may read in the lane jail. Raises InputError for a bot that
-    does not exist and for whatever the spec gets wrong.
+    are files and folders that it may read in the lane jail. A `code` is the bot's own, and the
+    text then only stands for it. Raises InputError for a bot that does not exist and for
+    whatever the spec gets wrong.
     """
-    spec = parse(text)
+    spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
+    text = spec.target if code else text
     if spec.target == PERSON:
         raise InputError(f"bot {text!r}: only `arena play human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
     of_target = _of_command if spec.target.startswith(COMMAND) else _of_module
-    entry = of_target(text, spec.target, merged)
+    entry = _of_code(code, merged) if code else of_target(text, spec.target, merged)
     label = spec.label if label is None else label
     if label is not None:
         entry = replace(entry, label=label)
@@ -78,6 +83,13 @@ def resolve(
 def installed() -> list[tuple[str, str]]:
     """Return name and first docstring line of every bot in `bots/`, in order of names."""
     return [(name, _first_line(name)) for name in _names()]
+
+
+class Code(NamedTuple):
+    """The source of a class or function of a program: a bot's file that was never written."""
+
+    name: str
+    source: bytes
 
 
 class _Location(NamedTuple):
@@ -112,6 +124,22 @@ def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
         source=source if location.single else None,
         params=params,
         path=location.path,
+    )
+
+
+def _of_code(code: Code, params: dict[str, Any]) -> Entry:
+    """Return the entry of a class or function."""
+    target = f"{OBJECT}{code.name}"
+    sha256 = hash_source(code.source, _FOLDER)
+    return Entry(
+        label=default_label(target, params),
+        target=target,
+        lane="process",
+        module=f"_arena_bot_{code.name}_{sha256[:12]}",
+        filename=f"<{code.name}>",
+        sha256=sha256,
+        source=code.source,
+        params=params,
     )
 
 
@@ -162,6 +190,11 @@ def _first_line(name: str) -> str:
 
 
 def _locate(spec: str, target: str) -> _Location:
+    if target.startswith(OBJECT):
+        raise InputError(
+            f"bot {spec!r}: a class or function of a Python program, which only a program can "
+            f"pass to the arena"
+        )
     if is_file(target):
         path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
         return _Location("", target, path, "process", single=True)

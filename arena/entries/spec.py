@@ -18,6 +18,9 @@ from arena.errors import InputError
 from engine.errors import show
 
 COMMAND = "cmd:"
+OBJECT = "python:"
+"""Before the name of a class or function of a program."""
+
 PERSON = "human"
 
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
@@ -98,7 +101,8 @@ def default_label(target: str, params: dict[str, Any]) -> str:
         files = [word for word in words if _looks_like_a_file(word)]
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
-        stem = Path(target).stem if is_file(target) else target.rpartition(".")[2]
+        name = target.removeprefix(OBJECT)
+        stem = Path(name).stem if is_file(name) else name.rpartition(".")[2]
     return write(stem, {name: params[name] for name in sorted(params)})
 
 

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from arena.entries.spec import default_label
+from arena.entries.entry import Entry
+from arena.entries.spec import OBJECT, default_label
 from arena.lanes.limits import Limits
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -21,7 +22,8 @@ def replay_commands(tournament: Tournament) -> Command:
     """Return a function that returns the command which plays a game again.
 
     The command works in the folder where the run was started. It holds everything that
-    decides the game, and nothing of the run's folder.
+    decides the game, and nothing of the run's folder. For a game with a class or function of a
+    program it is a call of the library, in that program.
     """
     entries = tournament.by_label
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
@@ -33,6 +35,8 @@ def replay_commands(tournament: Tournament) -> Command:
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
+        if any(entries[label].target.startswith(OBJECT) for label in labels):
+            return _call(tournament, fixture)
         words = ["arena", "game", *(entries[label].spec for label in labels), *common]
         words += ["--pair", str(fixture.pair), "--seat", str(fixture.seat)]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]
@@ -44,3 +48,23 @@ def replay_commands(tournament: Tournament) -> Command:
         return shlex.join(words)
 
     return command
+
+
+def _call(tournament: Tournament, fixture: Fixture) -> str:
+    """Return the call of the library that plays a game again."""
+    bots = [_bot(tournament.by_label[label]) for label in fixture.pairing]
+    words = [f"seed={tournament.seed}", f"pair={fixture.pair}", f"seat={fixture.seat}"]
+    if changes := tournament.rules.changes():
+        words.append(f"rules={changes!r}")
+    if (limits := tournament.limits) != Limits():
+        words.append(f"limits={msgspec.structs.asdict(limits)!r}")
+    return f"arena.play({', '.join([*bots, *words])})"
+
+
+def _bot(entry: Entry) -> str:
+    """Return a bot as it is passed to the library."""
+    target = entry.target.removeprefix(OBJECT)
+    parts = {"label": entry.label, "params": entry.params, "lane": entry.lane}
+    parts |= {"needs": [*entry.needs]} if entry.needs else {}
+    bot = repr(target) if target == entry.target else target
+    return f"{{'bot': {bot}, {repr(parts)[1:]}"

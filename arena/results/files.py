@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,19 @@ from arena.results.folder import MANIFEST, TABLES, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
-from arena.statistics.rows import Tally
+from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.statistics.unrated import find_unrated
+from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the games of a run add up to."""
+
+    standings: pd.DataFrame
+    head_to_head: pd.DataFrame
+    win_types: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -31,32 +40,38 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    tallies = store.tallies()
-    sides = tables.make_sides(pairings, tallies)
-    scores = tables.make_pair_scores(pairings, store.pair_totals())
-    unrated = _find_unrated(tournament, store, tallies)
-    standings = tables.make_standings(sides, scores, tournament.labels, unrated)
+    counted = store.tallies(), store.pair_totals(), store.faults()
+    made = make_tables(pairings, tournament.labels, *counted)
     command = replay_commands(tournament)
     writers: list[Writer] = [
         lambda file: rows.write_games(file, store.named_games(pairings)),
-        _csv(standings),
-        _csv(tables.make_head_to_head(sides, scores)),
-        _csv(tables.make_win_types(sides)),
+        _csv(made.standings),
+        _csv(made.head_to_head),
+        _csv(made.win_types),
         lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
     ]
     manifest = manifest_text(tournament.manifest())
     by_name = {MANIFEST: lambda file: file.write(manifest)}
-    return Files(standings, by_name | dict(zip(TABLES, writers, strict=True)))
+    return Files(made.standings, by_name | dict(zip(TABLES, writers, strict=True)))
 
 
-def _find_unrated(tournament: Tournament, store: Store, tallies: Sequence[Tally]) -> set[str]:
-    """Return the labels of the bots that have no rating."""
-    if not any(tally.win_type == "forfeit" for tally in tallies):
-        return set()
-    games: Counter[int] = Counter()
-    for tally in tallies:
-        games[tally.pairing] += tally.games
-    return find_unrated(tournament.pairings, games, store.faults())
+def make_tables(
+    pairings: Sequence[Pairing],
+    labels: Sequence[str],
+    tallies: Sequence[Tally],
+    totals: Sequence[PairTotals],
+    faults: Sequence[Faults] = (),
+) -> Tables:
+    """Return the tables of the games that are counted, in which each of these bots has played."""
+    games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in totals}
+    unrated = find_unrated(pairings, games, faults)
+    sides = tables.make_sides(pairings, tallies)
+    scores = tables.make_pair_scores(pairings, totals)
+    return Tables(
+        tables.make_standings(sides, scores, labels, unrated),
+        tables.make_head_to_head(sides, scores),
+        tables.make_win_types(sides),
+    )
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

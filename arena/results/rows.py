@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
 from arena.tournament.schedule import Fixture
 
-_GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
-_FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
+GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
+FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
 _TRACEBACK_LINES = 4
 _OUTPUT_LINES = 10
 
@@ -22,7 +22,7 @@ def write_games(file: TextIO, games: Iterable[tuple[Any, ...]]) -> None:
     `winner` is a label, empty for a draw; `fault` is the kind of a forfeit's fault.
     """
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_GAME_COLUMNS)
+    writer.writerow(GAME_COLUMNS)
     writer.writerows(games)
 
 
@@ -33,23 +33,28 @@ def write_faults(
 ) -> None:
     """Write faults.csv, one row a forfeit; `command` returns the command that replays a game."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_FAULT_COLUMNS)
+    writer.writerow(FAULT_COLUMNS)
+    writer.writerows(fault_rows(forfeits, command))
+
+
+def fault_rows(
+    forfeits: Iterable[tuple[Fixture, GameResult]], command: Callable[[Fixture], str]
+) -> Iterator[list[Any]]:
+    """Yield the rows of faults.csv."""
     for fixture, result in forfeits:
         fault = result.fault
         assert fault is not None
         guilty = fixture.pairing[result.winner == 0]
-        writer.writerow(
-            [
-                fixture.name,
-                guilty,
-                fault.kind,
-                result.plies,
-                fault.message,
-                _last_lines(fault.traceback, _TRACEBACK_LINES),
-                _last_lines(fault.output, _OUTPUT_LINES),
-                "" if fault.kind == BY_RULE else command(fixture),
-            ]
-        )
+        yield [
+            fixture.name,
+            guilty,
+            fault.kind,
+            result.plies,
+            fault.message,
+            _last_lines(fault.traceback, _TRACEBACK_LINES),
+            _last_lines(fault.output, _OUTPUT_LINES),
+            "" if fault.kind == BY_RULE else command(fixture),
+        ]
 
 
 def _last_lines(text: str, lines: int) -> str:

@@ -228,6 +228,10 @@ class Store:
         where = "WHERE pairing = ?1 AND pair = ifnull(?2, pair) AND seat = ifnull(?3, seat)"
         return map(_result, self._rows(f"{_GAMES} {where} {_IN_ORDER}", pairing, pair, seat))
 
+    def game(self, pairing: int, pair: int, seat: Seat) -> GameResult | None:
+        """Return one game, None if it has not been played."""
+        return next(self.games_of(pairing, pair, seat), None)
+
     def results(self) -> Iterator[tuple[int, GameResult]]:
         """Yield every game with the number of its pairing, in order."""
         for row in self._rows(f"{_GAMES} {_IN_ORDER}"):

@@ -24,6 +24,13 @@ class Game:
 
     `seats` are labels; `winner` is one of them, None for a draw; `points` are those of seat 0
     and of seat 1. `str` shows the game ply by ply.
+
+    >>> import arena
+    >>> game = arena.play("greedy", "uniform", seed=3)
+    >>> game.seats, game.winner, game.win_type, game.points
+    (('greedy', 'uniform'), 'greedy', 'points', (19, 11))
+    >>> [part.points for part in game.breakdown]
+    [19, 11]
     """
 
     record: Record

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tqdm import tqdm
 from tqdm.utils import disp_trim
@@ -40,14 +40,34 @@ def make_bar(games: int, played: int = 0, *, shown: bool = True) -> Bar:
         total=games,
         initial=played,
         unit=" games",
-        disable=None if shown and sys.stderr else True,  # a daemon may have no stderr
+        disable=_is_hidden(shown),
         dynamic_ncols=True,
     )
 
 
 def _make_tqdm(**settings: Any) -> Bar:
     with keep_start_method():  # tqdm makes a lock of multiprocessing, which would fix it
-        return tqdm(leave=False, **settings)
+        return _bar_type()(leave=False, **settings)
+
+
+def _bar_type() -> type[Bar]:
+    """Return tqdm, in a notebook in the form that it has there."""
+    if not _in_notebook():
+        return tqdm
+    from tqdm.auto import tqdm as form  # 50 ms, and it looks for widgets
+
+    return cast("type[Bar]", form)
+
+
+def _is_hidden(shown: bool) -> bool | None:
+    """Return whether there is no bar; None lets the terminal decide."""
+    if not shown or not sys.stderr:  # a daemon may have no stderr
+        return True
+    return False if _in_notebook() else None
+
+
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
 
 
 def is_terminal() -> bool:
@@ -65,7 +85,7 @@ def show_progress(
     bar and the standings is left.
     """
     with make_bar(games, kept, shown=shown) as bar:
-        if not shown:
+        if not shown or _in_notebook():
             yield bar.update
         elif bar.disable:
             count = _Count(games, kept)
@@ -73,10 +93,13 @@ def show_progress(
                 yield count.add
         else:
             table = _Table(bar, standings) if is_terminal() else None
-            with _above(bar, log), _repeated(table.show if table else bar.refresh, TABLE_EVERY):
-                yield bar.update
-            if table:
-                table.clear()
+            show = table.show if table else bar.refresh
+            try:
+                with _above(bar, log), _repeated(show, TABLE_EVERY):
+                    yield bar.update
+            finally:
+                if table:
+                    table.clear()
 
 
 class _Count:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.errors import ChangedBots, InputError
 from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
 from arena.results.folder import TIMINGS, RunFolder
-from arena.results.manifest import read_tournament
 from arena.results.store import Store
 from arena.results.summary import HEAD, format_rows
 from arena.runs.interim import Interim
+from arena.runs.opening import open_store
 from arena.runs.progress import is_terminal, show_progress
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Results:
+class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
-    `out` are the labels of the bots that had too many faults.
+    `out` are the labels of the bots that had too many faults; `timings` are by label.
     """
 
     standings: pd.DataFrame
@@ -41,6 +40,7 @@ class Results:
     kept: int
     out: list[str]
     seconds: float
+    timings: Mapping[str, Timing]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -58,13 +58,15 @@ def run(
     folder: RunFolder | None = None,
     shown: int = NORMAL,
     *,
+    store: Store | None = None,
     replace: bool = False,
-) -> Results:
+) -> Outcome:
     """Play what is left of a tournament, and write its files to the folder.
 
     However the run ends, the folder's store keeps the games that were finished. A run with
     fewer bots or pairs is extended. With `replace`, the games of bots that have changed are
-    played again. `shown` is the level from which the log is shown on the terminal.
+    played again. `shown` is the level from which the log is shown on the terminal. Without a
+    folder the games are in `store`, which stays open, or are lost.
 
     Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and
     no bot is to blame, ArenaError where the store cannot be written, and Interrupted after
@@ -73,7 +75,7 @@ def run(
     with (
         run_log(folder.log if folder else None, shown) as log,
         exit_on_termination(),
-        open_store(tournament, folder, replace=replace) as store,
+        open_store(tournament, folder, store, replace=replace) as store,
     ):
         logger.info("run %s: %d games, %s", tournament.name, tournament.games, executor)
         started = time.perf_counter()
@@ -90,60 +92,8 @@ def run(
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
         logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
-    return Results(standings, played, kept, [*under_way.strikes.out], seconds)
-
-
-@contextmanager
-def open_store(
-    tournament: Tournament, folder: RunFolder | None, *, replace: bool = False
-) -> Iterator[Store]:
-    """Yield the folder's store, which belongs to this tournament and is locked until the end.
-
-    Without a folder the store is deleted when it is closed.
-    """
-    with folder.locked() if folder else nullcontext():
-        store = Store(folder.store if folder else None)
-        try:
-            if folder:
-                folder.check(tournament.manifest(), store.manifest)
-            _adapt(store, tournament, replace=replace)
-            yield store
-        finally:
-            store.close()
-
-
-def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
-    """Make it the store of this tournament, with the games that it has of it."""
-    manifest = tournament.manifest()
-    stored = store.manifest
-    if stored is None:
-        store.check_games(0, 0)
-        store.begin(manifest)
-        return
-    try:
-        before = read_tournament(stored)
-    except InputError as error:
-        raise InputError(f"{store.path}: {error}; --fresh starts over") from None
-    store.check_games(len(before.pairings), before.pairs)
-    changed = store.find_changed(manifest)
-    if changed and not replace:
-        raise ChangedBots(store.path, changed)
-    if changed or (before.pairings, before.pairs) != (tournament.pairings, tournament.pairs):
-        store.extend(manifest, before.pairings, tournament.pairings, changed)
-        _log_bots(before.labels, tournament.labels, changed)
-    else:
-        store.begin(manifest)
-
-
-def _log_bots(before: Sequence[str], after: Sequence[str], replaced: Iterable[str]) -> None:
-    """Log which bots the store's new run has, and the one before did not, and so on."""
-    for what, labels in (
-        ("a new bot", [label for label in after if label not in before]),
-        ("replaced: its games are played again", replaced),
-        ("left out: its games stay in the store", [one for one in before if one not in after]),
-    ):
-        for label in labels:
-            logger.info("%s: %s", label, what)
+    out = [*under_way.strikes.out]
+    return Outcome(standings, played, kept, out, seconds, under_way.timings)
 
 
 class _Run:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -12,7 +12,7 @@ import msgspec
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
 from arena.entries.lane import LANES, Lane
-from arena.entries.resolve import resolve
+from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
@@ -85,25 +85,42 @@ def read(path: Path) -> Config:
 
     Raises InputError, which names the file and the place in it.
     """
+    data = read_data(path)
+    try:
+        return convert(data, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def read_data(path: Path) -> Any:
+    """Return the data of a YAML file, whatever it is.
+
+    Raises InputError, which names the file.
+    """
     try:
         data = parse(read_file(path, MOST_BYTES))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     if data is None:
         raise InputError(f"{path}: the file is empty")
+    return data
+
+
+def convert(data: Any, name: str) -> Config:
+    """Return the config of some data, with this name unless it gives one.
+
+    Raises InputError, which names the place in the data.
+    """
     try:
         config = msgspec.convert(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {explain(str(error), data, _KEYS, _CHOICES)}") from None
+        raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None
     except RulesError as error:
-        raise InputError(f"{path}: rules: {error}") from None
-    has_name = isinstance(data, dict) and "name" in data
-    name = config.name if has_name else path.stem
+        raise InputError(f"rules: {error}") from None
+    name = config.name if isinstance(data, dict) and "name" in data else name
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{path}: name: {name!r} cannot name a folder; use letters, digits and . _ -"
-        )
+        raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
     return msgspec.structs.replace(config, name=name)
 
 
@@ -115,14 +132,16 @@ def make_tournament(
     seed: int | None = None,
     pairs: int | None = None,
     lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    `against` are more members of the panel; with one, any tournament is a gauntlet. Raises
-    InputError, which names the place of a bot that cannot be found.
+    `against` are more members of the panel; with one, any tournament is a gauntlet. `objects`
+    are the classes and functions that specs of the config stand for. Raises InputError, which
+    names the place of a bot that cannot be found.
     """
-    bots = resolve_bots(config, more, lane)
-    panel = resolve_panel(config, against, lane)
+    bots = resolve_bots(config, more, lane, objects)
+    panel = _resolve("panel", config.panel, against, (lane, config.lane), objects or {})
     return Tournament(
         config.name,
         config.seed if seed is None else seed,
@@ -135,34 +154,39 @@ def make_tournament(
     )
 
 
-def resolve_bots(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
+def resolve_bots(
+    config: Config,
+    more: Sequence[str] = (),
+    lane: str | None = None,
+    objects: Mapping[str, Code] | None = None,
+) -> list[Entry]:
     """Return the config's bots, and then the bots of some more specs.
 
     A bot's lane is the one passed here, or else its own, or else the config's. Raises
     InputError, which names the place of a bot that cannot be found.
     """
-    return _resolve("bots", config.bots, more, lane, config.lane)
-
-
-def resolve_panel(config: Config, more: Sequence[str] = (), lane: str | None = None) -> list[Entry]:
-    """Return the bots of the config's panel, and then those of some more specs."""
-    return _resolve("panel", config.panel, more, lane, config.lane)
+    return _resolve("bots", config.bots, more, (lane, config.lane), objects or {})
 
 
 def _resolve(
     place: str,
     bots: Sequence[str | BotEntry],
     more: Sequence[str],
-    lane: str | None,
-    lane_of_all: str | None,
+    lanes: tuple[str | None, str | None],
+    objects: Mapping[str, Code],
 ) -> list[Entry]:
+    """Return the entries of bots; of the lanes the first wins over a bot's, and the last does not.
+
+    `place` is their place in the config.
+    """
+    first, last = lanes
     entries = []
     for index, bot in enumerate(bots):
         if isinstance(bot, str):
             bot = BotEntry(bot)
         try:
-            lane_of_bot = lane or bot.lane or lane_of_all
-            entries.append(resolve(bot.bot, bot.label, bot.params, lane_of_bot, bot.needs))
+            lane, code = first or bot.lane or last, objects.get(bot.bot)
+            entries.append(resolve(bot.bot, bot.label, bot.params, lane, bot.needs, code))
         except InputError as error:
             raise InputError(f"{place}[{index}]: {error}") from None
-    return entries + [resolve(spec, lane=lane or lane_of_all) for spec in more]
+    return entries + [resolve(spec, lane=first or last) for spec in more]

@@ -13,7 +13,7 @@ from arena.entries.resolve import resolve
 from arena.executors.base import Executor
 from arena.lanes.limits import Limits
 from arena.results.command import replay_commands
-from arena.runs.rerun import Rerun
+from arena.runs.game import Game
 from arena.tournament.tournament import Tournament
 from engine import Record, Rules
 
@@ -30,9 +30,9 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     """Return a list that collects what commands ask for; no bot and no process is started."""
     calls: list[Asked] = []
 
-    def play_again(tournament: Tournament, pair: int, seat: int, _: Executor) -> Rerun:
+    def play_again(tournament: Tournament, pair: int, seat: int, _: Executor) -> Game:
         calls.append(Asked(tournament, (pair, seat)))
-        return Rerun(Record("", ""), ("", ""), None, "draw", (0, 0), 0, None)
+        return Game(Record("", ""), ("", ""), None, "draw", (0, 0), None)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("arena.runs.run.run", lambda what, *_, **__: calls.append(Asked(what)))

@@ -218,7 +218,7 @@ ARENA = [
     Fault(
         "a bot of --bot without its lane",
         "arena/tournament/config.py",
-        "resolve(spec, lane=lane or lane_of_all) for spec",
+        "resolve(spec, lane=first or last) for spec",
         "resolve(spec) for spec",
         "tests/cli/test_playing.py::test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config",
     ),

@@ -1,0 +1,165 @@
+"""Bundle: a class or function of a program as the source of a file that stands alone."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterator, Mapping
+from inspect import ismemberdescriptor
+from types import ModuleType
+from typing import Any
+
+from arena.entries.file import MOST_SOURCE
+from arena.entries.resolve import Code
+from arena.errors import InputError
+from arena.library.compiled import rebuild_definition
+from arena.library.definition import Definition, check_kind
+from arena.library.importable import find_import, is_installed
+from arena.library.literal import write_literal
+from arena.library.unshippable import Unshippable
+from arena.library.written import read_definition
+
+_OF_A_MODULE = {*vars(ModuleType("")), "__file__", "__builtins__"}
+
+
+def bundle(thing: Any) -> Code:
+    """Return a class or function as a file's source, with all of its module that it uses.
+
+    That are imports, plain values, and other classes and functions. Raises InputError, with
+    the reason, for what cannot be sent to a worker.
+    """
+    name = getattr(thing, "__name__", None) or type(thing).__name__
+    try:
+        code = _Bundle().of(thing)
+    except Unshippable as refusal:
+        raise InputError(f"bot {name!r}: it cannot be sent to a worker: {refusal}") from None
+    if len(code.source) > MOST_SOURCE:
+        raise InputError(f"bot {name!r}: larger than {MOST_SOURCE:,} bytes, with all that it uses")
+    return code
+
+
+def _parts(module: str, attributes: frozenset[str]) -> Iterator[str]:
+    """Yield the submodules of a module that are used, and the module itself as the last one."""
+    for attribute in sorted(attributes):
+        if isinstance(sys.modules.get(f"{module}.{attribute}"), ModuleType):
+            yield from _parts(f"{module}.{attribute}", attributes)
+    yield module
+
+
+class _Bundle:
+    """Statements in the order in which they can be executed, and what they bind."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.bound: dict[str, object] = {}
+        self.future = False
+
+    def of(self, thing: Any) -> Code:
+        """Return the source of a file whose bot this is."""
+        name = self._define(thing, getattr(thing, "__name__", ""))
+        head = ["from __future__ import annotations\n"] if self.future else []
+        text = "\n".join([*head, *self.statements, f"bot = {name}\n"])
+        return Code(name, text.encode())
+
+    def _define(self, thing: Any, name: str) -> str:
+        """Add the statement of a class or function, and return the name that it binds."""
+        if (place := find_import(thing)) is not None:
+            self.statements.append(f"from {place[0]} import {place[1]} as {name}")
+            return name
+        kind = check_kind(thing)
+        own = kind.__name__
+        namespace = vars(sys.modules.get(kind.__module__, object))
+        if kind is not thing and namespace.get(own, thing) is not thing:
+            raise Unshippable(f"{name!r} is made by a call, and not by a decorator")
+        if self._bind(own, thing):
+            definition = read_definition(kind)
+            if definition is None:
+                definition = rebuild_definition(kind)
+                if kind is not thing:
+                    raise Unshippable(f"{own} has a decorator, and its source cannot be found")
+            self._add(definition, namespace, own)
+            if isinstance(kind, type):
+                self._set_attributes(kind, definition)
+        return own
+
+    def _set_attributes(self, kind: type, definition: Definition) -> None:
+        """Give a class the plain values that were set after its statement."""
+        for name, value in vars(kind).items():
+            is_hidden = name.startswith("__") or name == "_abc_impl" or ismemberdescriptor(value)
+            if is_hidden or (name not in definition.values and name in definition.binds):
+                continue
+            place = f"{kind.__name__}.{name}"
+            try:
+                text = write_literal(value)
+                if text != write_literal(definition.values.get(name, ...)):
+                    self.statements.append(f"{place} = {text}")
+            except Unshippable as refusal:
+                if not definition.decorated and definition.values.get(name) is not ...:
+                    raise Unshippable(f"{place} was set to {refusal}") from None
+
+    def _add(self, definition: Definition, namespace: Mapping[str, Any], user: str) -> None:
+        self.future |= definition.future
+        for name in sorted(definition.eager):
+            self._need(name, namespace, user, definition)
+        self.statements.append(definition.text)
+        for name in sorted(definition.lazy):
+            self._need(name, namespace, user, definition)
+        for name in sorted(definition.optional):
+            before = [*self.statements], {**self.bound}
+            try:
+                self._need(name, namespace, user, definition)
+            except Unshippable:  # an annotation that nobody evaluates
+                self.statements, self.bound = before
+
+    def _need(
+        self, name: str, namespace: Mapping[str, Any], user: str, definition: Definition
+    ) -> None:
+        """Make sure that a name which a definition uses is bound."""
+        if name in _OF_A_MODULE or (name not in namespace and hasattr(builtins, name)):
+            return
+        if name not in namespace:
+            raise Unshippable(f"{user} uses {name!r}, which its module does not define")
+        value = namespace[name]
+        if isinstance(value, ModuleType):
+            self._import(name, value, user, definition.attributes)
+        elif self._bind(name, value):
+            self._make(name, value, user)
+
+    def _bind(self, name: str, value: object) -> bool:
+        """Return whether a name still has to be bound; raise Unshippable if it is to another."""
+        if name in self.bound and self.bound[name] is not value:
+            raise Unshippable(f"it uses two different things that are called {name!r}")
+        is_new = name not in self.bound
+        self.bound[name] = value
+        return is_new
+
+    def _make(self, name: str, value: object, user: str) -> None:
+        """Bind a name to what it is bound to in its module."""
+        try:
+            self.statements.append(f"{name} = {write_literal(value)}")
+            return
+        except Unshippable:
+            pass
+        if (place := find_import(value)) is not None:
+            self.statements.append(f"from {place[0]} import {place[1]} as {name}")
+        elif isinstance(value, type) or hasattr(value, "__code__") or hasattr(value, "__wrapped__"):
+            del self.bound[name]
+            own = self._define(value, name)
+            if own != name and self._bind(name, value):
+                self.statements.append(f"{name} = {own}")
+        else:
+            raise Unshippable(
+                f"{user} uses {name!r}, a value of the type {type(value).__name__}; only imports, "
+                f"plain values, classes and functions can go with it"
+            )
+
+    def _import(self, name: str, module: ModuleType, user: str, attributes: frozenset[str]) -> None:
+        """Bind a name to a module, with those of its submodules that are used."""
+        own = module.__name__
+        if not is_installed(own):
+            raise Unshippable(
+                f"{user} uses the module {own!r}, which is not installed; a bot stands alone: use "
+                f"its functions by name, from {own} import ..."
+            )
+        if self._bind(name, module):
+            self.statements += [f"import {inner} as {name}" for inner in _parts(own, attributes)]

@@ -1,0 +1,234 @@
+"""Results: what the games of a run add up to, as tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.entries.file import read_file
+from arena.errors import InputError
+from arena.games.timing import Timing
+from arena.results.command import replay_commands
+from arena.results.folder import TIMINGS
+from arena.results.manifest import read_tournament
+from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
+from arena.results.store import NAME, Store
+from arena.results.summary import format_standings
+from arena.runs.game import Game
+from arena.statistics.rows import PairTotals, Tally
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.tournament import Tournament
+from engine import EngineError
+from engine.errors import show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.results.files import Tables
+
+_SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
+_MOST_TIMINGS = 1 << 20  # bytes: a thousand bots have 150 KB
+_NO_GAME = [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)]
+
+
+class Results:
+    """The tables of a run, as they were when it was opened; each is made when it is asked for.
+
+    The tables have the columns of the run's CSV files, and a missing value where a file has
+    nothing. In a notebook and in a terminal the standings are shown.
+
+    >>> import arena
+    >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+    >>> results.head_to_head[["bot", "opponent", "score"]]
+           bot opponent  score
+    0   greedy  uniform    1.0
+    1  uniform   greedy    0.0
+    >>> results.games["win_type"].value_counts().to_dict()
+    {'points': 4}
+    """
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        store: Store,
+        timings: Mapping[str, Timing] | bytes | None = None,
+    ) -> None:
+        """Take the games of a store; `timings` are those of the run, or its file's content."""
+        self._tournament = tournament
+        self._store = store
+        self._timings = timings
+        self._tallies = store.tallies()
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self._tournament.name
+
+    @property
+    def played(self) -> int:
+        """How many games are finished; a game that was forfeited by rule is one of them."""
+        return sum(tally.games for tally in self._tallies)
+
+    @property
+    def total(self) -> int:
+        """How many games the run has when it is finished."""
+        return self._tournament.games
+
+    @property
+    def standings(self) -> pd.DataFrame:
+        """One row for each bot that has played, the strongest first (standings.csv)."""
+        return self._tables.standings
+
+    @property
+    def head_to_head(self) -> pd.DataFrame:
+        """One row for each ordered two bots that have met (head_to_head.csv)."""
+        return self._tables.head_to_head
+
+    @property
+    def win_types(self) -> pd.DataFrame:
+        """One row for each bot and seat (win_types.csv)."""
+        return self._tables.win_types
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """One row a game (games.csv)."""
+        import pandas as pd
+
+        rows = self._store.named_games(self._tournament.pairings)
+        return _without_empty(pd.DataFrame(rows, columns=GAME_COLUMNS))
+
+    @cached_property
+    def faults(self) -> pd.DataFrame:
+        """One row a forfeit (faults.csv)."""
+        import pandas as pd
+
+        forfeits = self._store.all_forfeits(self._tournament.pairings)
+        rows = fault_rows(forfeits, replay_commands(self._tournament))
+        return _without_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
+
+    @cached_property
+    def timings(self) -> pd.DataFrame:
+        """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
+        import pandas as pd
+
+        from arena.statistics.tables import make_timings
+
+        if not isinstance(self._timings, bytes):
+            return make_timings(self._timings or {}, self._tournament.labels)
+        try:
+            table = pd.read_csv(BytesIO(self._timings), keep_default_na=False)
+        except ValueError as error:
+            raise InputError(f"{TIMINGS}: {error}") from None
+        if [*table.columns] != [*make_timings({}, []).columns]:
+            raise InputError(f"{TIMINGS}: not the columns of timings")
+        return table
+
+    @cached_property
+    def _tables(self) -> Tables:
+        from arena.results.files import Tables, make_tables
+
+        pairings = self._tournament.pairings
+        if not self._tallies:  # the columns of tables that have rows
+            full = make_tables(pairings, pairings[0], *_NO_GAME)
+            return Tables(*(table.iloc[:0] for table in vars(full).values()))
+        met = {label for tally in self._tallies for label in pairings[tally.pairing]}
+        labels = [label for label in self._tournament.labels if label in met]
+        totals, faults = self._store.pair_totals(), self._store.faults()
+        made = make_tables(pairings, labels, self._tallies, totals, faults)
+        return replace(made, standings=made.standings.reset_index(drop=True))
+
+    def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
+        """Return the game of this pair in which `bot`, a label, sat in this seat.
+
+        Raises InputError if there is no such game, or if it has not been played yet.
+        """
+        for label in (bot, opponent):
+            if label not in self._tournament.by_label:
+                known = ", ".join(self._tournament.labels)
+                raise InputError(f"no bot {show(label)} in this run; there are {known}")
+        if type(pair) is not int or type(seat) is not int or seat not in (0, 1):
+            place = f"pair {show(pair)}, seat {show(seat)}"
+            raise InputError(f"{place}: a pair is a number, a seat is 0 or 1")
+        numbers = {pairing: number for number, pairing in enumerate(self._tournament.pairings)}
+        pairing = Pairing(bot, opponent)
+        if pairing not in numbers:
+            pairing, seat = Pairing(opponent, bot), 1 - seat
+        if pairing not in numbers:
+            raise InputError(f"{bot} and {opponent} do not play each other in this run")
+        fixture = Fixture(pairing, pair, seat)
+        if not 0 <= pair < self._tournament.pairs:
+            raise InputError(f"game {fixture.name}: there are {self._tournament.pairs:,} pairs")
+        return self._read(fixture, numbers[pairing])
+
+    def _read(self, fixture: Fixture, number: int) -> Game:
+        """Return the game at a place, which must have been played."""
+        result = self._store.game(number, fixture.pair, fixture.seat)
+        if result is None:
+            raise InputError(f"game {fixture.name}: not played yet")
+        game = Game.of(self._tournament, fixture, result)
+        try:
+            game.record.replay()
+        except EngineError as error:
+            raise InputError(f"game {fixture.name}: its record cannot be played: {error}") from None
+        return game
+
+    @property
+    def _head(self) -> str:
+        games = f"{self.played:,} games"
+        if self.played < self.total:
+            games = f"{self.played:,} of {self.total:,} games"
+        return f"{self.name}: {games}"
+
+    def __str__(self) -> str:
+        return "\n".join([self._head, *format_standings(self.standings)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the standings as a table for a notebook; labels may be anything."""
+        table = self.standings[_SHOWN].to_html(index=False, escape=True, border=0)
+        return f"<p>{escape(self._head)}</p>\n{table}"
+
+
+def _without_empty(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with missing values in place of empty texts."""
+    return table.mask(table == "", None)
+
+
+def open_run(folder: str | os.PathLike[str]) -> Results:
+    """Return the results of a finished or a running run, as they are now.
+
+    The folder is only read, and a run that is writing there goes on. Raises InputError where
+    there is no run.
+
+    >>> import arena, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = arena.run(["greedy", "uniform"], pairs=1, out=f"{folder}/friday", progress=False)
+    ...     arena.open(f"{folder}/friday").played
+    2
+    """
+    path = Path(folder)
+    if not (path / NAME).is_file():
+        raise InputError(f"{path}: no run: there is no {NAME}")
+    store = Store(path / NAME, copied=True)
+    if store.manifest is None:
+        raise InputError(f"{path}: no run has begun")
+    try:
+        tournament = read_tournament(store.manifest)
+    except InputError as error:
+        raise InputError(f"{path / NAME}: {error}") from None
+    timings = path / TIMINGS
+    return Results(tournament, store, _content(timings) if timings.exists() else None)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return read_file(file, _MOST_TIMINGS)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None

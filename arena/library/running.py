@@ -1,0 +1,120 @@
+"""Running: a whole tournament, from the arguments of a call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import NORMAL, QUIET
+from arena.lanes.limits import Limits
+from arena.library.bots import Bot
+from arena.library.request import Location, request
+from arena.library.results import Results, open_run
+from arena.results.folder import RunFolder
+from arena.results.store import Store
+from arena.runs import run as runs
+from arena.tournament.tournament import Tournament
+from engine import Rules
+
+_DEFAULT = {"name": "run", "pairs": 100}  # pairs as for `arena play`
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run; `results` are those of the games that were finished.
+
+    >>> results = run(["greedy", "uniform"], pairs=1, progress=False)
+    >>> print(Interrupted(results))
+    interrupted: 2 of 2 games are in `results` of this exception
+    >>> print(Interrupted(results, out="results/friday"))
+    interrupted: 2 of 2 games are kept in results/friday/; the same call goes on
+    """
+
+    def __init__(self, results: Results, out: Location | None = None) -> None:
+        self.results = results
+        where = "in `results` of this exception"
+        if out is not None:
+            where = f"kept in {os.fspath(out)}/; the same call goes on"
+        super().__init__(f"interrupted: {results.played:,} of {results.total:,} games are {where}")
+
+
+def run(
+    bots: Sequence[Bot] | None = None,
+    *,
+    config: Mapping[str, Any] | Location | None = None,
+    against: Sequence[Bot] | None = None,
+    pairs: int | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+    workers: int | None = None,
+    rules: Mapping[str, Any] | Rules | None = None,
+    lane: str | None = None,
+    limits: Mapping[str, Any] | Limits | None = None,
+    max_faults: int | None = None,
+    out: Location | None = None,
+    fresh: bool = False,
+    replace: bool = False,
+    progress: bool = True,
+) -> Results:
+    """Play a tournament, and return its results.
+
+    A bot is a spec, a class or function, a mapping as in a config, or a label with one of
+    these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
+    arguments have the names of its keys and come before its values. With `against`, the bots
+    play the bots of this panel, and not each other. `out` is a folder for the run's files, in
+    which a run goes on, or is deleted first if it is to be `fresh`; without `out` nothing stays
+    on disk. Bots that have changed raise ChangedBots, or `replace` those of before. Raises
+    InputError, with the message of `arena run`, WorkerDied if workers die and no bot is to
+    blame, and Interrupted after Ctrl-C.
+
+    >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+    >>> results.played, list(results.standings["bot"])
+    (4, ['greedy', 'uniform'])
+    """
+    given: dict[str, Any] = {
+        "pairs": pairs,
+        "seed": seed,
+        "name": name,
+        "workers": workers,
+        "rules": rules,
+    }
+    given |= {"lane": lane, "limits": limits, "max_faults": max_faults}
+    if against is not None:
+        given |= {"format": "gauntlet", "panel": against}
+    tournament, wanted = request(bots, config, given, _DEFAULT)
+    executor = LocalExecutor(wanted or os.cpu_count() or 1)
+    shown = NORMAL if progress else QUIET
+    if out is None:
+        return _play(tournament, executor, shown)
+    folder = RunFolder(Path(out))
+    if fresh:
+        with folder.locked():
+            folder.clear()
+    return _play_into(folder, tournament, executor, shown, replace=replace)
+
+
+def _play(tournament: Tournament, executor: LocalExecutor, shown: int) -> Results:
+    """Play a tournament whose games are deleted with its results."""
+    store = Store(None)
+    try:
+        outcome = runs.run(tournament, executor, None, shown, store=store)
+    except KeyboardInterrupt:
+        raise Interrupted(Results(tournament, store)) from None
+    return Results(tournament, store, outcome.timings)
+
+
+def _play_into(
+    folder: RunFolder, tournament: Tournament, executor: LocalExecutor, shown: int, *, replace: bool
+) -> Results:
+    """Play what a folder does not have of a tournament."""
+    try:
+        runs.run(tournament, executor, folder, shown, replace=replace)
+    except KeyboardInterrupt:
+        with suppress(InputError):  # there may be no run yet
+            raise Interrupted(open_run(folder.path), folder.path) from None
+        raise
+    return open_run(folder.path)

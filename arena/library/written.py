@@ -1,0 +1,227 @@
+"""Written: the definition of a class or function whose source can be read."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import symtable
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FunctionType
+from typing import Any, NamedTuple, TypeAlias
+
+from arena.library.definition import Definition, Thing, is_generated, own_functions
+from arena.library.unshippable import Unshippable, closure
+
+_Node: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_NODES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_FUTURE = 1 << 24  # in a code's flags: `from __future__ import annotations`
+_AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr", "lambda")
+
+
+class _Place(NamedTuple):
+    """Where a definition stands: a file, its lines, the same parsed, and the statement."""
+
+    filename: str
+    lines: list[str]
+    tree: ast.Module
+    node: _Node
+
+    @property
+    def first(self) -> int:
+        """The number of its first line, which may be that of a decorator."""
+        return min([self.node.lineno, *(word.lineno for word in self.node.decorator_list)])
+
+    @property
+    def source(self) -> str:
+        """Its lines; what is indented stays so."""
+        text = "".join(self.lines[self.first - 1 : self.node.end_lineno]).rstrip("\n") + "\n"
+        return f"if True:\n{text}" if self.node.col_offset else text
+
+
+def read_definition(thing: Thing) -> Definition | None:
+    """Return the definition of a class or function, None if its source cannot be found.
+
+    Raises Unshippable for a closure, and for a class that is not what its source says.
+    """
+    place = _find(thing)
+    if place is None:
+        return None
+    _check_functions(thing, place)
+    around, table = _find_table(place)
+    if names := [symbol.get_name() for symbol in table.get_symbols() if symbol.is_free()]:
+        raise closure(" and ".join(repr(name) for name in sorted(names)))
+    future = _has_future(thing, place.tree)
+    eager = _names(_outside(place.node, future))
+    if local := sorted(eager & _locals(around)):
+        raise closure(repr(local[0]))
+    at_once, later = _globals(table)
+    annotations = [part for part in map(_annotation, ast.walk(place.node)) if part is not None]
+    return Definition(
+        place.source,
+        frozenset(eager | at_once),
+        frozenset(later),
+        frozenset(_names(annotations)),
+        frozenset(n.attr for n in ast.walk(place.node) if isinstance(n, ast.Attribute)),
+        future,
+        frozenset(table.get_identifiers()),
+        dict(_values(place.node)),
+        bool(place.node.decorator_list),
+    )
+
+
+def _find(thing: Thing) -> _Place | None:
+    functions = [function for function in own_functions(thing) if not is_generated(function)]
+    changed: _Place | None = None
+    for filename in dict.fromkeys(_files(thing, functions)):
+        lines = linecache.getlines(filename, vars(sys.modules.get(thing.__module__, object)))
+        try:
+            tree = ast.parse("".join(lines))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for name, node in _definitions(tree, ""):
+            place = _Place(filename, lines, tree, node)
+            if name == thing.__qualname__ and _fits(thing, place, functions):
+                return place
+            if name == thing.__qualname__ and isinstance(thing, type):
+                changed = place
+    if changed is not None:
+        _check_functions(thing, changed)
+    return None
+
+
+def _files(thing: Thing, functions: list[FunctionType]) -> Iterator[str]:
+    """Yield the names of the files in which a definition may be, the likeliest first."""
+    yield from (function.__code__.co_filename for function in functions)
+    if not functions:
+        file = getattr(sys.modules.get(thing.__module__), "__file__", None)
+        if file:
+            yield file
+        else:  # a notebook's cells, the latest first; their entries have no time of change
+            cells = [name for name, entry in linecache.cache.items() if entry[1:2] == (None,)]
+            yield from reversed(cells)
+
+
+def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Node]]:
+    """Yield every class and function below a node with its qualified name, the last one first."""
+    for child in reversed([*ast.iter_child_nodes(node)]):
+        if isinstance(child, _NODES):
+            name = f"{prefix}{child.name}"
+            local = "" if isinstance(child, ast.ClassDef) else "<locals>."
+            yield name, child
+            yield from _definitions(child, f"{name}.{local}")
+        else:
+            yield from _definitions(child, prefix)
+
+
+def _fits(thing: Thing, place: _Place, functions: list[FunctionType]) -> bool:
+    """Return whether a statement may be the one that has made a class or function."""
+    if isinstance(thing, FunctionType):
+        return thing.__code__.co_firstlineno == place.first
+    is_class = isinstance(place.node, ast.ClassDef)
+    return is_class and (not functions or any(_is_inside(place, f) for f in functions))
+
+
+def _is_inside(place: _Place, function: FunctionType) -> bool:
+    code = function.__code__
+    lines = range(place.first, (place.node.end_lineno or 0) + 1)
+    return code.co_filename == place.filename and code.co_firstlineno in lines
+
+
+def _check_functions(thing: Thing, place: _Place) -> None:
+    """Make sure that the functions of a class are those of its source."""
+    for function in own_functions(thing):
+        if not is_generated(function) and not _is_inside(place, function):
+            name = f"{thing.__name__}.{function.__code__.co_name}"
+            raise Unshippable(f"{name} is not in the class statement, but was set after it")
+
+
+def _find_table(place: _Place) -> tuple[list[symtable.SymbolTable], symtable.SymbolTable]:
+    """Return the names of a definition, and those of what is around it, the module first."""
+    whole = symtable.symtable("".join(place.lines), "<bot>", "exec")
+    around: list[symtable.SymbolTable] = []
+
+    def search(table: symtable.SymbolTable) -> symtable.SymbolTable | None:
+        if table.get_name() == place.node.name and table.get_lineno() == place.node.lineno:
+            return table
+        around.append(table)
+        for child in table.get_children():
+            if (match := search(child)) is not None:
+                return match
+        around.pop()
+        return None
+
+    table = search(whole)
+    assert table is not None
+    return around, table
+
+
+def _locals(around: list[symtable.SymbolTable]) -> set[str]:
+    """Return the names of the functions around a definition."""
+    functions = [table for table in around if isinstance(table, symtable.Function)]
+    return {name for table in functions for name in table.get_locals()}
+
+
+def _globals(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
+    """Return the names of its module that a definition needs at once, and when it is called."""
+    own = {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
+    at_once, later = (own, set()) if isinstance(table, symtable.Class) else (set(), own)
+    for child in table.get_children():
+        names, names_later = _globals(child)
+        if isinstance(table, symtable.Class) and child.get_name() in _AT_ONCE:
+            names, names_later = names | names_later, set()
+        if isinstance(table, symtable.Class):
+            at_once |= names
+            later |= names_later
+        else:
+            later |= names | names_later
+    return at_once, later
+
+
+def _outside(node: _Node, future: bool) -> Iterator[ast.AST]:
+    """Yield what is evaluated where a statement stands: decorators, base classes, defaults."""
+    yield from node.decorator_list
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from node.keywords
+        return
+    yield from node.args.defaults
+    yield from filter(None, node.args.kw_defaults)
+    if not future:
+        yield from filter(None, map(_annotation, [node, *ast.walk(node.args)]))
+
+
+def _annotation(node: ast.AST) -> ast.AST | None:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.returns
+    annotation: Any = getattr(node, "annotation", None)
+    return annotation if isinstance(annotation, ast.AST) else None
+
+
+def _values(node: _Node) -> Iterator[tuple[str, object]]:
+    """Yield what a class statement binds to plain values, with their names."""
+    for part in node.body:
+        targets = part.targets if isinstance(part, ast.Assign) else [getattr(part, "target", None)]
+        value: ast.AST | None = getattr(part, "value", None)
+        if isinstance(part, ast.Assign | ast.AnnAssign) and value is not None:
+            with suppress(ValueError, TypeError, RecursionError, MemoryError):
+                plain = ast.literal_eval(value)
+                yield from ((t.id, plain) for t in targets if isinstance(t, ast.Name))
+
+
+def _names(nodes: Iterator[ast.AST] | list[ast.AST]) -> set[str]:
+    """Return the names that expressions read and do not bind themselves."""
+    inside = [part for node in nodes for part in ast.walk(node)]
+    names = {part.id for part in inside if isinstance(part, ast.Name)}
+    bound = {p.id for p in inside if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+    return names - bound - {part.arg for part in inside if isinstance(part, ast.arg)}
+
+
+def _has_future(thing: Thing, tree: ast.Module) -> bool:
+    """Return whether annotations are texts there; a notebook's cells inherit that."""
+    functions = [function for function in own_functions(thing) if not is_generated(function)]
+    if functions:
+        return bool(functions[0].__code__.co_flags & _FUTURE)
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return any(node.module == "__future__" for node in imports)

@@ -1,0 +1,73 @@
+"""Opening: the store of a run, with the games that are already there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
+from arena.errors import ChangedBots, InputError
+from arena.executors.log import logger
+from arena.results.folder import RunFolder
+from arena.results.manifest import read_tournament
+from arena.results.store import Store
+from arena.tournament.tournament import Tournament
+
+
+@contextmanager
+def open_store(
+    tournament: Tournament,
+    folder: RunFolder | None,
+    store: Store | None = None,
+    *,
+    replace: bool = False,
+) -> Iterator[Store]:
+    """Yield the folder's store, which belongs to this tournament and is locked until the end.
+
+    A store that is passed is used in place of it, and stays open. Without a folder the store is
+    deleted when it is closed.
+    """
+    with folder.locked() if folder else nullcontext():
+        owned = store is None
+        store = store or Store(folder.store if folder else None)
+        try:
+            if folder:
+                folder.check(tournament.manifest(), store.manifest)
+            _adapt(store, tournament, replace=replace)
+            yield store
+        finally:
+            if owned:
+                store.close()
+
+
+def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
+    """Make it the store of this tournament, with the games that it has of it."""
+    manifest = tournament.manifest()
+    stored = store.manifest
+    if stored is None:
+        store.check_games(0, 0)
+        store.begin(manifest)
+        return
+    try:
+        before = read_tournament(stored)
+    except InputError as error:
+        raise InputError(f"{store.path}: {error}; --fresh starts over") from None
+    store.check_games(len(before.pairings), before.pairs)
+    changed = store.find_changed(manifest)
+    if changed and not replace:
+        raise ChangedBots(store.path, changed)
+    if changed or (before.pairings, before.pairs) != (tournament.pairings, tournament.pairs):
+        store.extend(manifest, before.pairings, tournament.pairings, changed)
+        _log_bots(before.labels, tournament.labels, changed)
+    else:
+        store.begin(manifest)
+
+
+def _log_bots(before: Sequence[str], after: Sequence[str], replaced: Iterable[str]) -> None:
+    """Log which bots the store's new run has, and the one before did not, and so on."""
+    for what, labels in (
+        ("a new bot", [label for label in after if label not in before]),
+        ("replaced: its games are played again", replaced),
+        ("left out: its games stay in the store", [one for one in before if one not in after]),
+    ):
+        for label in labels:
+            logger.info("%s: %s", label, what)

@@ -1,0 +1,57 @@
+"""The notebook docs/tour.ipynb runs from its first cell to its last, in a kernel of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests import ROOT
+from tests.waiting import PATIENCE
+
+TOUR = ROOT / "docs" / "tour.ipynb"
+
+
+def run_notebook(notebook: Any, folder: Path) -> list[Any]:
+    """Run a notebook in a folder, and return its cells of code with their outputs."""
+    client = NotebookClient(
+        notebook, timeout=PATIENCE, resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute(env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """The tour's cells of code, after they have run."""
+    return run_notebook(nbformat.read(TOUR, 4), tmp_path_factory.mktemp("tour"))
+
+
+def outputs_of(cell: Any) -> str:
+    return str([output.get("data", output.get("text")) for output in cell.outputs])
+
+
+def test_the_tour_goes_from_the_first_game_to_a_plot(cells: list[Any]) -> None:
+    """Its first cells show a game, its last ones are charts."""
+    assert "greedy wins on points" in outputs_of(cells[1])
+    assert all("vega" in outputs_of(cell) for cell in cells[-2:])
+
+
+def test_a_class_in_a_cell_plays_in_the_tour(cells: list[Any]) -> None:
+    """It is in the table of the cell below it, and has forfeited no game."""
+    (table,) = [cell for cell in cells if "patient" in cell.source and "arena.run" in cell.source]
+    html = next(
+        out["data"]["text/html"] for out in table.outputs if "text/html" in out.get("data", "")
+    )
+    assert html.count("patient") == 3
+    assert html.count("<td>0</td>") == 5
+
+
+def test_the_tour_is_kept_without_outputs() -> None:
+    """So a change of it is a change of its text."""
+    notebook = nbformat.read(TOUR, 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)

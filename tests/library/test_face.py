@@ -1,0 +1,54 @@
+"""`import arena` offers a few names, with types and examples, and loads them late."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import arena
+from tests import ROOT
+from tests.test_imports import HEAVY, loaded_by
+
+
+def test_importing_the_arena_imports_nothing() -> None:
+    """Not even msgspec; so the command starts as quickly as before."""
+    extra = loaded_by("import arena") - loaded_by("pass")
+    assert not extra & (HEAVY | {"msgspec", "yaml", "tqdm", "click", "engine"})
+    assert not loaded_by("import arena; arena.run, arena.Results, arena.open") & HEAVY
+
+
+@pytest.mark.parametrize("name", arena.__all__)
+def test_every_public_name_has_an_example(name: str) -> None:
+    """Its docstring has one that the tests run, or it is an exception of `arena.errors`."""
+    thing = getattr(arena, name)
+    assert name in dir(arena)
+    if thing.__module__ != "arena.errors":
+        assert ">>> " in (inspect.getdoc(thing) or "")
+    assert inspect.getdoc(thing)
+
+
+def test_an_unknown_name_is_an_error(tmp_path: Path) -> None:
+    """For Python and for a type checker, which knows the types of the others."""
+    with pytest.raises(AttributeError, match="module 'arena' has no attribute 'rum'"):
+        _ = arena.rum  # type: ignore[attr-defined]
+    (tmp_path / "program.py").write_text(
+        "import arena\n"
+        "reveal_type(arena.run(['greedy'], pairs=3).standings)\n"
+        "reveal_type(arena.open('x').game('a', 'b').winner)\n"
+        "arena.run(['greedy'], pairs='3')\n"
+        "arena.rum\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", tmp_path / "program.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for part in ("pandas.", "DataFrame", '"str | None"', 'incompatible type "str"', '"rum"'):
+        assert part in done.stdout
+    assert "Found 2 errors" in done.stdout

@@ -1,0 +1,231 @@
+"""Results are the tables of a run, finished or not, and a run is not disturbed by them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import arena
+from arena.results.store import Store
+from tests import ROOT
+from tests.waiting import PATIENCE
+
+HOSTILE = "<script>alert('x')</script>"
+TABLES = ("standings", "head_to_head", "win_types", "games", "faults", "timings")
+
+
+class Faulty:
+    """Plays a card that it does not have, after some plies."""
+
+    def __init__(self, setup: Any) -> None:
+        self.seat = setup.seat
+
+    def choose(self, view: Any, /) -> int:
+        return int(view.legal[0]) if len(view.history) < 9 else 99
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with forfeits, draws left out, and a bot with a label that is HTML."""
+    path: Path = tmp_path_factory.mktemp("results") / "friday"
+    bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]
+    arena.run(bots, pairs=4, seed=7, name="friday", max_faults=3, out=path, progress=False)
+    return path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_what_its_file_holds(folder: Path, name: str) -> None:
+    """The same columns, rows and values; nothing is a missing value."""
+    table = getattr(arena.open(folder), name)
+    file = pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
+    pd.testing.assert_frame_equal(table, file, check_dtype=False)
+    assert len(table) > 0
+
+
+def test_the_tables_without_a_folder_are_those_of_one(folder: Path) -> None:
+    """All but the clock's."""
+    bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]
+    results = arena.run(bots, pairs=4, seed=7, name="friday", max_faults=3, progress=False)
+    kept = arena.open(folder)
+    for name in TABLES[:-1]:
+        pd.testing.assert_frame_equal(getattr(results, name), getattr(kept, name))
+    assert [*results.timings["bot"]] == [*kept.timings["bot"]]
+
+
+def test_results_are_shown_as_a_table(folder: Path) -> None:
+    """In a terminal as `arena run` prints it, in a notebook as HTML in which labels are text."""
+    results = arena.open(folder)
+    lines = str(results).splitlines()
+    assert lines[0] == "friday: 24 games"
+    assert lines[1].startswith("rank  bot")
+    assert repr(results) == str(results)
+    html = results._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert html.count("<tr>") == 3
+
+
+def test_a_folder_is_only_read(folder: Path) -> None:
+    """Every byte and every file is as before, also where nothing can be written."""
+    before = tree(folder)
+    folder.chmod(0o500)
+    try:
+        results = arena.open(folder)
+        assert len(results.games) == 24
+        assert results.timings.size
+    finally:
+        folder.chmod(0o700)
+    assert tree(folder) == before
+
+
+def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
+    """In either order of the bots; it says who won, why, and from which cards."""
+    results = arena.open(folder)
+    game = results.game("uniform", HOSTILE, pair=2, seat=1)
+    assert game == results.game(HOSTILE, "uniform", pair=2, seat=0)
+    assert game.seats == (HOSTILE, "uniform")
+    games = results.games
+    row = games[(games["opponent"] == HOSTILE) & (games["pair"] == 2) & (games["seat"] == 1)]
+    assert row[["winner", "win_type", "plies"]].values.tolist() == [
+        [game.winner, game.win_type, game.plies]
+    ]
+    assert tuple(part.points for part in game.breakdown) == game.points
+    assert game.points == tuple(row[["opponent_points", "points"]].values[0])
+    assert str(game).splitlines()[0] == f"{HOSTILE} (seat 0) - uniform (seat 1)"
+    assert str(game).splitlines()[-1] == game.ending
+    assert game.record.replay().over
+
+
+def test_a_forfeit_says_why_the_game_ended(folder: Path) -> None:
+    """The kind, the ply and the message; a forfeit by rule was not played."""
+    results = arena.open(folder)
+    first = results.game("Faulty", "uniform", pair=0, seat=0)
+    assert first.guilty == "Faulty"
+    assert first.ending.startswith("Faulty forfeits (illegal at ply ")
+    last = results.game(HOSTILE, "Faulty", pair=3, seat=1)
+    assert last.ending == "Faulty forfeits: not played: too many faults before it"
+    assert last.plies == 0
+    assert repr(last) == f"<Game Faulty - {HOSTILE}: {last.ending}>"
+
+
+WRONG_GAMES = {
+    "label": (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
+    "itself": (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
+    "pair": (("uniform", "Faulty", 4, 0), "game uniform/Faulty/4/0: there are 4 pairs"),
+    "negative": (("uniform", "Faulty", -1, 0), "game uniform/Faulty/-1/0: there are 4 pairs"),
+    "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number, a seat is 0 or 1"),
+    "type": (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),
+}
+
+
+@pytest.mark.parametrize(("place", "message"), WRONG_GAMES.values(), ids=WRONG_GAMES)
+def test_a_game_that_is_not_there_is_an_error(
+    folder: Path, place: tuple[Any, ...], message: str
+) -> None:
+    """It says what there is."""
+    with pytest.raises(arena.InputError) as caught:
+        arena.open(folder).game(*place)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[arena.Results]]:
+    """Results of a run that were opened by another process's means after each of its commits."""
+    opened: list[arena.Results] = []
+    commit = Store.commit
+
+    def commit_and_open(store: Store) -> None:
+        commit(store)
+        before = sorted(os.listdir(tmp_path / "run"))
+        opened.append(arena.open(tmp_path / "run"))
+        assert sorted(os.listdir(tmp_path / "run")) == before
+        if len(opened) == 4:
+            subprocess.run(["cp", "-r", tmp_path / "run", tmp_path / "killed"], check=True)
+
+    monkeypatch.setattr(Store, "commit", commit_and_open)
+    yield opened
+    monkeypatch.undo()
+
+
+def test_a_running_run_can_be_opened(tmp_path: Path, seen: list[arena.Results]) -> None:
+    """Its tables are those of the games so far, and it ends as if nobody had looked."""
+    bots = ["uniform", "greedy", "city_hunter"]
+    arena.run(bots, pairs=60, seed=7, out=tmp_path / "run", progress=False)
+    counts = [results.played for results in seen]
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert 0 < counts[3] < 360
+    for results in seen[:6]:
+        for name in TABLES[:-1]:
+            table = getattr(results, name)
+            assert [*table.columns] == [*getattr(seen[-1], name).columns]
+        assert len(results.games) == results.played
+        assert results.standings["games"].sum() == 2 * results.played
+        assert not results.timings.size
+    assert str(seen[0]).startswith("run: 0 of 360 games\nrank")
+    with pytest.raises(arena.InputError, match="game greedy/city_hunter/59/1: not played yet"):
+        seen[3].game("greedy", "city_hunter", 59, 1)
+    undisturbed = arena.run(bots, pairs=60, seed=7, progress=False)
+    assert arena.open(tmp_path / "run").games.equals(undisturbed.games)
+    for index in ("with", "without"):  # a killed run leaves a log, and perhaps its index
+        if index == "without":
+            (tmp_path / "killed" / "run.sqlite-shm").unlink()
+        before = tree(tmp_path / "killed")
+        assert arena.open(tmp_path / "killed").played == counts[3]
+        assert tree(tmp_path / "killed") == before
+
+
+def test_another_process_can_open_a_running_run(tmp_path: Path) -> None:
+    """While a writer holds the store, and is in the middle of adding games."""
+    path = tmp_path / "run"
+    arena.run(["uniform", "greedy"], pairs=2, out=path, progress=False)
+    writer = sqlite3.connect(path / "run.sqlite", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("DELETE FROM games")
+    code = "import arena, sys; print(arena.open(sys.argv[1]).played)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, path],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("4\n", "")
+    writer.execute("ROLLBACK")
+    writer.close()
+
+
+def test_what_is_not_a_run_is_an_error(tmp_path: Path, folder: Path) -> None:
+    """One line that names the file; a damaged record is found when its game is asked for."""
+    with pytest.raises(arena.InputError, match=r"nowhere: no run: there is no run\.sqlite"):
+        arena.open(tmp_path / "nowhere")
+    path = tmp_path / "copy"
+    shutil.copytree(folder, path)
+    with sqlite3.connect(path / "run.sqlite") as database:
+        database.execute("UPDATE games SET actions = 'TTT' WHERE pairing = 0 AND pair = 0")
+    database.close()
+    with pytest.raises(arena.InputError, match="its record cannot be played: illegal action"):
+        arena.open(path).game("uniform", HOSTILE)
+    (path / "timings.csv").write_text("bot\n")
+    with pytest.raises(arena.InputError, match=r"timings\.csv: not the columns of timings"):
+        _ = arena.open(path).timings
+    (path / "run.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(arena.InputError, match=r"run\.sqlite: file is not a database"):
+        arena.open(path)
+    (path / "run.sqlite").write_bytes(b"")
+    with pytest.raises(arena.InputError, match="copy: no run has begun"):
+        arena.open(path)

@@ -1,0 +1,338 @@
+"""A tournament from a call: the same as from a config, from any program, and cleanly stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import arena
+from arena.results.store import Store
+from arena.tournament.chunk import Played
+from tests.conftest import Arena, Done
+from tests.executors.test_local import run_python
+
+SETTINGS: dict[str, Any] = {
+    "name": "friday",
+    "seed": 7,
+    "pairs": 3,
+    "rules": {"tiebreak": "supports"},
+    "limits": {"decision": 2.0},
+    "max_faults": 4,
+    "lane": "inproc",
+}
+BOTS: list[Any] = ["greedy", {"bot": "greedy", "label": "hurried", "params": {"patience": 1.0}}]
+DETERMINISTIC = ("manifest.json", "games.csv", "standings.csv", "head_to_head.csv", "faults.csv")
+
+
+class Mine:
+    """Plays its last legal action."""
+
+    def __init__(self, _setup: Any, depth: int = 1) -> None:
+        self.depth = depth
+
+    def choose(self, view: Any, /) -> int:
+        return int(view.legal[-self.depth % len(view.legal)])
+
+
+class Faulty(Mine):
+    """Raises at once."""
+
+    def choose(self, _view: Any, /) -> int:
+        raise ValueError("no idea")
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {name: (folder / name).read_text() for name in DETERMINISTIC}
+
+
+def test_keywords_a_mapping_and_a_file_are_one_tournament(tmp_path: Path, arena: Arena) -> None:
+    """They give the manifest and the games that the command gives, byte by byte."""
+    from arena import run
+
+    config = tmp_path / "friday.yaml"
+    config.write_text(yaml.safe_dump({**SETTINGS, "bots": BOTS}))
+    assert arena("run", "friday.yaml", "--quiet").returncode == 0
+    expected = files(tmp_path / "results" / "friday")
+    run(BOTS, **SETTINGS, out=tmp_path / "keywords", progress=False)
+    run(config={**SETTINGS, "bots": BOTS}, out=tmp_path / "mapping", progress=False)
+    run(config=config, out=tmp_path / "file", progress=False)
+    run(BOTS[1:], config={**SETTINGS, "pairs": 1, "bots": BOTS[:1]}, pairs=3, out=tmp_path / "both")
+    for way in ("keywords", "mapping", "file", "both"):
+        assert files(tmp_path / way) == expected, way
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "pairs": {"pairs": 0},
+    "type": {"pairs": "many"},
+    "seed": {"seed": -1},
+    "lane": {"lane": "docker"},
+    "rules": {"rules": {"rounds": 7}},
+    "limits": {"limits": {"decision": 0}},
+    "name": {"name": "a/b"},
+    "key": {"pears": 3},
+    "bot": {"bots": ["greedy", "unifrm"]},
+    "label": {"bots": ["greedy", "greedy"]},
+    "one bot": {"bots": ["greedy"]},
+    "parameter": {"bots": ["greedy", "uniform(depth=3)"]},
+    "no list": {"bots": 3},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_settings_raise_what_the_command_prints(
+    wrong: dict[str, Any], tmp_path: Path, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message is the same; that of a file begins with its name."""
+    from arena import InputError, run
+
+    monkeypatch.chdir(tmp_path)
+    data = {"pairs": 3, "bots": ["greedy", "uniform"], **wrong}
+    Path("wrong.yaml").write_text(yaml.safe_dump({"name": "wrong", **data}))
+    printed = arena("run", "wrong.yaml")
+    assert printed.returncode == 2
+    with pytest.raises(InputError) as of_file:
+        run(config="wrong.yaml")
+    with pytest.raises(InputError) as of_mapping:
+        run(config={"name": "wrong", **data})
+    assert printed.stderr == f"error: {of_file.value}\n"
+    assert str(of_file.value) == f"wrong.yaml: {of_mapping.value}"
+    if "pears" not in data:
+        with pytest.raises(InputError) as of_keywords:
+            run(**data)
+        assert str(of_keywords.value) == str(of_mapping.value)
+
+
+def test_without_a_folder_nothing_is_left_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in the working folder nor in that for temporary files, and the results remain."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    results = arena.run(["greedy", Mine], pairs=2, progress=False)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert [*tmp_path.glob("*/*")] == []
+    assert (len(results.games), len(results.timings)) == (4, 2)
+
+
+def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
+    """As a spec, a path, a class, a mapping, or a label with one of these."""
+    path = tmp_path / "other.py"
+    path.write_text("from bots.greedy import bot\n")
+    bots: list[Any] = [
+        "greedy",
+        path,
+        Mine,
+        ("deep", {"bot": Mine, "params": {"depth": 2}}),
+        ("mine", Mine),
+    ]
+    results = arena.run(bots, pairs=1, progress=False)
+    labels = {"greedy", "other", "Mine", "deep", "mine"}
+    assert set(results.standings["bot"]) == labels
+    assert not results.faults.size
+    deep, shallow = results.game("greedy", "deep"), results.game("greedy", "mine")
+    assert deep.record.actions != shallow.record.actions
+
+
+def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
+    """Its sha256 is that of its source; another one replaces it only when asked for."""
+    folder = tmp_path / "run"
+    arena.run([Mine, "greedy"], pairs=1, out=folder, progress=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["bots"][0]["bot"] == "python:Mine"
+    arena.run([Mine, "greedy"], pairs=1, out=folder, progress=False)
+
+    changed = [("Mine", Faulty), "greedy"]
+    with pytest.raises(arena.ChangedBots, match=r"Mine: bot: .*sha256: there") as caught:
+        arena.run(changed, pairs=1, out=folder, progress=False)
+    assert caught.value.labels == ["Mine"]
+    replaced = arena.run(changed, pairs=1, out=folder, replace=True, progress=False)
+    assert [*replaced.faults["bot"]] == ["Mine", "Mine"]
+
+
+def test_a_parameter_that_a_class_does_not_take_is_an_error() -> None:
+    """It names the parameter, as for a bot of a file."""
+    bot = {"bot": Mine, "params": {"dept": 2}}
+    with pytest.raises(arena.InputError, match=r"'python:Mine'.*'dept'"):
+        arena.run(["greedy", bot], pairs=1)
+
+
+def test_a_bot_that_does_not_load_is_a_warning(tmp_path: Path) -> None:
+    """It points at the call, and the bot's games are forfeits."""
+    path = tmp_path / "broken.py"
+    path.write_text("import nothing_of_that_name\n")
+    with pytest.warns(UserWarning, match="its games are forfeits") as caught:
+        results = arena.run(["greedy", path], pairs=1, progress=False)
+    assert caught[0].filename == __file__
+    assert [*results.faults["kind"]] == ["import", "import"]
+
+
+def test_a_run_goes_on_in_its_folder_or_starts_over(tmp_path: Path) -> None:
+    """Another tournament is refused there, unless it is to be fresh."""
+    folder = tmp_path / "run"
+    arena.run(["greedy", "uniform"], pairs=1, out=folder, progress=False)
+    with pytest.raises(arena.InputError, match="holds another run: seed: there 0, here 1"):
+        arena.run(["greedy", "uniform"], pairs=1, seed=1, out=folder)
+    again = arena.run(["greedy", "uniform"], pairs=1, seed=1, out=folder, fresh=True)
+    assert json.loads((folder / "manifest.json").read_text())["seed"] == 1
+    assert again.played == 2
+
+
+@pytest.fixture
+def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send Ctrl-C once two chunks are stored."""
+    added = []
+    add = Store.add
+
+    def add_and_interrupt(store: Store, played: Played) -> None:
+        add(store, played)
+        added.append(played)
+        if len(added) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Store, "add", add_and_interrupt)
+
+
+@pytest.mark.usefixtures("_interrupted")
+@pytest.mark.parametrize("keep", [True, False], ids=["with out", "without out"])
+def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
+    """In the folder, where the same call goes on, and always in the exception's results."""
+    bots, out = ["greedy", Mine], tmp_path / "run" if keep else None
+    with pytest.raises(arena.Interrupted) as caught:
+        arena.run(bots, pairs=200, seed=7, out=out, progress=False)
+    results = caught.value.results
+    assert 0 < results.played < results.total == 400
+    assert len(results.games) == results.played
+    assert f"{results.played} of 400 games are" in str(caught.value)
+    if keep:
+        finished = arena.run(bots, pairs=200, seed=7, out=out, progress=False)
+        assert finished.played == 400
+        at_once = arena.run(bots, pairs=200, seed=7, out=tmp_path / "at once", progress=False)
+        assert files(tmp_path / "run") == files(tmp_path / "at once")
+        assert at_once.games.equals(finished.games)
+
+
+PROGRAM = """
+import arena
+
+DEPTH = 1
+
+class Base:
+    def __init__(self, setup):
+        self.rng = setup.rng
+
+class Mine(Base):
+    def choose(self, view):
+        return view.legal[DEPTH % len(view.legal)]
+
+def play():
+    results = arena.run(["greedy", Mine], pairs=2, seed=7, progress=False)
+    print(*results.games["plies"], *results.faults["message"])
+"""
+
+
+@pytest.mark.parametrize("how", ["script", "standard input", "-c", "thread", "thread of stdin"])
+def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: str) -> None:
+    """From a script, from standard input, from -c, and from a thread of each."""
+    program = f"{PROGRAM}\nplay()\n"
+    if "thread" in how:
+        program = (
+            f"{PROGRAM}\nimport threading\nt = threading.Thread(target=play)\nt.start()\nt.join()\n"
+        )
+    (tmp_path / "script.py").write_text(program)
+    is_piped = how in ("standard input", "thread of stdin")
+    words = ["-c", program] if how == "-c" else [] if is_piped else ["script.py"]
+    done: Done = run_python(*words, folder=tmp_path, text=program if is_piped else "")
+    assert (done.stderr, done.returncode) == ("", 0)
+    expected = arena.run(["greedy", ("Mine", SecondLegal)], pairs=2, seed=7, progress=False)
+    assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
+
+
+class SecondLegal:
+    """Plays as the class of PROGRAM."""
+
+    def __init__(self, setup: Any) -> None:
+        pass
+
+    def choose(self, view: Any, /) -> int:
+        return int(view.legal[1 % len(view.legal)])
+
+
+def test_runs_in_threads_do_not_disturb_each_other() -> None:
+    """Their results are those of a run alone, and can be read in any thread."""
+    alone = arena.run(["greedy", Mine], pairs=2, seed=7, progress=False)
+    results: list[arena.Results] = []
+
+    def play() -> None:
+        results.append(arena.run(["greedy", Mine], pairs=2, seed=7, progress=False))
+
+    threads = [threading.Thread(target=play) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 2
+    assert all(other.games.equals(alone.games) for other in results)
+
+
+def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
+    """Without it nothing is printed, not even that a bot is out."""
+    arena.run([Faulty, "greedy"], pairs=1, max_faults=1, progress=False)
+    assert capfd.readouterr() == ("", "")
+    arena.run([Faulty, "greedy"], pairs=1, max_faults=1)
+    assert "Faulty is out after 1 faults" in capfd.readouterr().err
+
+
+def test_in_a_notebook_the_bar_has_the_form_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shown there, though standard error is no terminal."""
+    from arena.runs.progress import make_bar
+
+    with make_bar(10) as bar:
+        assert bar.disable is not sys.stderr.isatty()
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    with make_bar(10) as bar:
+        assert not bar.disable
+    with make_bar(10, shown=False) as bar:
+        assert bar.disable
+
+
+def test_one_game_is_that_of_a_run() -> None:
+    """`play` gives the game of the same seed, labels, pair and seat, and says what went wrong."""
+    results = arena.run(["greedy", Mine, Faulty], pairs=3, seed=7, progress=False)
+    again = arena.play(Mine, "greedy", seed=7, pair=2, seat=1)
+    assert again == results.game("Mine", "greedy", pair=2, seat=1)
+    assert again.seats == ("greedy", "Mine")
+    fault = arena.play(Faulty, "greedy", seed=7).fault
+    assert fault is not None
+    assert (fault.kind, fault.message) == ("exception", "ValueError: no idea")
+    for wrong in ({"pair": -1}, {"seat": 2}, {"seed": "x"}, {"pair": True}):
+        with pytest.raises(arena.InputError, match=f"^{next(iter(wrong))}: "):
+            arena.play(Mine, "greedy", **wrong)  # type: ignore[arg-type]
+
+
+def test_the_command_of_a_fault_plays_its_game_again() -> None:
+    """For a class it is a call of the library, with all that decides the game."""
+    bots: list[Any] = [("bad", {"bot": Faulty, "params": {"depth": 2}}), "greedy"]
+    rules = {"tiebreak": "supports"}
+    limits = {"decision": 2.0}
+    results = arena.run(bots, pairs=2, seed=7, rules=rules, limits=limits, progress=False)
+    for row in results.faults.itertuples():
+        pair, seat = map(int, str(row.game).split("/")[2:])
+        game = eval(str(row.command), {"arena": arena, "Faulty": Faulty})
+        assert game == results.game("bad", "greedy", pair, seat)
+
+
+def test_a_command_cannot_name_a_class(arena: Arena) -> None:
+    """The error says where it comes from."""
+    done = arena("play", "python:Mine", "greedy")
+    assert done.returncode == 2
+    assert "a class or function of a Python program" in done.stderr

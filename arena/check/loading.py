@@ -7,6 +7,7 @@ import time
 
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate
+from arena.entries.beside import explain_import
 from arena.lanes.faults import Forfeit
 from arena.lanes.process import bot_process
 from engine import STANDARD
@@ -22,7 +23,7 @@ def check_loading(candidate: Candidate) -> list[Item]:
         try:
             process.start()
         except Forfeit as forfeit:
-            return _refuse(forfeit)
+            return _refuse(forfeit, entry.target)
         seconds = time.perf_counter() - start
     imports = Item("imports", "ok", f"ready in {seconds:.2f} s", figures={"seconds": seconds})
     if entry.command:
@@ -33,7 +34,7 @@ def check_loading(candidate: Candidate) -> list[Item]:
     return [imports, Item("binds bot", "ok", "to something that can be called"), params]
 
 
-def _refuse(forfeit: Forfeit) -> list[Item]:
+def _refuse(forfeit: Forfeit, target: str) -> list[Item]:
     imports = Item("imports", "ok", "")
     kind, message = forfeit.fault[:2]
     if kind == "params":
@@ -44,4 +45,5 @@ def _refuse(forfeit: Forfeit) -> list[Item]:
         ]
     if _NO_BOT.match(message):
         return [imports, Item("binds bot", "fail", message, "import")]
-    return [fail("imports", forfeit.fault)]
+    advice = explain_import(target, message)
+    return [fail("imports", forfeit.fault._replace(message=message + advice))]

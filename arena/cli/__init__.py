@@ -7,20 +7,28 @@ import sys
 
 import click
 
+from arena.cli.sections import Sections
 from arena.errors import ArenaError, InputError, escape, shorten
 
 _INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Sections,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="district-noir-arena")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Tournaments between bots that play District Noir.
 
     \b
     Example:
       arena play greedy uniform --pairs 100
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> None:
@@ -29,9 +37,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a path may hold what is no text
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = cli.main(standalone_mode=False)
-    except click.Abort:
-        click.echo("interrupted", err=True)
+        status = cli.main(prog_name="arena", standalone_mode=False)
+    except click.Abort as error:
+        click.echo(_interruption(error), err=True)
         sys.exit(_INTERRUPTED)
     except click.ClickException as error:
         click.echo(f"error: {shorten(escape(error.format_message()))}", err=True)
@@ -45,8 +53,13 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-from arena.cli import game, packing, playing, reading, writing  # noqa: E402
+def _interruption(error: click.Abort) -> str:
+    """Return what is said after Ctrl-C: what is kept, where a command has said so."""
+    return f"interrupted: {error}" if str(error) else "interrupted"
 
-for _room in (playing, game, reading, writing, packing):
-    for _command in _room.COMMANDS:
+
+from arena.cli import game, packing, person, playing, reading, records, writing  # noqa: E402
+
+for _module in (playing, person, game, records, reading, writing, packing):
+    for _command in _module.COMMANDS:
         cli.add_command(_command)

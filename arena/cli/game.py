@@ -7,32 +7,35 @@ from typing import Any
 
 import click
 
-from arena.cli.options import LANE, SEED, parse_json, warn
+from arena.cli.completion import complete_bots
+from arena.cli.options import LANE, parse_json, warn
+from arena.cli.whole import PAIR, SEAT, SEED
 from arena.errors import InputError
-from arena.tournament.bounds import MOST_PAIRS
 
 
 @click.command()
-@click.argument("bot")
-@click.argument("opponent")
+@click.argument("bot", shell_complete=complete_bots)
+@click.argument("opponent", shell_complete=complete_bots)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
+@click.option("--pair", type=PAIR, default=0, show_default=True, help="Which deal.")
 @click.option(
-    "--pair",
-    type=click.IntRange(0, MOST_PAIRS - 1),
-    default=0,
-    show_default=True,
-    help="Which deal.",
+    "--seat", type=SEAT, default=0, show_default=True, help="Where BOT sits; seat 0 begins."
 )
 @click.option(
-    "--seat", type=click.IntRange(0, 1), default=0, show_default=True, help="Where BOT sits."
+    "--lane",
+    "lanes",
+    type=LANE,
+    multiple=True,
+    help="For both, or for each.  [default: as fits the bot]",
 )
-@click.option("--lane", "lanes", type=LANE, multiple=True, help="For both, or for each.")
 @click.option("--needs", multiple=True, help="A JSON list of paths, for both or for each.")
 @click.option(
     "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
 )
-@click.option("--rules", default="{}", help="Numbers of the rules to change, as JSON.")
-@click.option("--limits", default="{}", help="Seconds and memory, as JSON.")
+@click.option(
+    "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
+)
+@click.option("--limits", default="{}", show_default=True, help="Seconds and memory, as JSON.")
 def game(
     bot: str,
     opponent: str,
@@ -45,10 +48,10 @@ def game(
     rules: str,
     limits: str,
 ) -> None:
-    """Play one game of a run again, and print its record; a fault with its evidence.
+    """Play one game of a run again, and print its record.
 
-    The labels of the bots, the seed, the pair and the seat decide the deal. The record
-    goes to standard output, ready for `arena show -`.
+    A fault is printed with its evidence. The labels of the bots, the seed, the pair and the
+    seat decide the deal. The record goes to standard output, ready for `arena show -`.
 
     \b
     Example:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,14 +12,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from arena.cli.completion import complete_bots
+from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
-from arena.errors import InputError
+from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
-from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WORKERS
 
-SEED: Final = click.IntRange(0, MOST_SEED)
-PAIRS: Final = click.IntRange(1, MOST_PAIRS)
-WORKERS: Final = click.IntRange(1, MOST_WORKERS)
 LANE: Final = click.Choice(LANES)
 NAMES: Final = click.Choice(NAMINGS)
 PATH: Final = click.Path(path_type=Path)
@@ -27,6 +26,7 @@ AGAINST: Final = click.option(
     "--against",
     multiple=True,
     metavar="BOT",
+    shell_complete=complete_bots,
     help="Play only against this bot, not one another; repeatable.",
 )
 REPLACE: Final = click.option(
@@ -37,20 +37,51 @@ _Command = Callable[..., Any]
 _T = TypeVar("_T")
 
 
-def add_run_options(command: _Command) -> _Command:
-    """Add the options that `run` and `play` share."""
-    options = [
-        click.option("--workers", type=WORKERS, help="Worker processes.  [default: all cores]"),
-        click.option("--seed", type=SEED, help="Seed of all randomness.  [default: 0]"),
-        click.option("--lane", type=LANE, help="How all bots are executed."),
-        click.option("--out", type=PATH, help="Folder for the results."),
+def add_run_options(
+    *, seed: str, workers: str, lane: str, out: str, quiet: str
+) -> Callable[[_Command], _Command]:
+    """Return a decorator that adds the options of `run` and `play`, with these defaults."""
+    options: list[_Command] = [
+        click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
+        click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
+        click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
+        click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),
         click.option("--fresh", is_flag=True, help="Remove what is there, and start over."),
+        click.option("--strict", is_flag=True, help="Play nothing if a bot does not load."),
+        json_option,
         click.option("--verbose", "-v", is_flag=True, help="Show the log."),
-        click.option("--quiet", "-q", is_flag=True, help="Show only errors."),
+        click.option("--quiet", "-q", is_flag=True, help=quiet),
     ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def json_option(command: _Command) -> _Command:
+    """Add `--json`."""
+    option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    return option(command)
+
+
+def print_json(document: Any) -> None:
+    """Print a document; what is not a number in a table becomes null."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def names_option(command: _Command) -> _Command:
+    """Add `--names`."""
+    option = click.option(
+        "--names",
+        type=NAMES,
+        default="english",
+        show_default=True,
+        help="What the cards are called; deck is a standard deck of 52.",
+    )
+    return option(command)
 
 
 def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
@@ -66,7 +97,7 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
 def warn(problems: Iterable[str]) -> None:
     """Print a line for each bot that does not load."""
     for problem in problems:
-        click.echo(f"warning: {problem}; its games are forfeits", err=True)
+        click.echo(f"warning: {escape(problem)}; its games are forfeits", err=True)
 
 
 def count_cores() -> int:

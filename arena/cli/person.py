@@ -1,4 +1,4 @@
-"""`arena play human BOT`: a person plays in the terminal."""
+"""`arena human BOT`: a person plays in the terminal."""
 
 from __future__ import annotations
 
@@ -7,19 +7,57 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
 
-from arena.cli.options import tolerate_any_terminal
+from arena.cli.completion import complete_bots
+from arena.cli.options import PATH, names_option, tolerate_any_terminal
+from arena.cli.whole import GAMES, SEED
 from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.entries.entry import Entry
 
-_FOLDER = Path("results/human")
+_FOLDER: Final = Path("results/human")
 _SEEDS = 1_000_000_000  # short enough to be typed
+
+
+@click.command()
+@click.argument("bot", shell_complete=complete_bots)
+@click.option("--me", default="human", show_default=True, help="Your name in the records.")
+@click.option("--games", type=GAMES, default=1, show_default=True, help="How many games.")
+@names_option
+@click.option("--seed", type=SEED, help="Decides the deals.  [default: a new one]")
+@click.option(
+    "--lane",
+    type=click.Choice(["process", "jail"]),
+    default="process",
+    show_default=True,
+    help="How the bot is executed.",
+)
+@click.option(
+    "--out", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
+)
+def human(
+    bot: str, me: str, games: int, names: str, seed: int | None, lane: str, out: Path
+) -> None:
+    """Play games against BOT yourself, in this terminal.
+
+    Type a card's character or its name to play it, T to take, ? for help, quit to leave. Each
+    game is on a fresh deal, and the seats alternate. Every game is added to games.jsonl in
+    the folder for the records, even one that you leave with quit (exit status 0), with Ctrl-C
+    (130) or by the end of the input (1). `arena play human BOT` does the same.
+
+    \b
+    Example:
+      echo quit | arena human greedy
+    """
+    from arena.entries.spec import check_label
+
+    check_label("human", me)
+    play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names)
 
 
 def is_asked_for(specs: Sequence[str]) -> bool:
@@ -38,7 +76,8 @@ def refuse_options(*names: str, why: str) -> None:
 
 
 def play(
-    specs: Sequence[str],
+    me: str,
+    spec: str,
     *,
     seed: int | None,
     lane: str | None,
@@ -54,20 +93,16 @@ def play(
     from arena.person.terminal import Terminal
     from engine import STANDARD
 
-    refuse_options(
-        "pairs", "workers", "fresh", "verbose", "quiet", why="not for a game with a person"
-    )
-    label, spec = _person_and_bot(specs)
-    entry = _opponent(label, spec, lane)
+    entry = _opponent(me, spec, lane)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
-    session = Session(label, entry, spec, seed, games, names, STANDARD)
+    session = Session(me, entry, spec, seed, games, names, STANDARD)
     records = Records(out or _FOLDER)
     tolerate_any_terminal()
     if not play_session(session, records, Terminal(sys.stdin, sys.stdout)):
         sys.exit(1)
 
 
-def _person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
+def person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
     """Return the person's label and the bot's spec, in whichever order they were given."""
     from arena.entries.spec import person_label
 
@@ -97,3 +132,6 @@ def _opponent(person: str, spec: str, lane: str | None) -> Entry:
     for problem in find_problems([entry], STANDARD, Limits()):
         raise InputError(problem)
     return entry
+
+
+COMMANDS: list[click.Command] = [human]

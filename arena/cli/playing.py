@@ -10,32 +10,57 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli import person
+from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
     AGAINST,
     NAMES,
-    PAIRS,
     PATH,
     REPLACE,
     add_run_options,
     count_cores,
+    print_json,
     warn,
 )
+from arena.cli.report import describe_interruption, print_report, to_document
+from arena.cli.whole import GAMES, PAIRS
 from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
+    from arena.executors.base import Executor
+    from arena.results.folder import RunFolder
     from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
-_GAMES = click.IntRange(1, 1_000)
+_NOT_FOR_A_PERSON = (
+    *("pairs", "against", "replace", "workers", "fresh", "strict"),
+    *("as_json", "verbose", "quiet"),
+)
 
 
 @click.command()
-@click.argument("config", type=PATH)
-@click.option("--pairs", type=PAIRS, help="Deals for each two bots, each played twice.")
-@click.option("--bot", "more", multiple=True, metavar="BOT", help="One more bot; repeatable.")
+@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.option(
+    "--pairs",
+    type=PAIRS,
+    help="Deals for each two bots, each played twice.  [default: the config's]",
+)
+@click.option(
+    "--bot",
+    "more",
+    multiple=True,
+    metavar="BOT",
+    shell_complete=complete_bots,
+    help="One more bot; repeatable.",
+)
 @AGAINST
 @REPLACE
-@add_run_options
+@add_run_options(
+    seed="the config's",
+    workers="the config's, or all cores",
+    lane="the config's",
+    out="results/NAME",
+    quiet="Show only errors.",
+)
 def run(
     config: Path,
     pairs: int | None,
@@ -73,23 +98,23 @@ def run(
 
 
 @click.command()
-@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
+@click.argument(
+    "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
+)
 @click.option(
     "--pairs", type=PAIRS, default=100, show_default=True, help="Deals for each two bots."
 )
-@click.option(
-    "--games", type=_GAMES, default=1, show_default=True, help="With `human`: how many games."
-)
-@click.option(
-    "--names",
-    type=NAMES,
-    default="english",
-    show_default=True,
-    help="With `human`: what the cards are called.",
-)
+@click.option("--games", type=GAMES, default=1, hidden=True)
+@click.option("--names", type=NAMES, default="english", hidden=True)
 @AGAINST
 @REPLACE
-@add_run_options
+@add_run_options(
+    seed="0",
+    workers="all cores",
+    lane="as fits the bot",
+    out="none, nothing is written",
+    quiet="Show only errors, and the table if no file has it.",
+)
 def play(
     bots: Sequence[str],
     pairs: int,
@@ -101,13 +126,10 @@ def play(
     out: Path | None,
     **how: Any,
 ) -> None:
-    """Play bots against each other without a config; nothing is written without --out.
+    """Play bots against each other without a config.
 
-    With `human` for one of two bots, you play against the other: `arena play human greedy`.
-    Every game is added to results/human/games.jsonl, even one that you leave with quit (exit
-    status 0), with Ctrl-C (130) or by the end of the input (1). The seed, a new one if you
-    give none, decides the deals; options for a person are --games, --names, --seed, --lane
-    and --out.
+    Nothing is written without --out. A BOT is what it is for `arena run`. With `human` for
+    one of two bots you play against the other: see `arena human --help`.
 
     \b
     Example:
@@ -119,9 +141,11 @@ def play(
     from engine import STANDARD
 
     if person.is_asked_for(bots):
-        person.play(bots, seed=seed, lane=lane, out=out, games=games, names=names)
+        person.refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
+        me, bot = person.person_and_bot(bots)
+        person.play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names)
         return
-    person.refuse_options("games", "names", why="only for a game with a person")
+    person.refuse_options("games", "names", why="only for a game with a person: arena human BOT")
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
     _play(tournament, prepare(tournament), out, **how)
@@ -135,36 +159,57 @@ def _play(
     workers: int | None,
     fresh: bool,
     replace: bool,
+    strict: bool,
+    as_json: bool,
     verbose: bool,
     quiet: bool,
 ) -> None:
+    """Play a tournament, and print what it came to."""
     from arena.executors import log
     from arena.executors.local import LocalExecutor
     from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
-    from arena.runs.run import run
+    from arena.runs.run import Interrupted
 
     if verbose and quiet:
         raise InputError("--verbose and --quiet: choose one of them")
+    if strict and problems:
+        raise InputError(f"{problems[0]}; with --strict nothing is played")
     if not quiet:
         warn(problems)
     folder = RunFolder(out) if out else None
     if folder and fresh:
-        with folder.locked():
-            removed = folder.clear()
-        if removed and not quiet:
-            click.echo(f"removed from {out}/: {', '.join(removed)}", err=True)
+        _clear(folder, quiet=quiet)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     executor = LocalExecutor(workers or count_cores())
     try:
-        outcome = run(tournament, executor, folder, shown, replace=replace)
+        outcome = _run(tournament, executor, folder, shown, replace=replace)
+    except Interrupted as interrupted:
+        raise click.Abort(describe_interruption(interrupted, out)) from None
+    if as_json:
+        print_json(to_document(outcome, tournament, out, problems))
+    else:
+        print_report(outcome, tournament, out, quiet=quiet)
+
+
+def _run(
+    tournament: Tournament,
+    executor: Executor,
+    folder: RunFolder | None,
+    shown: int,
+    *,
+    replace: bool,
+) -> Outcome:
+    """Play a tournament; where bots have changed, ask whether their games are to be replaced."""
+    from arena.runs.run import run
+
+    try:
+        return run(tournament, executor, folder, shown, replace=replace)
     except ChangedBots as changed:
         if not _agrees_to_replace(changed):
             raise
-        outcome = run(tournament, executor, folder, shown, replace=True)
-    if not quiet:
-        _report(outcome, tournament, out)
+        return run(tournament, executor, folder, shown, replace=True)
 
 
 def _agrees_to_replace(changed: ChangedBots) -> bool:
@@ -175,21 +220,12 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     return click.confirm("Delete their games, and play them again?", err=True)
 
 
-def _report(outcome: Outcome, tournament: Tournament, folder: Path | None) -> None:
-    from arena.results.summary import format_standings
-
-    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
-    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
-    click.echo(f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}")
-    for line in format_standings(outcome.standings):
-        click.echo(line)
-    forfeits = int(outcome.standings["forfeits"].sum())
-    if forfeits:
-        click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
-    for label in outcome.out:
-        click.echo(f"{label} was out after {tournament.max_faults} faults")
-    if folder:
-        click.echo(f"results in {folder}/")
+def _clear(folder: RunFolder, *, quiet: bool) -> None:
+    """Remove an earlier run, and say so."""
+    with folder.locked():
+        removed = folder.clear()
+    if removed and not quiet:
+        click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 
 
 COMMANDS: list[click.Command] = [run, play]

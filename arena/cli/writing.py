@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.check.extent import GAMES, LEAST_GAMES
-from arena.cli.options import PATH, SEED, parse_json
+from arena.cli.completion import complete_bots
+from arena.cli.options import PATH, json_option, parse_json, print_json
+from arena.cli.whole import SEED, Whole
 
 if TYPE_CHECKING:
     from arena.check.item import Item
@@ -53,10 +54,10 @@ def new(name: str, folder: Path) -> None:
 
 
 @click.command()
-@click.argument("bot")
+@click.argument("bot", shell_complete=complete_bots)
 @click.option(
     "--games",
-    type=click.IntRange(LEAST_GAMES, 100_000),
+    type=Whole(LEAST_GAMES, 100_000),
     default=GAMES,
     show_default=True,
     help="Games in each lane; about six times as many in all.",
@@ -68,8 +69,10 @@ def new(name: str, folder: Path) -> None:
     help="Where its code runs.  [default: the jail, if there is one]",
 )
 @click.option("--seconds", hidden=True)
-@click.option("--limits", default="{}", help="Seconds and memory for the bot, as JSON.")
-@click.option("--json", "json_document", is_flag=True, help="One JSON document.")
+@click.option(
+    "--limits", default="{}", show_default=True, help="Seconds and memory for the bot, as JSON."
+)
+@json_option
 def check(
     bot: str,
     games: int,
@@ -77,7 +80,7 @@ def check(
     lane: Lane | None,
     seconds: str | None,
     limits: str,
-    json_document: bool,
+    as_json: bool,
 ) -> None:
     """Put BOT through the contract, line by line, and guess its rating.
 
@@ -110,11 +113,11 @@ def check(
         for item in run_check(order, progress.show):
             items.append(item)
             progress.show("")
-            if not json_document:
+            if not as_json:
                 click.echo("\n".join(format_item(item)))
     refused = [item.name for item in items if item.status == "fail"]
-    if json_document:
-        click.echo(_document(order, entry, items))
+    if as_json:
+        print_json(_document(order, entry, items))
     else:
         click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
         if not order.jailed:
@@ -122,12 +125,12 @@ def check(
     sys.exit(1 if refused else 0)
 
 
-def _document(order: Order, entry: Entry, items: list[Item]) -> str:
-    """Return the whole report as one JSON document."""
+def _document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
+    """Return the whole report as plain data."""
     from arena.check.item import to_data
     from arena.check.order import NOT_JAILED
 
-    report = {
+    return {
         "bot": entry.target,
         "params": entry.params,
         "sha256": entry.sha256,
@@ -138,7 +141,6 @@ def _document(order: Order, entry: Entry, items: list[Item]) -> str:
         "warning": "" if order.jailed else NOT_JAILED,
         "items": [to_data(item) for item in items],
     }
-    return json.dumps(report, indent=2)
 
 
 class _Progress:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
 import warnings
@@ -49,8 +50,11 @@ def parse(text: str) -> Spec:
     match = _SPEC.fullmatch(text.strip())
     if match is None:
         raise InputError(f"bot {text!r}: the spec is empty")
+    target = match["target"].strip()
+    if _is_open(target):
+        raise InputError(f"bot {text!r}: a bracket is not closed; parameters stand in (...)")
     params = _parse_params(text, match["params"] or "")
-    return Spec(match["label"], match["target"].strip(), params)
+    return Spec(match["label"], target, params)
 
 
 def write(target: str, params: dict[str, Any]) -> str:
@@ -149,6 +153,12 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
             f"bot {spec!r}: parameters are written name=value, each once: ({text[:_MOST_SHOWN]})"
         )
     return params
+
+
+def _is_open(target: str) -> bool:
+    """Return whether a bracket is opened in a target and not closed; a file may be called so."""
+    is_command = target.startswith(COMMAND)
+    return not is_command and target.count("(") > target.count(")") and not os.path.exists(target)
 
 
 def _check_text(text: str) -> None:

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty
 from threading import RLock, Thread
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
@@ -182,10 +182,18 @@ class Channel(NamedTuple):
 
 
 class RunLog:
-    """The log of a run that is under way; `handlers` get the records of workers."""
+    """The log of a run that is under way; `handlers` get the records of workers.
 
-    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
+    `terminal` is the handler that shows the log.
+    """
+
+    def __init__(
+        self,
+        handlers: Sequence[logging.Handler],
+        terminal: logging.StreamHandler[Any] | None = None,
+    ) -> None:
         self.handlers = handlers
+        self.terminal = terminal or logging.StreamHandler(sys.stderr)
 
     def channel(self) -> Channel:
         """Return the channel for a new worker."""
@@ -234,7 +242,7 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     for handler in handlers:
         logger.addHandler(handler)
     try:
-        yield RunLog(of_workers)
+        yield RunLog(of_workers, terminal)
     finally:
         for handler in handlers:
             logger.removeHandler(handler)

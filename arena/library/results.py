@@ -139,7 +139,8 @@ class Results:
             return Tables(*(table.iloc[:0] for table in vars(full).values()))
         met = {label for tally in self._tallies for label in pairings[tally.pairing]}
         labels = [label for label in self._tournament.labels if label in met]
-        made = make_tables(pairings, labels, self._tallies, self._store.pair_totals())
+        totals, faults = self._store.pair_totals(), self._store.faults()
+        made = make_tables(pairings, labels, self._tallies, totals, faults)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:

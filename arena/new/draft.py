@@ -25,6 +25,8 @@ def write_draft(name: str, folder: Path) -> tuple[Path, Path]:
     the files exists.
     """
     _check(name)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; make it first")
     names = {"my_bot": name, "MyBot": class_name(name)}
     written: list[Path] = []
     try:
@@ -57,7 +59,13 @@ def class_name(name: str) -> str:
 
 def _check(name: str) -> None:
     """Raise InputError for a name that Python could not import as a new module."""
-    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+    folder, slash, own = name.rpartition("/")
+    if slash and _is_identifier(own):
+        raise InputError(
+            f"name {name!a}: a name and no path; for another folder: "
+            f"arena new {own} --dir {folder or slash}"
+        )
+    if not _is_identifier(name):
         raise InputError(
             f"name {name!a}: not a Python identifier; use letters, digits and _, as in my_bot"
         )
@@ -67,6 +75,10 @@ def _check(name: str) -> None:
         raise InputError(f"name {name!a}: a bot in bots/ has this name; choose another one")
     if name in sys.stdlib_module_names or _is_installed(name):
         raise InputError(f"name {name!a}: a Python module has this name; choose another one")
+
+
+def _is_identifier(name: str) -> bool:
+    return bool(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)) and not keyword.iskeyword(name)
 
 
 def _is_installed(name: str) -> bool:

@@ -106,7 +106,9 @@ def play_session(session: Session, records: Records, terminal: Terminal) -> bool
 def _command(session: Session) -> str:
     """Return the command that deals the same games again."""
     person, entry = session.person, session.entry
-    words = ["arena", "play", "human" if person == "human" else f"{person}=human", session.spec]
+    words = ["arena", "human", session.spec]
+    if person != "human":
+        words += ["--me", person]
     if entry.lane == "jail":
         words += ["--lane", "jail"]
     if session.games > 1:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from arena.errors import escape
 from arena.records.lines import MOST_LINE
+from arena.records.show import PLAYERS
 from engine import Record, State, breakdown, outcome
 from engine.cards import pack_text
 from engine.errors import (
@@ -19,6 +21,7 @@ from engine.errors import (
     RulesError,
 )
 
+_MOST_NAME = 60  # characters, as of a label
 _CODES: dict[type[EngineError], str] = {
     AfterEnd: "after-end",
     IllegalAction: "illegal-action",
@@ -56,6 +59,19 @@ def parse_record(line: bytes) -> Record:
     if len(line) > MOST_LINE:
         raise RecordError(f"a line of more than {MOST_LINE:,} bytes")
     return Record.from_json(line)
+
+
+def parse_players(line: bytes) -> Sequence[str]:
+    """Return the names of seat 0 and seat 1 that a record has beside the game.
+
+    The line is that of a record; names that cannot be shown are left out.
+    """
+    bots = json.loads(line).get("bots")
+    if not isinstance(bots, list) or len(bots) != 2:
+        return PLAYERS
+    if not all(isinstance(bot, str) and 0 < len(bot) <= _MOST_NAME for bot in bots):
+        return PLAYERS
+    return [escape(bot) for bot in bots]
 
 
 def _judge_state(state: State) -> dict[str, Any]:

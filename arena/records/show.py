@@ -11,6 +11,9 @@ from engine import CITY, KINDS, TAKE, VALUES, Kind, Record, State, breakdown, ou
 from engine.notation import parse_actions, parse_deal
 
 _WIDTH = 80
+PLAYERS = ("seat 0", "seat 1")
+"""What the players are called where their names are not known."""
+
 WORDS: dict[str, tuple[str, str, str, str]] = {
     "english": ("Support", "Alliance", "Betrayal", "City"),
     "german": ("Bande", "Bündnis", "Verrat", "Gebäude"),
@@ -58,9 +61,11 @@ class Card:
 
 
 class Layout:
-    """A State with a name for every card, as the cards lie on a table."""
+    """A State with a name for every card, as the cards lie on a table, and for both players."""
 
-    def __init__(self, deal: bytes, state: State, naming: str) -> None:
+    def __init__(
+        self, deal: bytes, state: State, naming: str, players: Sequence[str] = PLAYERS
+    ) -> None:
         rest = {kind: iter(card_names(naming, kind)) for kind in KINDS}
         last: dict[Kind, str] = {}
         cards = []
@@ -69,6 +74,7 @@ class Layout:
             cards.append(Card(kind, last[kind]))
         size, opening = state.rules.hand_size, state.rules.opening_row
         self.state = state
+        self.players = players
         self.row = cards[2 * size : 2 * size + opening]
         self.deck = cards[: 2 * size] + cards[2 * size + opening :]
         self.piles: tuple[list[Card], list[Card]] = ([], [])
@@ -89,12 +95,14 @@ class Layout:
             start = max(0, len(self.row) - state.rules.take_size)
             taken, self.row = self.row[start:], self.row[:start]
             self.piles[seat].extend(taken)
-            text = f"seat {seat} takes {len(taken)}: {', '.join(card.name for card in taken)}"
+            text = (
+                f"{self.players[seat]} takes {len(taken)}: {', '.join(card.name for card in taken)}"
+            )
         else:
             card = next(card for card in self.hands[seat] if card.kind == action)
             self.hands[seat].remove(card)
             self.row.append(card)
-            text = f"seat {seat} plays {card.name}"
+            text = f"{self.players[seat]} plays {card.name}"
         if state.round != number:
             self.deal()
         return text
@@ -124,30 +132,33 @@ def _format_items(head: str, items: Sequence[str]) -> list[str]:
     return textwrap.wrap(text, _WIDTH, subsequent_indent=" " * 10)
 
 
-def format_game(record: Record, naming: Naming) -> Iterator[str]:
-    """Yield the lines of a game.
+def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS) -> Iterator[str]:
+    """Yield the lines of a game; `players` are the names of seat 0 and of seat 1.
 
     Raises EngineError for a bad record, after the lines of the plies before the mistake.
     """
     deal = parse_deal(record.deal, record.rules)
     actions = parse_actions(record.actions)
     state = State(deal, record.rules)
-    layout = Layout(deal, state, naming)
+    layout = Layout(deal, state, naming, players)
+    if players != PLAYERS:
+        for seat, player in enumerate(players):
+            yield from textwrap.wrap(f"seat {seat}: {player}", _WIDTH, subsequent_indent="  ")
     yield "the deal"
     yield from layout.lines()
     number = 0
     for ply, action in enumerate(actions):
         if not state.over and state.round != number:
             number = state.round
-            yield f"round {number}, seat {state.to_act} begins"
+            yield f"round {number}, {players[state.to_act]} begins"
         yield from textwrap.wrap(
             f"ply {ply}: {layout.apply(action)}", _WIDTH, subsequent_indent="  "
         )
         yield from layout.lines()
-    yield from _ending(state)
+    yield from _ending(state, players)
 
 
-def _ending(state: State) -> Iterator[str]:
+def _ending(state: State, players: Sequence[str]) -> Iterator[str]:
     winner, win_type, score = outcome(state.piles, state.rules)
     if not state.over:
         plies = len(state.history)
@@ -155,7 +166,7 @@ def _ending(state: State) -> Iterator[str]:
     elif winner is None:
         yield f"a draw, {score[0]} : {score[1]}"
     else:
-        yield f"seat {winner} wins by {win_type}, {score[0]} : {score[1]}"
+        yield f"{players[winner]} wins by {win_type}, {score[0]} : {score[1]}"
     for seat, part in enumerate(breakdown(state.piles, state.rules)):
         majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
         yield (

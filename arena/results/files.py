@@ -14,7 +14,8 @@ from arena.results.folder import MANIFEST, TABLES, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
-from arena.statistics.rows import PairTotals, Tally
+from arena.statistics.rows import Faults, PairTotals, Tally
+from arena.statistics.unrated import find_unrated
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 
@@ -39,7 +40,8 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    made = make_tables(pairings, tournament.labels, store.tallies(), store.pair_totals())
+    counted = store.tallies(), store.pair_totals(), store.faults()
+    made = make_tables(pairings, tournament.labels, *counted)
     command = replay_commands(tournament)
     writers: list[Writer] = [
         lambda file: rows.write_games(file, store.named_games(pairings)),
@@ -58,12 +60,15 @@ def make_tables(
     labels: Sequence[str],
     tallies: Sequence[Tally],
     totals: Sequence[PairTotals],
+    faults: Sequence[Faults] = (),
 ) -> Tables:
     """Return the tables of the games that are counted, in which each of these bots has played."""
+    games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in totals}
+    unrated = find_unrated(pairings, games, faults)
     sides = tables.make_sides(pairings, tallies)
     scores = tables.make_pair_scores(pairings, totals)
     return Tables(
-        tables.make_standings(sides, scores, labels),
+        tables.make_standings(sides, scores, labels, unrated),
         tables.make_head_to_head(sides, scores),
         tables.make_win_types(sides),
     )

@@ -21,6 +21,7 @@ TIMINGS = "timings.csv"
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)
 _FRESH = "--fresh starts over"
+_EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """Writes a file."""
@@ -106,7 +107,7 @@ class RunFolder:
         except InputError as error:
             raise InputError(f"{self.store}: {error}; {_FRESH}") from None
         if differs:
-            raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_FRESH}")
+            raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_EITHER}")
 
     def write(self, files: Mapping[str, Writer]) -> None:
         """Write files over an earlier run's.

@@ -15,7 +15,7 @@ from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
 from arena.results.reading import copy
-from arena.statistics.rows import PairTotals, Tally
+from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
@@ -50,6 +50,10 @@ SELECT pairing, count(*), sum(score), sum(score * score) FROM (
 _TALLIES = """
 SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
 FROM games GROUP BY pairing, seat, winner, win_type
+"""
+_FAULTS = """
+SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
+GROUP BY pairing, winner, fault
 """
 
 
@@ -217,10 +221,16 @@ class Store:
             result = _result(row)
             yield Fixture(pairings[row[0]], result.pair, result.seat), result
 
+    def games_of(
+        self, pairing: int, pair: int | None = None, seat: Seat | None = None
+    ) -> Iterator[GameResult]:
+        """Yield the games of a pairing in order: all of them, or those of a pair and a seat."""
+        where = "WHERE pairing = ?1 AND pair = ifnull(?2, pair) AND seat = ifnull(?3, seat)"
+        return map(_result, self._rows(f"{_GAMES} {where} {_IN_ORDER}", pairing, pair, seat))
+
     def game(self, pairing: int, pair: int, seat: Seat) -> GameResult | None:
         """Return one game, None if it has not been played."""
-        where = "WHERE pairing = ? AND pair = ? AND seat = ?"
-        return next(map(_result, self._rows(f"{_GAMES} {where}", pairing, pair, seat)), None)
+        return next(self.games_of(pairing, pair, seat), None)
 
     def results(self) -> Iterator[tuple[int, GameResult]]:
         """Yield every game with the number of its pairing, in order."""
@@ -245,6 +255,10 @@ class Store:
     def tallies(self) -> list[Tally]:
         """Return how the games of each pairing ended, by seat."""
         return list(map(Tally._make, self._rows(_TALLIES)))
+
+    def faults(self) -> list[Faults]:
+        """Return how many games of each pairing were forfeited, by loser and kind of fault."""
+        return list(map(Faults._make, self._rows(_FAULTS)))
 
     def pair_totals(self) -> list[PairTotals]:
         """Return the scores of each pairing's pairs."""

@@ -1,18 +1,21 @@
-"""Summary: a run's results as a few lines for a terminal of 80 columns."""
+"""Summary: standings as a few lines for a terminal of 80 columns, and as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LABEL_WIDTH = 18
-_HEAD = (
+_RATING_WIDTH = 20
+HEAD = (
     f"{'rank':>4}  {'bot':<{_LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
     f" {'city':>6} {'points':>6} {'forfeit':>7}"
 )
+"""The names of the columns of `format_rows`."""
 
 
 def format_standings(standings: pd.DataFrame) -> Iterator[str]:
@@ -20,15 +23,34 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited.
     """
-    yield _HEAD
-    for row in standings.to_dict("records"):
+    yield HEAD
+    yield from format_rows(plain_rows(standings))
+
+
+def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
+    """Yield a line for each row of standings; `unrated` stands for an Elo that is None."""
+    for row in rows:
         label = str(row["bot"])
         if len(label) > _LABEL_WIDTH:
             label = label[: _LABEL_WIDTH - 3] + "..."
-        interval = f"{row['elo_low']:.0f}..{row['elo_high']:.0f}"
+        rating = unrated
+        if row["elo"] is not None:
+            interval = f"{row['elo_low']:.0f}..{row['elo_high']:.0f}"
+            rating = f"{row['elo']:.0f} {interval:>13}"
         city = row["city_wins"] / row["games"]
         points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
         yield (
-            f"{row['rank']:>4}  {label:<{_LABEL_WIDTH}} {row['elo']:>6.0f} {interval:>13}"
+            f"{row['rank']:>4}  {label:<{_LABEL_WIDTH}} {rating:>{_RATING_WIDTH}}"
             f" {row['score']:>6.1%} {city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         )
+
+
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as data for JSON; an empty cell is None."""
+    return [
+        {
+            str(name): None if isinstance(value, float) and isnan(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dict("records")
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from arena.entries.beside import explain_import
 from arena.entries.entry import Entry
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
@@ -31,7 +32,8 @@ def find_problems(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Ite
             message = forfeit.fault.message
             if forfeit.fault.kind == "params":
                 raise InputError(f"bot {entry.target!r}: {message}") from None
-            yield f"bot {entry.target!r}: does not start: {message}"
+            advice = explain_import(entry.target, message)
+            yield f"bot {entry.target!r}: does not start: {message}{advice}"
 
 
 def _load_here(entry: Entry) -> None:

@@ -1,11 +1,21 @@
-"""Progress: a bar on the terminal, in the parent only."""
+"""Progress: how far a run is, on standard error, in the parent only.
+
+On a terminal it is a bar, and under it the standings so far; elsewhere a line now and then.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
-from typing import TYPE_CHECKING, cast
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
 
 from tqdm import tqdm
+from tqdm.utils import disp_trim
 
 from arena.executors.log import keep_start_method
 
@@ -14,18 +24,30 @@ if TYPE_CHECKING:
 
     Bar = tqdm[Never]
 
+LINE_EVERY = 30.0  # seconds
+TABLE_EVERY = 3.0
+_MOST_LINES = 12  # of the standings so far
+_KEPT_FREE = 3  # lines of the terminal: the bar, and what was there before
+_COLUMNS, _LINES = 80, 24  # of a terminal that does not say
+
+Lines = Callable[[], Sequence[str]]
+"""Returns the standings so far as lines, none if there is nothing to show yet."""
+
 
 def make_bar(games: int, played: int = 0, *, shown: bool = True) -> Bar:
     """Return a progress bar for so many games; without a terminal it shows nothing."""
+    return _make_tqdm(
+        total=games,
+        initial=played,
+        unit=" games",
+        disable=_is_hidden(shown),
+        dynamic_ncols=True,
+    )
+
+
+def _make_tqdm(**settings: Any) -> Bar:
     with keep_start_method():  # tqdm makes a lock of multiprocessing, which would fix it
-        return _bar_type()(
-            total=games,
-            initial=played,
-            unit=" games",
-            disable=_is_hidden(shown),
-            dynamic_ncols=True,
-            leave=False,
-        )
+        return _bar_type()(leave=False, **settings)
 
 
 def _bar_type() -> type[Bar]:
@@ -46,3 +68,159 @@ def _is_hidden(shown: bool) -> bool | None:
 
 def _in_notebook() -> bool:
     return "ipykernel" in sys.modules
+
+
+def is_terminal() -> bool:
+    """Return whether standard error is a terminal on which the cursor can be moved."""
+    return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+
+
+@contextmanager
+def show_progress(
+    games: int, kept: int, standings: Lines, log: logging.StreamHandler[Any], *, shown: bool
+) -> Iterator[Callable[[int], object]]:
+    """Yield what is to be called with every number of games that have been played.
+
+    `log` writes to the terminal, too: its lines go above the bar. At the end nothing of the
+    bar and the standings is left.
+    """
+    with make_bar(games, kept, shown=shown) as bar:
+        if not shown or _in_notebook():
+            yield bar.update
+        elif bar.disable:
+            count = _Count(games, kept)
+            with _repeated(count.show, LINE_EVERY):
+                yield count.add
+        else:
+            table = _Table(bar, standings) if is_terminal() else None
+            show = table.show if table else bar.refresh
+            try:
+                with _above(bar, log), _repeated(show, TABLE_EVERY):
+                    yield bar.update
+            finally:
+                if table:
+                    table.clear()
+
+
+class _Count:
+    """Says on a line of its own how many games have been played, for a log file."""
+
+    def __init__(self, games: int, kept: int) -> None:
+        self.games = games
+        self.kept = kept
+        self.played = 0
+        self.started = time.monotonic()
+
+    def add(self, games: int) -> None:
+        self.played += games
+
+    def show(self) -> None:
+        if sys.stderr:
+            seconds = time.monotonic() - self.started
+            with suppress(OSError, ValueError):  # closed
+                print(format_line(self.games, self.kept, self.played, seconds), file=sys.stderr)
+
+
+def format_line(games: int, kept: int, played: int, seconds: float) -> str:
+    """Return how far a run is that has played so many games in so many seconds.
+
+    >>> format_line(games=1000, kept=200, played=100, seconds=50.0)
+    '300 of 1,000 games, 2.0 games/s, 5 min 50 s left'
+    """
+    done = kept + played
+    text = f"{done:,} of {games:,} games"
+    if not played:
+        return f"{text}, none finished yet in {_duration(seconds)}"
+    rate = played / seconds
+    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 0.1 else f"{rate:.3f}"
+    return f"{text}, {speed} games/s, {_duration((games - done) / rate)} left"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in its two largest units.
+
+    >>> _duration(59.6), _duration(3700.0)
+    ('1 min 0 s', '1 h 1 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class _Table:
+    """Lines under the bar, as many as the terminal has room for."""
+
+    def __init__(self, bar: Bar, standings: Lines) -> None:
+        self.bar = bar
+        self.standings = standings
+        self.bars: list[Bar] = []
+
+    def show(self) -> None:
+        """Show the standings as they are now, and the bar with the time that has passed."""
+        self.bar.refresh()
+        columns, lines = terminal_size()
+        room = min(_MOST_LINES, lines - _KEPT_FREE)
+        rows = self.standings()[: room if room > 1 else 0]  # a head without a row says nothing
+        for _ in range(len(self.bars), len(rows)):
+            place = len(self.bars) + 1
+            self.bars.append(_make_tqdm(total=0, position=place, bar_format="{desc}"))
+        while len(self.bars) > len(rows):
+            self.bars.pop().close()
+        for bar, row in zip(self.bars, rows, strict=True):
+            bar.set_description_str(disp_trim(row, columns - 1))
+
+    def clear(self) -> None:
+        """Remove the lines."""
+        while self.bars:
+            self.bars.pop().close()
+
+
+def terminal_size() -> tuple[int, int]:
+    """Return columns and lines of the terminal on standard error."""
+    with suppress(OSError, ValueError):
+        columns, lines = os.get_terminal_size(sys.stderr.fileno())
+        return columns or _COLUMNS, lines or _LINES
+    return _COLUMNS, _LINES
+
+
+@contextmanager
+def _repeated(action: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Call something again and again, in a thread, until the end."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class _Above:
+    """A stream that writes above the bar."""
+
+    def __init__(self, bar: Bar) -> None:
+        self.bar = bar
+
+    def write(self, text: str) -> None:
+        self.bar.write(text, file=sys.stderr, end="")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+@contextmanager
+def _above(bar: Bar, log: logging.StreamHandler[Any]) -> Iterator[None]:
+    """Let a log write above the bar."""
+    before = log.setStream(_Above(bar))
+    try:
+        yield
+    finally:
+        log.setStream(before or sys.stderr)

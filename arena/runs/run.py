@@ -15,8 +15,10 @@ from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
 from arena.results.folder import TIMINGS, RunFolder
 from arena.results.store import Store
+from arena.results.summary import HEAD, format_rows
+from arena.runs.interim import Interim
 from arena.runs.opening import open_store
-from arena.runs.progress import make_bar
+from arena.runs.progress import is_terminal, show_progress
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
@@ -41,6 +43,15 @@ class Outcome:
     timings: Mapping[str, Timing]
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: so many games of the run are kept."""
+
+    def __init__(self, kept: int, games: int) -> None:
+        super().__init__(f"{kept:,} of {games:,} games are kept")
+        self.kept = kept
+        self.games = games
+
+
 def run(
     tournament: Tournament,
     executor: Executor,
@@ -58,7 +69,8 @@ def run(
     folder the games are in `store`, which stays open, or are lost.
 
     Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and
-    no bot is to blame, and ArenaError where the store cannot be written.
+    no bot is to blame, ArenaError where the store cannot be written, and Interrupted after
+    Ctrl-C.
     """
     with (
         run_log(folder.log if folder else None, shown) as log,
@@ -73,6 +85,9 @@ def run(
             standings = under_way.write(folder)
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
+            if isinstance(error, KeyboardInterrupt):
+                kept = sum(tally.games for tally in store.tallies())
+                raise Interrupted(kept, tournament.games) from None
             raise
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
@@ -93,18 +108,37 @@ class _Run:
         self.timings: dict[str, Timing] = {}
         self.played = self.kept = 0
         self.announced: set[str] = set()
+        self.interim = Interim(self.pairings) if show_progress and is_terminal() else None
+        self.lock = threading.Lock()  # of `interim`: another thread shows it
+        self.importing = threading.Thread(target=_import_files)
 
     def play(self, executor: Executor, log: RunLog) -> None:
         """Play what the store does not have, and keep it there."""
         plan = Plan([self._missing(number) for number in range(len(self.pairings))], self.strikes)
-        with make_bar(self.tournament.games, self.kept, shown=self.show_progress) as bar:
+        if self.interim and self.kept:
+            store = self.store
+            self.interim.begin(store.tallies(), store.pair_totals(), store.faults())
+        with show_progress(
+            self.tournament.games,
+            self.kept,
+            self._standings,
+            log.terminal,
+            shown=self.show_progress,
+        ) as update:
             for played in executor.play(plan, self.tournament, log):
                 if not self.played:  # pandas and scipy are imported while the workers play
-                    threading.Thread(target=_import_files).start()
+                    self.importing.start()
                 self._keep(played, plan)
-                bar.update(len(played.results))
+                update(len(played.results))
         self._carry_out_forfeits()
         self.store.commit()
+
+    def _standings(self) -> list[str]:
+        """Return the standings so far, as soon as scipy has been imported."""
+        if self.interim is None or not self.played or self.importing.is_alive():
+            return []
+        with self.lock:
+            return [HEAD, *format_rows(self.interim.rows(), unrated="")]
 
     def _missing(self, number: int) -> list[range]:
         """Return the ranges of a pairing's pairs that are not in the store."""
@@ -127,6 +161,9 @@ class _Run:
         plan.learn(played)
         self._carry_out_forfeits()
         self.store.commit()
+        if self.interim:
+            with self.lock:
+                self.interim.add(played)
         self.played += len(played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)

@@ -29,3 +29,15 @@ class PairTotals(NamedTuple):
     pairs: int
     total: float
     squares: float
+
+
+class Faults(NamedTuple):
+    """Games of the pairing with this number that were forfeited for the same kind of fault.
+
+    `loser` is 0 for its first bot, 1 for the opponent; the kind may also be `BY_RULE`.
+    """
+
+    pairing: int
+    loser: int
+    kind: str
+    games: int

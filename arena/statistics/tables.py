@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -65,9 +65,14 @@ def make_head_to_head(sides: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame
 
 
 def make_standings(
-    sides: pd.DataFrame, scores: pd.DataFrame, labels: Sequence[str]
+    sides: pd.DataFrame,
+    scores: pd.DataFrame,
+    labels: Sequence[str],
+    unrated: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval, mean 1500.
+
+    Bots that are unrated come last and have no Elo; games against them change no other's.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
     bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
@@ -76,9 +81,11 @@ def make_standings(
     scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
-    for name, values in zip(("elo", "elo_low", "elo_high"), _elo(scores, labels), strict=True):
-        table[name] = values
-    table = _rounded(table.reset_index()).sort_values(["elo", "bot"], ascending=[False, True])
+    rated = [label for label in labels if label not in unrated]
+    table[["elo", "elo_low", "elo_high"]] = _elo(scores, rated)
+    table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
+    table = _rounded(table.reset_index())
+    table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
     columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
     return table[[*columns, "mean_margin"]]
@@ -116,10 +123,11 @@ def _tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return table
 
 
-def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]:
-    """Return the bots' ratings, lows and highs, each in the order of the labels."""
+def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """Return rating, low and high of these bots, by their games against one another."""
     numbers = {label: number for number, label in enumerate(labels)}
     pairs = scores.iloc[::2]  # every other row mirrors the one before
+    pairs = pairs[pairs["bot"].isin(numbers) & pairs["opponent"].isin(numbers)]
     pairings = map(
         ratings.PairScores,
         pairs["bot"].map(numbers),
@@ -128,7 +136,9 @@ def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> list[tuple[float, ...]]
         pairs["total"],
         pairs["squares"],
     )
-    return list(zip(*ratings.fit(len(labels), list(pairings)), strict=True))
+    rows = ratings.fit(len(labels), list(pairings)) if labels else []
+    columns = ["elo", "elo_low", "elo_high"]
+    return pd.DataFrame(rows, index=[*labels], columns=columns, dtype=float)
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import Lane
+from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
@@ -19,6 +19,7 @@ from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.document import MOST_BYTES, parse
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, Workers
 from arena.tournament.tournament import Tournament
+from arena.tournament.wording import explain
 from engine import Rules
 from engine.errors import RulesError
 
@@ -70,6 +71,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Rules.from_changes(self.rules)
 
 
+_KEYS: Final = {
+    "": Config.__struct_fields__,
+    "bots": BotEntry.__struct_fields__,
+    "panel": BotEntry.__struct_fields__,
+    "limits": Limits.__struct_fields__,
+}
+_CHOICES: Final = {"lane": LANES, "format": get_args(Format)}
+
+
 def read(path: Path) -> Config:
     """Return the config of a YAML file; its name is the file's stem unless it gives one.
 
@@ -105,7 +115,7 @@ def convert(data: Any, name: str) -> Config:
         config = msgspec.convert(data, Config)
         config.game_rules()
     except msgspec.ValidationError as error:
-        raise InputError(_place_first(str(error))) from None
+        raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None
     except RulesError as error:
         raise InputError(f"rules: {error}") from None
     name = config.name if isinstance(data, dict) and "name" in data else name
@@ -180,16 +190,3 @@ def _resolve(
         except InputError as error:
             raise InputError(f"{place}[{index}]: {error}") from None
     return entries + [resolve(spec, lane=first or last) for spec in more]
-
-
-def _place_first(message: str) -> str:
-    """Turn msgspec's "what - at `$.place`" into "place: what".
-
-    >>> _place_first("Expected `int`, got `str` - at `$.pairs`")
-    'pairs: expected `int`, got `str`'
-    """
-    what, _, place = message.partition(" - at ")
-    what = what[0].lower() + what[1:]
-    place = place.replace("`", "").replace("$.", "").replace("$[", "[").removeprefix("$")
-    place = place.replace("$", "the config")
-    return f"{place}: {what}" if place else what

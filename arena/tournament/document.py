@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import yaml
@@ -33,6 +34,14 @@ def parse(content: bytes) -> Any:
         raise InputError(f"{place}{error.problem or error.context}") from None
     except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
         raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
+
+
+class Lines(dict[Any, Any]):
+    """A mapping that knows on which line of the text each of its keys stands, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -87,6 +96,13 @@ class _StrictLoader(yaml.SafeLoader):
         return node
 
 
+def _make_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> Iterator[Lines]:
+    data = Lines()
+    yield data
+    data.update(loader.construct_mapping(node))
+    data.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+
+
 def _refusal(problem: str, mark: yaml.Mark) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, mark)
 
@@ -104,5 +120,6 @@ def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
     raise _refusal(f"YAML tag !!{name} is not supported", node.start_mark)
 
 
+_StrictLoader.add_constructor("tag:yaml.org,2002:map", _make_mapping)
 for _tag in ("set", "omap", "pairs", "binary"):
     _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)

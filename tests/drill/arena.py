@@ -169,8 +169,8 @@ ARENA = [
     Fault(
         "bots of equal Elo in the order of a fit's last bits",
         "arena/statistics/tables.py",
-        "_rounded(table.reset_index()).sort_values",
-        "table.reset_index().sort_values",
+        "table = _rounded(table.reset_index())",
+        "table = table.reset_index()",
         "tests/statistics/test_tables.py::test_bots_of_equal_elo_are_in_the_order_of_their_labels",
     ),
     Fault(

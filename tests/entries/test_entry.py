@@ -107,7 +107,7 @@ def test_zero_and_false_are_values(mine: Path) -> None:
         ("(depth=2.5)", "parameter depth=2.5: Expected `int`, got `float`"),
         ("(3)", "parameters are written name=value"),
         ("(depth=other)", "parameters are written name=value"),
-        ("(depth=3", "No such file"),
+        ("(depth=3", "a bracket is not closed"),
         ("(**{})", "parameters are written name=value"),
         ("(depth=1, depth=2)", "each once"),
         ("(depth=1)#)", "parameters are written name=value"),

@@ -93,7 +93,10 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
         ("7up", "not a Python identifier"),
         ("my-bot", "not a Python identifier"),
         ("mine.py", "not a Python identifier"),
-        ("../mine", "not a Python identifier"),
+        ("../mine", "a name and no path; for another folder: arena new mine --dir .."),
+        ("nofolder/x", "arena new x --dir nofolder"),
+        ("/x", "arena new x --dir /"),
+        ("a/b c", "not a Python identifier"),
         ("_mine", "not a Python identifier"),
         ("mein_böser", "not a Python identifier"),
         ("", "not a Python identifier"),
@@ -129,7 +132,7 @@ def test_nothing_is_overwritten_and_nothing_is_written_in_part(
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     """It is not created."""
-    with pytest.raises(InputError, match=r"none/mine\.py: No such file or directory"):
+    with pytest.raises(InputError, match="none: no such folder; make it first"):
         write_draft("mine", tmp_path / "none")
 
 

@@ -130,7 +130,7 @@ def test_a_whole_game_through_a_pipe(
     assert f"; ? for help > {typed[0]}\n" in done.stdout
     assert f"Recorded: line 1 of {FILE}" in done.stdout
     assert f"arena show {FILE} --line 1" in done.stdout
-    assert f"arena play human uniform --seed {seed}" in done.stdout
+    assert f"arena human uniform --seed {seed}" in done.stdout
     assert arena("show", str(FILE), "--line", "1").returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
 

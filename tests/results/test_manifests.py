@@ -26,7 +26,7 @@ def differences(folder: RunFolder, **changes: Any) -> list[str]:
         folder.check(RUN, manifest_text(RUN | changes))
     except InputError as error:
         start, _, advice = str(error).rpartition("; ")
-        assert advice == "--fresh starts over"
+        assert advice == "--fresh starts over, and --out FOLDER writes elsewhere"
         prefix = f"{folder.path}: holds another run: "
         assert start.startswith(prefix)
         return start.removeprefix(prefix).split("; ")

@@ -1,0 +1,210 @@
+"""Commands that read games: of a file of records, or of a run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+import click
+
+from arena.cli.completion import complete_records, complete_runs
+from arena.cli.options import PATH, names_option, tolerate_any_terminal
+from arena.cli.whole import PAIR, SEAT, Whole
+from arena.errors import InputError, escape
+
+if TYPE_CHECKING:
+    from arena.records.naming import Naming
+    from arena.runs.game import Game
+
+_LISTED = 20  # games
+
+
+@click.command()
+@click.argument("file", type=PATH, shell_complete=complete_records)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def replay(file: Path, as_json: bool) -> None:
+    """Judge the game records of FILE, one a line; - is standard input.
+
+    A record is a JSON object, as `arena game` and `arena export` print it. The exit status is
+    1 if a record is bad.
+
+    \b
+    Example:
+      echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
+        arena replay --json -
+    """
+    from arena.records.judge import judge, to_json, to_text
+    from arena.records.lines import read_lines
+
+    format_judgement = to_json if as_json else to_text
+    bad = False
+    with _open_records(file) as records:
+        for judgement in judge(read_lines(records)):
+            bad |= "error" in judgement
+            click.echo(format_judgement(judgement))
+    sys.exit(1 if bad else 0)
+
+
+@click.command()
+@click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
+@click.option("--pair", type=PAIR, help="Of a run: which deal.")
+@click.option("--seat", type=SEAT, help="Of a run: where BOT sat; seat 0 begins.")
+@click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
+@names_option
+def show(
+    target: Path,
+    bots: Sequence[str],
+    pair: int | None,
+    seat: int | None,
+    line: int | None,
+    names: Naming,
+) -> None:
+    """Print a game ply by ply, or list the games of a run.
+
+    RUN is the folder of a run. A game of it is chosen by the labels of its bots, the pair and
+    the seat, or by its name GAME, as in greedy/uniform/3/1. Where more than one is chosen they
+    are listed. FILE has a game record a line; - is standard input.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/show &&
+        arena show results/show greedy uniform --pair 3 --seat 1
+    """
+    tolerate_any_terminal()
+    if target.is_dir():
+        if line is not None:
+            raise InputError(f"--line: for a file of records, and {target} is a folder")
+        _show_run(target, bots, pair, seat, names)
+        return
+    if bots or pair is not None or seat is not None:
+        raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
+    if not target.exists() and str(target) != "-":
+        raise InputError(f"{target}: no such file, and no such run")
+    _show_record(target, line or 1, names)
+
+
+def _show_record(path: Path, line: int, names: Naming) -> None:
+    """Print a game of a file of records."""
+    from arena.records.judge import parse_players, parse_record
+    from arena.records.lines import read_lines
+    from arena.records.show import format_game
+    from engine import EngineError
+
+    with _open_records(path) as records:
+        text = next(islice(read_lines(records), line - 1, None), None)
+    if text is None:
+        raise InputError(f"{path}: there is no line {line}")
+    try:
+        for row in format_game(parse_record(text), names, parse_players(text)):
+            click.echo(row)
+    except EngineError as error:
+        ply = getattr(error, "ply", None)
+        place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
+        raise InputError(f"{path}: {place}: {error}") from None
+
+
+def _show_run(
+    path: Path, words: Sequence[str], pair: int | None, seat: int | None, names: Naming
+) -> None:
+    """Print the game of a run that is chosen, or a list of those that are."""
+    from arena.results.archive import open_archive
+    from arena.runs.chosen import choose, chosen_games
+
+    with open_archive(path) as (tournament, store):
+        games = chosen_games(tournament, store, choose(tournament, words, pair, seat))
+        listed = list(islice(games, _LISTED + 1))
+    if not listed:
+        raise InputError(f"{path}: no such game has been played yet")
+    if len(listed) == 1:
+        _print_game(path, *listed[0][1:], names)
+        return
+    for fixture, game in listed[:_LISTED]:
+        click.echo(escape(f"{fixture.name}  {game.ending}"))
+    if len(listed) > _LISTED:
+        click.echo("...")
+    command = shlex.join(["arena", "show", str(path), listed[0][0].name])
+    click.echo(f"one of them, ply by ply: {command}")
+
+
+def _print_game(path: Path, game: Game, names: Naming) -> None:
+    """Print a game ply by ply, with the evidence of a forfeit."""
+    from arena.records.show import format_game
+    from engine import EngineError
+
+    try:
+        for row in format_game(game.record, names, game.seats):
+            click.echo(row)
+    except EngineError as error:
+        raise InputError(f"{path}: its record cannot be played: {error}") from None
+    for row in game.evidence():
+        click.echo(escape(row))
+
+
+@click.command()
+@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.option("--out", "-o", type=PATH, help="The file to write.  [default: standard output]")
+def export(run: Path, out: Path | None) -> None:
+    """Write all games of a RUN as JSON lines, one a game.
+
+    A line has the record, the name of the game, the bots in the order of their seats, the
+    winner, the win type, the points and the fault of a forfeit. A file that exists is not
+    changed.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/export &&
+        arena export results/export | arena replay -
+    """
+    from arena.results.archive import open_archive
+    from arena.runs.chosen import Choice, chosen_games, to_line
+
+    with open_archive(run) as (tournament, store), _open_out(out) as file:
+        for fixture, game in chosen_games(tournament, store, Choice()):
+            click.echo(to_line(fixture, game), file)
+
+
+@contextmanager
+def _open_out(path: Path | None) -> Iterator[TextIO]:
+    """Open a new file, which is removed if it cannot be written to its end."""
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("x", encoding="utf-8")
+    except FileExistsError:
+        raise InputError(f"{path}: exists already, and is not changed") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _open_records(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of records; - is standard input."""
+    from arena.entries.file import open_file
+
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open_file(path)
+    except InputError as error:
+        is_run = path.is_dir() and (path / "run.sqlite").exists()
+        hint = f", of a run: arena export {path} | arena replay -" if is_run else ""
+        raise InputError(f"{path}: {error}{hint}") from None
+    with file:
+        yield file
+
+
+COMMANDS: list[click.Command] = [show, replay, export]

@@ -1,0 +1,78 @@
+"""Report: what a command says of a tournament that it has played, or that was interrupted."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from arena.runs.run import Interrupted, Outcome
+    from arena.tournament.tournament import Tournament
+
+
+def print_report(
+    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
+) -> None:
+    """Print how many games were played, the standings, the forfeits and the folder.
+
+    When nothing else is asked for, the standings are printed where no file has them.
+    """
+    from arena.results.summary import format_standings
+
+    if quiet and folder:
+        return
+    if not quiet:
+        click.echo(_count(outcome))
+    for line in format_standings(outcome.standings):
+        click.echo(line)
+    if quiet:
+        return
+    forfeits = int(outcome.standings["forfeits"].sum())
+    if forfeits:
+        click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
+    for label in outcome.out:
+        click.echo(f"{label} was out after {tournament.max_faults} faults")
+    if folder:
+        click.echo(f"results in {folder}/")
+
+
+def _count(outcome: Outcome) -> str:
+    """Return how many games were played, and how fast."""
+    if not outcome.played:
+        return f"nothing was left to play: all {outcome.kept:,} games were played before"
+    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
+    return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
+
+
+def to_document(
+    outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
+) -> dict[str, Any]:
+    """Return what a run came to as plain data, without a reading of a clock."""
+    from arena.results.summary import plain_rows
+
+    return {
+        "run": tournament.name,
+        "folder": None if folder is None else str(folder),
+        "games": tournament.games,
+        "played": outcome.played,
+        "kept": outcome.kept,
+        "standings": plain_rows(outcome.standings),
+        "forfeits": int(outcome.standings["forfeits"].sum()),
+        "out": outcome.out,
+        "warnings": [*problems],
+    }
+
+
+def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
+    """Return what is kept of an interrupted run, and the command that goes on with it."""
+    if folder is None:
+        return "nothing is kept without --out"
+    words = [word for word in sys.argv[1:] if word != "--fresh"]
+    kept = f"{interrupted.kept:,} of {interrupted.games:,} games are kept in {folder}/"
+    return f"{kept}; go on with: {shlex.join(['arena', *words])}"

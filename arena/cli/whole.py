@@ -1,0 +1,36 @@
+"""Whole: the numbers on a command line, whose bounds stand in the error and not in the help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WORKERS
+
+if TYPE_CHECKING:
+    _Type = click.ParamType[int]
+else:  # generic only in newer versions
+    _Type = click.ParamType
+
+
+class Whole(_Type):
+    """A whole number within bounds."""
+
+    name = "number"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.range = click.IntRange(least, most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; raises click.BadParameter, which names the bounds."""
+        number: int = self.range.convert(value, param, ctx)
+        return number
+
+
+SEED = Whole(0, MOST_SEED)
+PAIRS = Whole(1, MOST_PAIRS)
+PAIR = Whole(0, MOST_PAIRS - 1)
+SEAT = Whole(0, 1)
+WORKERS = Whole(1, MOST_WORKERS)
+GAMES = Whole(1, 1_000)

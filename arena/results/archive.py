@@ -1,0 +1,47 @@
+"""Archive: a run's folder to read from, whether the run has ended or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from arena.errors import InputError
+from arena.results.manifest import read_tournament
+from arena.results.store import NAME, Store
+from arena.tournament.tournament import Tournament
+
+_MOST_NAMED = 8  # runs in a message
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[tuple[Tournament, Store]]:
+    """Yield the tournament of a run, and its games as they are now; nothing is written there.
+
+    Raises InputError where there is no run.
+    """
+    if not (path / NAME).is_file():
+        raise InputError(f"{path}: {_why_no_run(path)}")
+    store = Store(path / NAME, copied=True)
+    try:
+        if store.manifest is None:
+            raise InputError(f"{path}: no run has begun there")
+        try:
+            tournament = read_tournament(store.manifest)
+        except InputError as error:
+            raise InputError(f"{path / NAME}: {error}") from None
+        store.check_games(len(tournament.pairings), tournament.pairs)
+        yield tournament, store
+    finally:
+        store.close()
+
+
+def _why_no_run(path: Path) -> str:
+    """Return what is at a path that has no run, and which runs are in it."""
+    if not path.is_dir():
+        return "no such file or run"
+    runs = sorted(str(place) for place in path.iterdir() if (place / NAME).is_file())
+    if not runs:
+        return f"no run: there is no {NAME}"
+    more = ", ..." if len(runs) > _MOST_NAMED else ""
+    return f"not a run, but holds runs: {', '.join(runs[:_MOST_NAMED])}{more}"

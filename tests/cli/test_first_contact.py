@@ -1,0 +1,253 @@
+"""What somebody sees who uses the command for the first time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.report import describe_interruption
+from arena.runs.run import Interrupted
+from tests.conftest import Arena
+from tests.rogues import write
+from tests.waiting import PATIENCE, until
+
+CUP = "name: cup\npairs: 3\nbots: [uniform, greedy]\n"
+PLAY = ("play", "uniform", "greedy", "--pairs", "2")
+BROKEN = "./broken.py"
+SUMMARY = "rank  bot "
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    (tmp_path / "cup.yaml").write_text(CUP)
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    return tmp_path / "results" / "cup"
+
+
+def document(text: str) -> dict[str, Any]:
+    """Return the only thing on a standard output: a JSON document."""
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+@pytest.mark.usefixtures("cup")
+def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Arena) -> None:
+    """The second start, and the third, show the table of the first."""
+    first, *table = arena("run", "cup.yaml").stdout.splitlines()
+    assert "6 games in " in first
+    for _ in range(2):
+        again = arena("run", "cup.yaml")
+        assert again.returncode == 0
+        assert again.stdout.splitlines() == [
+            "nothing was left to play: all 6 games were played before",
+            *table,
+        ]
+
+
+@pytest.mark.usefixtures("cup")
+def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
+    """Only the table; with a folder there is nothing on standard output."""
+    quiet = arena(*PLAY, BROKEN, "--quiet")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert quiet.stdout.startswith(SUMMARY)
+    assert len(quiet.stdout.splitlines()) == 4
+    for words in ((*PLAY, "--out", "out"), ("run", "cup.yaml")):
+        assert arena(*words, "--quiet").stdout == ""
+
+
+def test_a_run_as_json_is_one_document(arena: Arena, cup: Path) -> None:
+    """With the rows of standings.csv; the second time it differs in what was played."""
+    first = document(arena("run", "cup.yaml", "--json").stdout)
+    assert (first["run"], first["folder"]) == ("cup", "results/cup")
+    assert (first["games"], first["played"], first["kept"]) == (6, 6, 0)
+    assert (first["forfeits"], first["out"], first["warnings"]) == (0, [], [])
+    lines = (cup / "standings.csv").read_text().splitlines()
+    assert [",".join(first["standings"][0]), *map(_csv, first["standings"])] == lines
+    again = document(arena("run", "cup.yaml", "--json").stdout)
+    assert again == first | {"played": 0, "kept": 6}
+
+
+def _csv(row: dict[str, Any]) -> str:
+    return ",".join("" if value is None else str(value) for value in row.values())
+
+
+@pytest.mark.usefixtures("cup")
+def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
+    """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
+    done = arena(*PLAY, BROKEN, "--json", "--out", "out")
+    assert "warning: bot './broken.py': does not start: ZeroDivisionError" in done.stderr
+    data = document(done.stdout)
+    assert data["forfeits"] == 8
+    assert data["warnings"][0].startswith("bot './broken.py': does not start: ZeroDivisionError")
+    last = data["standings"][-1]
+    assert (last["bot"], last["elo"], last["forfeits"]) == ("broken", None, 8)
+    assert sum(row["elo"] for row in data["standings"][:2]) == pytest.approx(3000, abs=0.2)
+    assert "3,broken,,,,8," in (tmp_path / "out" / "standings.csv").read_text()
+    assert "broken                        not rated " in arena(*PLAY, BROKEN).stdout
+    assert arena("verify", "out").returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run cup.yaml --bot", "play uniform"])
+def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, command: str) -> None:
+    """One line that names the bot, status 2, and no folder."""
+    done = arena(*command.split(), BROKEN, "--strict")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bot './broken.py': does not start: ZeroDivisionError" in done.stderr
+    assert "with --strict nothing is played" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not cup.exists()
+    words = {"run": ["cup.yaml"], "play": ["uniform", "greedy", "--pairs", "1"]}
+    name = command.split()[0]
+    assert arena(name, *words[name], "--strict").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "beside", "advice"),
+    [
+        ("import helper", "helper.py", "arena pack ./mine.py helper.py -o packed.py"),
+        ("from helper.a import b", "helper/a.py", "arena pack ./mine.py helper -o packed.py"),
+        ("from .helper import b", "helper.py", "a bot's file stands alone, and has no package"),
+        ("import helper", "other.py", None),
+    ],
+)
+def test_a_file_that_imports_one_beside_it_is_told_what_to_do(
+    arena: Arena, tmp_path: Path, source: str, beside: str, advice: str | None
+) -> None:
+    """`play` and `check` say that a bot's file stands alone; a module that is nowhere is not it."""
+    (tmp_path / beside).parent.mkdir(exist_ok=True)
+    (tmp_path / beside).write_text("")
+    (tmp_path / "mine.py").write_text(f"{source}\nfrom bots.uniform import bot\n")
+    warning = arena("play", "uniform", "./mine.py", "--pairs", "1").stderr
+    assert "Error: " in warning
+    assert (advice in warning) if advice else ("stands alone" not in warning)
+    report = " ".join(arena("check", "./mine.py").stdout.split())
+    assert (advice in report) if advice else ("stands alone" not in report)
+
+
+def test_a_control_character_in_a_files_name_is_not_printed(arena: Arena, tmp_path: Path) -> None:
+    """Neither as the name of the bot nor in the advice."""
+    (tmp_path / "a\x1b[31m.py").write_text("import helper\n")
+    (tmp_path / "helper.py").write_text("")
+    done = arena("play", "uniform", "./a\x1b[31m.py", "--pairs", "1", "--lane", "inproc")
+    assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, cup: Path) -> None:
+    """Status 0 or 1, as without; a folder without a run is still one line and status 2."""
+    arena("run", "cup.yaml")
+    good = document(arena("verify", "results/cup", "--json").stdout)
+    assert (good["run"], good["ok"], good["difference"]) == ("results/cup", True, None)
+    assert good["checked"][0] == "games: 6 replayed"
+    (cup / "games.csv").write_text("bot\n")
+    done = arena("verify", "results/cup", "--json")
+    assert done.returncode == 1
+    bad = document(done.stdout)
+    assert not bad["ok"]
+    assert "games.csv: line 1 is not what the games add up to" in bad["difference"]
+    done = arena("verify", "none", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_doctor_as_json_has_every_finding(arena: Arena) -> None:
+    """With the exit status that it has without."""
+    done = arena("doctor", "--json")
+    data = document(done.stdout)
+    assert data["ok"] == (done.returncode == 0)
+    assert {"python", "cores", "lanes"} <= {finding["what"] for finding in data["findings"]}
+    assert all({"what", "ok", "detail", "advice"} == {*finding} for finding in data["findings"])
+
+
+def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
+    """Those of bots/ come from no package."""
+    known = {bot["name"]: bot for bot in document(arena("bots", "--json").stdout)["bots"]}
+    assert known["greedy"]["package"] == ""
+    assert known["greedy"]["description"].endswith(".")
+
+
+def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> None:
+    """It is the same command without --fresh; the exit status is 130."""
+    started = f"open({str(tmp_path / 'started')!r}, 'w').close()"
+    body = f"    def choose(self, view, /):\n        {started}\n        while True: pass"
+    write(tmp_path, "waits", body)
+    words = ["play", "uniform", "greedy", "waits.py", "--pairs", "2", "--out", "my out", "--fresh"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "arena", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    log = tmp_path / "my out" / "run.log"
+    until((tmp_path / "started").exists)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    (line,) = errors.splitlines()
+    kept, _, command = line.partition(" are kept in my out/; go on with: ")
+    assert kept.startswith("interrupted: ")
+    assert kept.endswith(" of 12 games")
+    assert command == "arena play uniform greedy waits.py --pairs 2 --out 'my out'"
+    assert "ended early: KeyboardInterrupt" in log.read_text()
+
+
+def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And --fresh is no part of the command that goes on."""
+    monkeypatch.setattr(sys, "argv", ["arena", "run", "a b.yaml", "--fresh", "--seed", "1"])
+    interrupted = Interrupted(kept=1234, games=5678)
+    assert describe_interruption(interrupted, None) == "nothing is kept without --out"
+    assert describe_interruption(interrupted, Path("out")) == (
+        "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
+    )
+
+
+@pytest.mark.parametrize("me", ["human", "Ann"])
+def test_a_person_has_a_command(arena: Arena, tmp_path: Path, me: str) -> None:
+    """With the options of a game with a person; `play human` is the same."""
+    options = [] if me == "human" else ["--me", me]
+    person = me if me == "human" else f"{me}=human"
+    words = ["--seed", "5", "--out", "games", "--names", "deck"]
+    (tmp_path / "typed").write_text("quit\n")
+    with pytest.MonkeyPatch.context() as patch, (tmp_path / "typed").open() as typed:
+        patch.setattr("sys.stdin", typed)
+        own = arena("human", "greedy", *options, *words)
+    with pytest.MonkeyPatch.context() as patch, (tmp_path / "typed").open() as typed:
+        patch.setattr("sys.stdin", typed)
+        old = arena("play", person, "greedy", *words)
+    assert (own.returncode, old.returncode) == (0, 0)
+    assert own.stdout.replace("line 1", "line 2") == old.stdout
+    records = (tmp_path / "games" / "games.jsonl").read_text().splitlines()
+    first, second = map(json.loads, records)
+    assert first == second
+    assert me in first["bots"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("human greedy --me a\tb", "must be 1 to 60 printable characters"),
+        ("human greedy --me greedy", "has the person's label 'greedy'"),
+        ("human greedy --lane inproc", "'--lane': 'inproc' is not one of"),
+        ("human nobody", "no bot 'nobody' in bots/"),
+        ("play greedy uniform --games 2", "only for a game with a person: arena human BOT"),
+        ("play human greedy --strict", "--strict: not for a game with a person"),
+        ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
+        ("show none", "error: none: no such file, and no such run"),
+        ("export none", "error: none: no such file or run"),
+        ("new nofolder/x", "arena new x --dir nofolder"),
+    ],
+)
+def test_what_was_meant_is_one_line_and_status_2(arena: Arena, words: str, reason: str) -> None:
+    """Nothing is played or written."""
+    done = arena(*words.split(" "))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,61 @@
+"""The help: everything is listed, whole, and true."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from arena.cli import cli
+from arena.cli.sections import SECTIONS
+from tests.conftest import Arena
+
+WITH_JSON = ("run", "play", "bots", "doctor", "verify", "check", "replay")
+
+
+def test_the_bare_command_shows_its_help(arena: Arena) -> None:
+    """On standard output, with status 0, as --help does."""
+    bare = arena()
+    assert (bare.returncode, bare.stderr) == (0, "")
+    assert bare.stdout == arena("--help").stdout
+    assert "Usage: arena [OPTIONS] COMMAND" in bare.stdout.replace("[COMMAND]", "COMMAND")
+
+
+def test_every_command_is_in_one_group_with_its_whole_summary(arena: Arena) -> None:
+    """On one line of at most 80 columns, which is a sentence that is not cut."""
+    lines = arena("--help").stdout.splitlines()
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert len(listed) == len({*listed})
+    assert {*cli.commands} <= {*listed}
+    for title in SECTIONS:
+        assert f"{title}:" in lines
+    for name, command in cli.commands.items():
+        (line,) = (line for line in lines if re.match(rf"  {name} ", line))
+        assert len(line) <= 80
+        assert command.help is not None
+        assert line.split(maxsplit=1)[1] == command.help.splitlines()[0].removesuffix(".")
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands))
+def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, name: str) -> None:
+    """Bounds stand in the error; options for a person are those of `human`."""
+    text = arena(name, "--help").stdout
+    assert not re.search(r"x<=|<=x|x>=", text)
+    assert ("--games" in text) == (name in ("human", "check"))
+    assert ("--json" in text) == (name in WITH_JSON)
+    assert max(len(line) for line in text.splitlines() if "{" not in line) <= 80
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands))
+def test_the_help_says_the_defaults_of_numbers(name: str) -> None:
+    """An option that takes a value says what it is without it, or is repeatable or a filter."""
+    command = cli.commands[name]
+    context = click.Context(command)
+    for option in command.params:
+        if not isinstance(option, click.Option) or option.is_flag or option.hidden:
+            continue
+        help_text = option.get_help_record(context)
+        assert help_text is not None
+        optional = option.multiple or name == "show"
+        assert optional or "[default:" in help_text[1], option.name

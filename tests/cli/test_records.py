@@ -1,0 +1,223 @@
+"""Games of a run are shown, listed and exported."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import Record
+from tests.conftest import Arena, run_here
+from tests.rogues import write
+
+LABEL = "a/b (c), d"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of four bots; one raises an exception, one does not load."""
+    path = tmp_path_factory.mktemp("runs")
+    body = (
+        "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
+    )
+    write(path, "raises", body)
+    (path / "broken.py").write_text("1 / 0\n")
+    bots = f"greedy, {{bot: uniform, label: '{LABEL}'}}, raises.py, broken.py"
+    (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
+    done = run_here(path, "run", "cup.yaml", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def show(folder: Path, *words: str) -> list[str]:
+    """Return what `arena show` prints of the run."""
+    done = run_here(folder, "show", "results/cup", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def exported(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the exported games by name."""
+    done = run_here(folder, "export", "results/cup")
+    assert done.returncode == 0, done.stderr
+    games = [json.loads(line) for line in done.stdout.splitlines()]
+    return {game["game"]: game for game in games}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("greedy", LABEL, "--pair", "3", "--seat", "1"),
+        (LABEL, "greedy", "--pair", "3", "--seat", "0"),
+        (f"greedy/{LABEL}/3/1",),
+        (f"{LABEL}/greedy/3/0",),
+    ],
+)
+def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(
+    folder: Path, words: tuple[str, ...]
+) -> None:
+    """Whichever bot is named first, the seat is its own; the names stand with the actions."""
+    lines = show(folder, *words)
+    game = exported(folder)[f"greedy/{LABEL}/3/1"]
+    assert lines[:3] == [f"seat 0: {LABEL}", "seat 1: greedy", "the deal"]
+    assert f"round 1, {LABEL} begins" in lines
+    plies = [line for line in lines if line.startswith("ply ")]
+    assert len(plies) == len(game["actions"])
+    assert {line.split(": ")[1].split(" plays")[0].split(" takes")[0] for line in plies} == {
+        "greedy",
+        LABEL,
+    }
+    result = "{} wins by {}, {} : {}".format(game["winner"], game["win_type"], *game["points"])
+    assert result in lines
+
+
+def test_a_forfeit_is_shown_with_its_kind_and_evidence(folder: Path) -> None:
+    """The record up to it, the message, the traceback and what the bot printed."""
+    lines = show(folder, "raises", "greedy", "--pair", "0", "--seat", "0")
+    assert "unfinished after 0 plies" in lines
+    at = lines.index("raises forfeits (exception at ply 0): ValueError: boom")
+    assert "traceback:" in lines[at:]
+    assert any("raise ValueError('boom')" in line for line in lines[at:])
+    assert lines[-2:] == ["printed:", "  hello"]
+
+
+def test_without_one_game_the_games_are_listed(folder: Path) -> None:
+    """The first twenty, each with its end, and the command that shows one of them."""
+    lines = show(folder)
+    assert len(lines) == 22
+    assert lines[0].startswith("greedy/a/b (c), d/0/0  ")
+    assert lines[-2] == "..."
+    assert lines[-1] == ("one of them, ply by ply: arena show results/cup 'greedy/a/b (c), d/0/0'")
+    of_pair = show(folder, "raises", "--pair", "2", "--seat", "1")
+    assert [line.split("  ")[0] for line in of_pair[:-1]] == [
+        "greedy/raises/2/0",
+        f"{LABEL}/raises/2/0",
+        "raises/broken/2/1",
+    ]
+    assert of_pair[0] == "greedy/raises/2/0  raises forfeits (exception at ply 1): ValueError: boom"
+    assert len(show(folder, "greedy", LABEL)) == 17
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("nobody",), "no bot 'nobody' in this run; there are greedy, a/b (c), d, raises, broken"),
+        (("greedy", "greedy"), "greedy and greedy do not play each other in this run"),
+        (("greedy", "raises", "broken"), "a game has two bots, and 3 are named"),
+        (("greedy", "--pair", "8"), "pair 8: the run has 8 pairs, from 0 on"),
+        (("greedy/raises/8/0",), "pair 8: the run has 8 pairs"),
+        (("greedy/raises/0/2",), "a game is bot/opponent/pair/seat"),
+        (("greedy/raises/-1/0",), "a game is bot/opponent/pair/seat"),
+        (("greedy/raises/\u0663/0",), "a game is bot/opponent/pair/seat"),
+        (("greedy/raises/" + "9" * 5000 + "/0",), "pair 9999999999: the run has 8 pairs"),
+        (("greedy/raises/1/0", "--pair", "1"), "it has its pair and its seat already"),
+        (("\x1b/b/0/0",), r"game '\x1b/b/0/0': no bot and no game"),
+        (("--line", "2"), "--line: for a file of records"),
+        (("greedy", "--seat", "2"), "'--seat': 2 is not in the range"),
+    ],
+)
+def test_a_game_that_there_is_not_is_one_line_and_status_2(
+    folder: Path, words: tuple[str, ...], reason: str
+) -> None:
+    """It says what there is."""
+    done = run_here(folder, "show", "results/cup", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_export_has_a_line_for_each_game_that_replays(folder: Path, tmp_path: Path) -> None:
+    """With names and results; a forfeit has its fault, and one by rule says so."""
+    games = exported(folder)
+    assert len(games) == 6 * 8 * 2
+    with (folder / "results" / "cup" / "games.csv").open() as file:
+        assert sum(1 for _ in file) == len(games) + 1
+    for name, game in games.items():
+        state = Record.from_json(json.dumps(game)).replay()
+        assert state.over == (game["win_type"] != "forfeit")
+        assert name.startswith(game["bots"][int(name[-1])])
+        assert game["winner"] in (*game["bots"], None)
+    assert games["greedy/raises/0/1"]["fault"] == {
+        "bot": "raises",
+        "kind": "exception",
+        "ply": 0,
+        "message": "ValueError: boom",
+    }
+    assert games["raises/broken/7/1"]["fault"]["kind"] == "max_faults"
+    assert "fault" not in games[f"greedy/{LABEL}/0/0"]
+    done = run_here(folder, "export", "results/cup", "-o", str(tmp_path / "games.jsonl"))
+    assert (done.returncode, done.stdout) == (0, "")
+    written = (tmp_path / "games.jsonl").read_text()
+    assert written == run_here(folder, "export", "results/cup").stdout
+    assert run_here(tmp_path, "replay", "games.jsonl").returncode == 0
+
+
+def test_a_file_that_exists_is_not_changed(folder: Path, tmp_path: Path) -> None:
+    """Nor is half a file left where the run cannot be read to its end."""
+    (tmp_path / "mine").write_text("mine")
+    for out, reason in (("mine", "exists already"), ("none/x", "cannot be written")):
+        done = run_here(folder, "export", "results/cup", "-o", str(tmp_path / out))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert reason in done.stderr
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_run_is_only_read(folder: Path) -> None:
+    """No file in its folder changes or appears, also while a run keeps its lock."""
+    place = folder / "results" / "cup"
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    with sqlite3.connect(place / "run.sqlite", isolation_level=None) as database:
+        database.execute("BEGIN IMMEDIATE")
+        assert len(show(folder)) == 22
+        assert len(exported(folder)) == 96
+    database.close()
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+
+
+@pytest.mark.parametrize("command", ["show", "export"])
+def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str) -> None:
+    """Whether it is no database, or has a game that cannot be."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.sqlite").write_text("rubbish" * 999)
+    done = run_here(tmp_path, command, "run")
+    assert (done.returncode, done.stdout) == (2, "")
+    store = (folder / "results" / "cup" / "run.sqlite").read_bytes()
+    (tmp_path / "run" / "run.sqlite").write_bytes(store)
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+        database.execute("UPDATE games SET actions = '99' WHERE pairing = 0")
+    database.close()
+    done = run_here(tmp_path, "show", "run", "greedy", LABEL, "--pair", "0", "--seat", "0")
+    assert done.returncode == 2
+    assert "its record cannot be played" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_without_a_run_says_what_is_in_it(arena: Arena, folder: Path) -> None:
+    """The runs in it; and `replay` of a run says how its records are judged."""
+    done = run_here(folder, "show", "results")
+    assert done.returncode == 2
+    assert "results: not a run, but holds runs: results/cup" in done.stderr
+    done = run_here(folder, "replay", "results/cup")
+    assert "is a directory, of a run: arena export results/cup | arena replay -" in done.stderr
+    assert "no run: there is no run.sqlite" in arena("show", ".").stderr
+
+
+def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) -> None:
+    """Of an exported game, say; names that are none, or that control a terminal, are not used."""
+    game = exported(folder)["greedy/raises/0/0"]
+    cases = {
+        "greedy begins": game["bots"],
+        "seat 0 begins": ["greedy"],
+        r"\x1b[31m begins": ["\x1b[31m", "b"],
+        "seat 0 begins ": [["a"], "b"],
+        "seat 0  begins": ["x" * 61, "b"],
+    }
+    for text, bots in cases.items():
+        (tmp_path / "one.jsonl").write_text(json.dumps(game | {"bots": bots}))
+        done = run_here(tmp_path, "show", "one.jsonl")
+        assert done.returncode == 0
+        assert f"round 1, {' '.join(text.split())}" in done.stdout

@@ -1,0 +1,44 @@
+"""The bots that have a name: ours, and those of installed packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.entries.catalogue import catalogue, names
+from tests.conftest import Arena
+
+POINTS = "[arena.bots]\nmartian = mars.strategies:bot\ngreedy = mars.strategies\nlost = venus\n"
+
+
+@pytest.fixture(autouse=True)
+def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a package that offers three bots, in a folder of the search path."""
+    info = tmp_path / "mars_bots-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mars-bots\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    (tmp_path / "mars").mkdir()
+    (tmp_path / "mars" / "__init__.py").write_text("raise SystemExit('imported')\n")
+    (tmp_path / "mars" / "strategies.py").write_text(
+        '"""Plays \x1bred cards.\n\nAnd more."""\nraise SystemExit("imported")\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> None:
+    """With the first line of their docstring and the package; a name of ours stays ours."""
+    lines = arena("bots").stdout.splitlines()
+    (line,) = (line for line in lines if line.startswith("martian "))
+    assert line.split(maxsplit=1)[1] == r"Plays \x1bred cards. [mars-bots]"
+    assert next(line for line in lines if "[" not in line).startswith("champion ")
+    assert sum(line.startswith("greedy ") for line in lines) == 1
+    (lost,) = (line for line in lines if line.startswith("lost "))
+    assert "cannot be read" in lost
+
+
+def test_the_names_are_those_of_the_catalogue() -> None:
+    """Completion asks for them."""
+    assert names() == sorted(bot.name for bot in catalogue())
+    assert "martian" in names()

@@ -1,0 +1,102 @@
+"""A bot that never loads has no rating, and changes no other's."""
+
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+import pytest
+
+from arena.games.match import GameResult
+from arena.lanes.faults import BY_RULE, Fault
+from arena.results.store import Store
+from arena.results.summary import format_standings, plain_rows
+from arena.statistics import tables
+from arena.statistics.rows import Faults
+from arena.statistics.unrated import find_unrated
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.schedule import Pairing, round_robin
+
+IMPORT, RULE = Fault("import", "no"), Fault(BY_RULE, "no")
+
+
+def games(winners: list[int], fault: Fault | None = None) -> list[GameResult]:
+    """Return games that were won so, two for each pair."""
+    win_type = "forfeit" if fault else "points"
+    return [
+        GameResult(number // 2, number % 2, winner, win_type, 1, 0, 0, fault, "")
+        for number, winner in enumerate(winners)
+    ]
+
+
+def standings(labels: list[str], played: list[list[GameResult]], unrated: set[str]) -> pd.DataFrame:
+    store, pairings = Store(None), round_robin(labels)
+    for number, results in enumerate(played):
+        store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
+    sides = tables.make_sides(pairings, store.tallies())
+    scores = tables.make_pair_scores(pairings, store.pair_totals())
+    return tables.make_standings(sides, scores, labels, unrated)
+
+
+A_B = games([0, 0, 1, 0])
+WITH_BROKEN = [A_B, games([0] * 4, IMPORT), games([0] * 4, IMPORT)]
+
+
+def test_games_against_it_change_no_rating() -> None:
+    """The others have the Elo that they have without it; it comes last, with empty cells."""
+    alone = standings(["a", "b"], [A_B], set())
+    table = standings(["a", "b", "broken"], WITH_BROKEN, {"broken"})
+    columns = ["rank", "bot", "elo", "elo_low", "elo_high"]
+    assert plain_rows(table[columns])[:2] == plain_rows(alone[columns])
+    assert alone["elo"].sum() == 3000
+    last = plain_rows(table)[-1]
+    assert [last[column] for column in columns] == [3, "broken", None, None, None]
+    assert (last["games"], last["forfeits"], last["score"]) == (8, 8, 0.0)
+    text = io.StringIO()
+    table.to_csv(text, index=False)
+    assert "\n3,broken,,,,8,0,0,8,0.0," in text.getvalue()
+
+
+def test_the_terminal_says_not_rated() -> None:
+    """In the place of the Elo and its interval; the other columns stay where they are."""
+    head, *rows = format_standings(standings(["a", "b", "broken"], WITH_BROKEN, {"broken"}))
+    assert rows[-1] == (
+        "   3  broken                        not rated   0.0%   0.0%   0.0%       8"
+    )
+    assert {len(row) for row in rows} == {len(head)}
+
+
+PAIRINGS = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
+
+
+@pytest.mark.parametrize(
+    ("faults", "unrated"),
+    [
+        ([], set()),
+        ([Faults(1, 1, "import", 4), Faults(3, 1, "import", 3)], set()),
+        ([Faults(n, 1, "exception", 4) for n in (1, 3, 5)], set()),
+        ([Faults(n, 1, "import", 4) for n in (1, 3)] + [Faults(5, 0, "import", 4)], {"x"}),
+        (
+            [
+                *(Faults(1, 1, "import", 4), Faults(2, 1, "import", 4)),
+                *(Faults(n, 1, BY_RULE, 4) for n in (3, 4)),
+                *(Faults(5, 0, "import", 2), Faults(5, 1, "import", 2)),
+            ],
+            {"x", "y"},
+        ),
+        ([Faults(n, 1, BY_RULE, 4) for n in (1, 3, 5)], set()),
+    ],
+)
+def test_a_bot_never_loads_if_all_its_games_are_such_forfeits(
+    faults: list[Faults], unrated: set[str]
+) -> None:
+    """One game that was begun, another kind of fault or forfeits by rule alone rate it."""
+    assert find_unrated(PAIRINGS, dict.fromkeys(range(6), 4), faults) == unrated
+
+
+def test_who_met_nobody_else_is_not_rated_either() -> None:
+    """Of two bots that one does not load says nothing about the other."""
+    assert find_unrated([Pairing("a", "x")], {0: 4}, [Faults(0, 1, "import", 4)]) == {"a", "x"}
+    table = standings(["x", "a"], [games([1] * 4, IMPORT)], {"a", "x"})
+    assert list(table["bot"]) == ["a", "x"]
+    assert table["elo"].isna().all()

@@ -78,7 +78,7 @@ class Importer:
         source = self.get_data(place)
         keep_lines(place, source)
         module.__dict__["__builtins__"] = self.builtins
-        exec(compile(source, place, "exec"), module.__dict__)
+        exec(compile(source, place, "exec", dont_inherit=True), module.__dict__)
 
     def get_data(self, path: str) -> bytes:
         """Return the content of a file, as `pkgutil.get_data(__name__, "file")` asks for it.

@@ -44,5 +44,5 @@ def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
     module.__spec__ = ModuleSpec(name, Alone(), origin=filename)  # type: ignore[arg-type]
     sys.modules[name] = module
     keep_lines(filename, source)
-    exec(compile(source, filename, "exec"), module.__dict__)
+    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
     return module

@@ -13,7 +13,7 @@ from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.errors import InputError
 from arena.library.compiled import rebuild_definition
-from arena.library.definition import Definition, check_kind
+from arena.library.definition import Definition, check_kind, namespace_of
 from arena.library.importable import find_import, is_installed
 from arena.library.literal import write_literal
 from arena.library.unshippable import Unshippable
@@ -68,7 +68,7 @@ class _Bundle:
             return name
         kind = check_kind(thing)
         own = kind.__name__
-        namespace = vars(sys.modules.get(kind.__module__, object))
+        namespace = namespace_of(kind)
         if kind is not thing and namespace.get(own, thing) is not thing:
             raise Unshippable(f"{name!r} is made by a call, and not by a decorator")
         if self._bind(own, thing):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType, FunctionType
 
-from arena.library.definition import Definition, Thing, own_functions
+from arena.library.definition import Definition, Thing, namespace_of, own_functions
 from arena.library.literal import write_literal
 from arena.library.unshippable import Unshippable, closure
 
@@ -60,7 +60,7 @@ def _rebuild_class(thing: type, body: CodeType) -> tuple[str, set[str]]:
         raise _lost(thing, "a metaclass")
     if any(function.__code__ not in body.co_consts for function in own_functions(thing)):
         raise _lost(thing, "functions that are not in the class statement")
-    namespace = vars(sys.modules[thing.__module__])
+    namespace = namespace_of(thing)
     names = []
     for base in thing.__bases__:
         known = [name for name, value in namespace.items() if value is base]
@@ -86,7 +86,7 @@ def _load(code: CodeType) -> str:
 
 def _find_body(thing: type) -> CodeType:
     """Return the code of a class statement, from that of the module, which is still running."""
-    namespace = vars(sys.modules.get(thing.__module__, object))
+    namespace = namespace_of(thing)
     functions = [function.__code__ for function in own_functions(thing)]
     for frame in _frames():
         if frame.f_globals is namespace and frame.f_code.co_name == "<module>":

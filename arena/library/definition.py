@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
+import sys
 from collections.abc import Mapping
 from types import FunctionType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from arena.library.unshippable import Unshippable
 
 Thing: TypeAlias = type | FunctionType
+
+_TYPED = ("<ipython", "<stdin", "<python-input", "<doctest")
 
 
 class Definition(NamedTuple):
@@ -42,15 +46,24 @@ def own_functions(thing: Thing) -> list[FunctionType]:
             value = value.__func__
         for part in (value.fget, value.fset) if isinstance(value, property) else (value,):
             function = inspect.unwrap(part) if callable(part) else part
-            if isinstance(function, FunctionType) and function.__module__ == thing.__module__:
+            own = (thing.__module__, None)  # None: where names live in a plain dict
+            if isinstance(function, FunctionType) and function.__module__ in own:
                 functions.append(function)
     return functions
+
+
+def namespace_of(thing: Thing) -> dict[str, Any]:
+    """Return the names of the module in which a class or function was defined."""
+    for function in own_functions(thing):
+        if not is_generated(function):
+            return function.__globals__
+    return vars(sys.modules.get(thing.__module__, builtins))
 
 
 def is_generated(function: FunctionType) -> bool:
     """Return whether a decorator has made a function from a text, as `dataclass` does."""
     name = function.__code__.co_filename
-    return name.startswith("<") and not name.startswith(("<ipython", "<stdin", "<python-input"))
+    return name.startswith("<") and not name.startswith(_TYPED)
 
 
 def check_kind(thing: object) -> Thing:

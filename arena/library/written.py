@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.library.definition import Definition, Thing, is_generated, own_functions
+from arena.library.definition import Definition, Thing, is_generated, namespace_of, own_functions
 from arena.library.unshippable import Unshippable, closure
 
 _Node: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -75,7 +75,7 @@ def _find(thing: Thing) -> _Place | None:
     functions = [function for function in own_functions(thing) if not is_generated(function)]
     changed: _Place | None = None
     for filename in dict.fromkeys(_files(thing, functions)):
-        lines = linecache.getlines(filename, vars(sys.modules.get(thing.__module__, object)))
+        lines = linecache.getlines(filename, namespace_of(thing))
         try:
             tree = ast.parse("".join(lines))
         except (SyntaxError, ValueError, RecursionError):

@@ -87,13 +87,13 @@ def test_the_interrupt_button_keeps_what_was_played(
 ) -> None:
     """The kernel goes on, the exception has the results, and so has the folder."""
     manager, client = kernel
-    run_cell(client, CELL)
+    assert run_cell(client, CELL)["status"] == "ok"
     long = "arena.run(['uniform', 'greedy'], pairs=100_000, out='long')"
     client.execute(long)
 
     folder = tmp_path / "long"
-    until((folder / "run.sqlite").exists)
-    until(lambda: count(folder))
+    until(lambda: count(folder) or client.shell_channel.msg_ready())
+    assert count(folder), client.get_shell_msg(timeout=PATIENCE)
     manager.interrupt_kernel()
     reply = client.get_shell_msg(timeout=PATIENCE)
     while reply["content"].get("status") != "error":

@@ -81,6 +81,7 @@ def test_results_are_shown_as_a_table(folder: Path) -> None:
 def test_a_folder_is_only_read(folder: Path) -> None:
     """Every byte and every file is as before, also where nothing can be written."""
     before = tree(folder)
+    changed = folder.stat().st_mtime_ns
     folder.chmod(0o500)
     try:
         results = arena.open(folder)
@@ -89,6 +90,7 @@ def test_a_folder_is_only_read(folder: Path) -> None:
     finally:
         folder.chmod(0o700)
     assert tree(folder) == before
+    assert folder.stat().st_mtime_ns == changed  # no file came and went
 
 
 def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:

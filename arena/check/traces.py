@@ -6,6 +6,7 @@ from arena.check import remains
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
+from arena.entries.archive import MAGIC
 
 _MOST_OUTPUT = 1 << 16  # bytes a game
 _MB = 1 << 20
@@ -46,6 +47,9 @@ def check_size(candidate: Candidate) -> Item:
     source = candidate.entry.source
     if source is None:
         return Item("size", "none", "not a single file")
+    if source.startswith(MAGIC):
+        message = f"{len(source):,} bytes with its files"
+        return Item("size", "ok", message, figures={"bytes": len(source)})
     number = len(source.splitlines())
     message = f"{number:,} lines, {len(source):,} bytes"
     return Item("size", "ok", message, figures={"lines": number, "bytes": len(source)})

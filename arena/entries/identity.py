@@ -1,27 +1,95 @@
-"""Identity: the hash of a bot's source, and of the bots that it imports."""
+"""Identity: the hash of all that a bot is made of, and of the bots that it imports."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file
+from arena.entries.folder import find_installed
+from arena.errors import InputError
 
 _BOTS = "bots."
 
 
-def hash_source(source: bytes, folder: Path) -> str:
+def hash_source(source: bytes, folder: Path, code: bytes | None = None) -> str:
     """Return the sha256 of a source together with the bots of this folder that it imports.
 
     So an edit to a bot also changes the identity of every bot that imports it. An import by
-    a name that is made at run time is not seen.
+    a name that is made at run time is not seen. `code` is the part of the source in which
+    imports are looked for, where it is not the whole.
     """
-    imported: dict[str, bytes] = {}
-    _collect(source, folder, imported)
     digest = hashlib.sha256(source)
+    _add_bots(digest, [source if code is None else code], folder)
+    return digest.hexdigest()
+
+
+def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
+    """Return the sha256 of files and their names, with the bots of the folder they import."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        _add_name(digest, name, len(files[name]))
+        digest.update(files[name])
+    _add_bots(digest, _code(files), folder)
+    return digest.hexdigest()
+
+
+def hash_package(package: Path, folder: Path) -> str:
+    """Return the sha256 of every file below a package's folder, with the bots they import.
+
+    Raises InputError, which names the file, for one that cannot be read, and for a package
+    of more than `MOST_PROGRAM` bytes.
+    """
+    digest = hashlib.sha256()
+    sources = []
+    left = MOST_PROGRAM
+    for name, path in find_installed(package).items():
+        size = _size(path)
+        left -= size
+        if left < 0:
+            raise InputError(f"{package}: larger than {MOST_PROGRAM:,} bytes")
+        _add_name(digest, name, size)
+        add_file(digest, str(path))
+        if name.endswith(".py") and size <= MOST_SOURCE:
+            sources.append(path.read_bytes())
+    _add_bots(digest, sources, folder)
+    return digest.hexdigest()
+
+
+def imported_bots(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """Return the names of the bots of a folder that the modules among some files import."""
+    imported: dict[str, bytes] = {}
+    for source in _code(files):
+        _collect(source, folder, imported)
+    return sorted(imported)
+
+
+def _code(files: Mapping[str, bytes]) -> Iterator[bytes]:
+    for name, content in files.items():
+        if name.endswith(".py") and len(content) <= MOST_SOURCE:
+            yield content
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+def _add_name(digest: hashlib._Hash, name: str, size: int) -> None:
+    digest.update(b"%b\0%d\0" % (os.fsencode(name), size))
+
+
+def _add_bots(digest: hashlib._Hash, sources: Iterable[bytes], folder: Path) -> None:
+    imported: dict[str, bytes] = {}
+    for source in sources:
+        _collect(source, folder, imported)
     for name in sorted(imported):
         digest.update(f"\0{name}\0".encode() + imported[name])
-    return digest.hexdigest()
 
 
 def _collect(source: bytes, folder: Path, imported: dict[str, bytes]) -> None:

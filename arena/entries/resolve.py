@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
-import importlib.machinery
 import os
 import pkgutil
+import re
 import shlex
 import shutil
 import sys
@@ -17,11 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bots
+from arena.entries.archive import MAGIC
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
-from arena.entries.identity import hash_source
+from arena.entries.folder import find_files, find_main, read_files
+from arena.entries.identity import hash_files, hash_package, hash_source
 from arena.entries.lane import LANES
+from arena.entries.module import Location, find_module
 from arena.entries.needs import check_needs
+from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -35,7 +39,9 @@ from arena.entries.spec import (
 )
 from arena.errors import InputError
 
-_FOLDER = Path(bots.__path__[0])
+BOTS = Path(bots.__path__[0])
+"""The folder of the bots that are known by their names."""
+
 _GROUP = "arena.bots"
 
 
@@ -49,7 +55,7 @@ def resolve(
 ) -> Entry:
     """Return the entry of a spec.
 
-    A spec is the name of a bot in bots/ or of an entry point, a `./file.py`, a
+    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, a
     `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
     preceded by `label=`. A label and parameters that are passed here win over those of the
     text. The lane is the one passed here, or else the default for the kind of bot. `needs`
@@ -62,7 +68,7 @@ def resolve(
     if spec.target == PERSON:
         raise InputError(f"bot {text!r}: only `arena play human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
-    of_target = _of_command if spec.target.startswith(COMMAND) else _of_module
+    of_target = _of_command if spec.target.startswith(COMMAND) else _of_python
     entry = _of_code(code, merged) if code else of_target(text, spec.target, merged)
     label = spec.label if label is None else label
     if label is not None:
@@ -92,45 +98,94 @@ class Code(NamedTuple):
     source: bytes
 
 
-class _Location(NamedTuple):
-    """Where a target leads: a module or a single file, and the lane of such a bot.
-
-    `path` is the folder from which the module is imported.
-    """
-
-    module: str
-    filename: str
-    origin: Path
-    lane: str
-    single: bool
-    path: tuple[str, ...] = ()
-
-
-def _of_module(spec: str, target: str, params: dict[str, Any]) -> Entry:
+def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a Python bot."""
-    location = _locate(spec, target)
     try:
-        source = read_file(location.origin, MOST_SOURCE if location.single else MOST_PROGRAM)
+        if is_file(target):
+            return _of_path(target, params)
+        if target in _names():
+            return _of_name(target, params)
+        return _of_module(_locate(target), target, params)
     except InputError as error:
         raise InputError(f"bot {spec!r}: {error}") from None
-    sha256 = hash_source(source, _FOLDER)
+
+
+def _of_path(target: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a bot that is a file or a folder, which travels whole."""
+    path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
+    is_folder = os.path.isdir(path)
+    source, sha256 = _read_folder(path) if is_folder else _read_source(path)
+    name = os.path.basename(os.path.abspath(path))
+    stem = re.sub(r"\W", "_", Path(name).stem)
+    in_memory = source.startswith(MAGIC)  # its files have no place on a disk
+    return Entry(
+        label=default_label(f"{name}/" if is_folder else target, params),
+        target=target,
+        lane="process",
+        module=f"_arena_bot_{stem}_{sha256[:12]}",
+        filename=name if in_memory else target,
+        sha256=sha256,
+        source=source,
+        params=params,
+    )
+
+
+def _read_folder(folder: Path) -> tuple[bytes, str]:
+    """Return the archive of a bot's folder, and the hash of its files."""
+    files = read_files(find_files(folder))
+    return make_archive(files, find_main(files)), hash_files(files, BOTS)
+
+
+def _read_source(path: Path) -> tuple[bytes, str]:
+    """Return the source of a bot's file or the archive that it carries, and its hash."""
+    text = read_file(path, MOST_PACKED)
+    packed = read_packed(text)
+    if packed is not None:
+        head, archive = packed
+        return archive, hash_source(text, BOTS, head)
+    if len(text) > MOST_SOURCE:
+        raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    return text, hash_source(text, BOTS)
+
+
+def _of_name(name: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a bot in bots/."""
+    source = read_file(BOTS / f"{name}.py", MOST_SOURCE)
+    return Entry(
+        label=default_label(name, params),
+        target=name,
+        lane="inproc",
+        module=f"bots.{name}",
+        filename=f"bots/{name}.py",
+        sha256=hash_source(source, BOTS),
+        source=source,
+        params=params,
+    )
+
+
+def _of_module(location: Location, target: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a module, which stays where it is installed."""
+    package = location.package
+    if package is None:
+        sha256 = hash_source(read_file(location.origin, MOST_PROGRAM), BOTS)
+    else:
+        sha256 = hash_package(package, BOTS)
     return Entry(
         label=default_label(target, params),
         target=target,
-        lane=location.lane,
-        module=location.module or f"_arena_bot_{location.origin.stem}_{sha256[:12]}",
-        filename=location.filename,
+        lane="process",
+        module=location.module,
+        filename=target,
         sha256=sha256,
-        source=source if location.single else None,
         params=params,
-        path=location.path,
+        path=(str(location.folder),),
     )
 
 
 def _of_code(code: Code, params: dict[str, Any]) -> Entry:
     """Return the entry of a class or function."""
     target = f"{OBJECT}{code.name}"
-    sha256 = hash_source(code.source, _FOLDER)
+    sha256 = hash_source(code.source, BOTS)
     return Entry(
         label=default_label(target, params),
         target=target,
@@ -183,35 +238,29 @@ def _names() -> list[str]:
 
 def _first_line(name: str) -> str:
     try:
-        tree = ast.parse((_FOLDER / f"{name}.py").read_bytes())
+        tree = ast.parse((BOTS / f"{name}.py").read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"(cannot be read: {error})"
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
-def _locate(spec: str, target: str) -> _Location:
+def _locate(target: str) -> Location:
+    """Return where the module of a `package.module` or of an entry point is."""
     if target.startswith(OBJECT):
         raise InputError(
-            f"bot {spec!r}: a class or function of a Python program, which only a program can "
-            f"pass to the arena"
+            "a class or function of a Python program, which only a program can pass to the arena"
         )
-    if is_file(target):
-        path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
-        return _Location("", target, path, "process", single=True)
-    if target in _names():
-        origin = _FOLDER / f"{target}.py"
-        return _Location(f"bots.{target}", f"bots/{target}.py", origin, "inproc", single=True)
     module = _entry_points().get(target, target)
     if "." not in target and module == target:
         near = difflib.get_close_matches(target, _names(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
-        raise InputError(f"bot {spec!r}: no bot {target!r} in bots/; {hint}")
-    origin_of_module = _find_module(module, [*sys.path, str(Path.cwd())])
-    if origin_of_module is None:
-        raise InputError(f"bot {spec!r}: no module {module!r}")
-    depth = module.count(".") + (origin_of_module.name == "__init__.py")
-    folder = str(origin_of_module.absolute().parents[depth])
-    return _Location(module, target, origin_of_module, "process", single=False, path=(folder,))
+        if os.path.isdir(target):
+            hint = f"did you mean ./{target}/?"
+        raise InputError(f"no bot {target!r} in bots/; {hint}")
+    location = find_module(module, [*sys.path, str(Path.cwd())])
+    if location is None:
+        raise InputError(f"no module {module!r}")
+    return location
 
 
 def _entry_points() -> dict[str, str]:
@@ -220,21 +269,3 @@ def _entry_points() -> dict[str, str]:
 
     points = metadata.entry_points(group=_GROUP)
     return {point.name: point.value.partition(":")[0] for point in points}
-
-
-def _find_module(module: str, folders: Sequence[str]) -> Path | None:
-    """Return the file of a module, found without running the packages around it."""
-    package, _, rest = module.partition(".")
-    spec = importlib.machinery.PathFinder.find_spec(package, folders)
-    for finder in sys.meta_path:  # finds a package that is installed for editing
-        spec = spec or finder.find_spec(package, None)
-    for name in filter(None, rest.split(".")):
-        if spec is None or spec.submodule_search_locations is None:
-            return None
-        package = f"{package}.{name}"
-        spec = importlib.machinery.PathFinder.find_spec(
-            package, list(spec.submodule_search_locations)
-        )
-    if spec is None or not spec.origin or not spec.has_location:
-        return None
-    return Path(spec.origin)

@@ -6,22 +6,26 @@ The process of a bot imports this module: standard library only.
 from __future__ import annotations
 
 import importlib
-import linecache
 import sys
 import types
 from functools import cache
+from importlib.machinery import ModuleSpec
 from typing import Any
+
+from arena.entries.archive import MAGIC, Alone, keep_lines, load
 
 
 @cache
 def load_bot(module: str, filename: str, source: bytes | None) -> Any:
     """Return what a module binds to `bot`; without a source the module is imported by name.
 
-    A process loads each module once. Raises whatever the module raises, and ImportError where
-    it binds no bot.
+    The source is a Python text, or an archive of a bot with further files. A process loads
+    each module once. Raises whatever the module raises, and ImportError where it binds no bot.
     """
     if source is None:
         loaded = importlib.import_module(module)
+    elif source.startswith(MAGIC):
+        loaded = load(module, filename, source)
     else:
         loaded = _execute(module, filename, source)
     if not hasattr(loaded, "bot"):
@@ -37,8 +41,8 @@ def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
     """Return the module of a source, registered by its name as an import would."""
     module = types.ModuleType(name)
     module.__file__ = filename
+    module.__spec__ = ModuleSpec(name, Alone(), origin=filename)  # type: ignore[arg-type]
     sys.modules[name] = module
-    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)  # for tracebacks
+    keep_lines(filename, source)
     exec(compile(source, filename, "exec"), module.__dict__)
     return module

@@ -102,7 +102,9 @@ def default_label(target: str, params: dict[str, Any]) -> str:
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
         name = target.removeprefix(OBJECT)
-        stem = Path(name).stem if is_file(name) else name.rpartition(".")[2]
+        path = Path(name)
+        stem = path.name if name.endswith("/") else path.stem
+        stem = stem if is_file(name) else name.rpartition(".")[2]
     return write(stem, {name: params[name] for name in sorted(params)})
 
 

@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
+_ARCHIVE = str(_ROOT / "arena" / "entries" / "archive.py")
+_IMPORTLIB = "<frozen importlib"
 _DEEP = 50  # frames: a recursion that failed is deeper
 _COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"
 _VARYING = {
@@ -58,11 +60,27 @@ def format_error(error: BaseException, frames: TracebackType | None) -> str:
     game. So only the places that it went through are shown, in order.
     """
     report = traceback.TracebackException(type(error), error, frames)
+    for part in _chain(report):
+        part.stack = _without_machinery(part.stack)
     if any(isinstance(cause, RecursionError) for cause in _chain(error)):
         for part in _chain(report):
             if len(part.stack) > _DEEP:
                 part.stack = _places(part.stack)
     return "".join(report.format())
+
+
+def _without_machinery(stack: traceback.StackSummary) -> traceback.StackSummary:
+    """Return the frames without those through which one module of a bot imports another."""
+    ours = [is_machinery(frame.filename) for frame in stack]
+    if not any(ours):
+        return stack
+    kept = [frame for frame, own in zip(stack, ours, strict=True) if not own]
+    return traceback.StackSummary.from_list(kept)
+
+
+def is_machinery(filename: str) -> bool:
+    """Return whether a frame of this file is of the import of a bot's own modules."""
+    return filename == _ARCHIVE or filename.startswith(_IMPORTLIB)
 
 
 def _chain(last: Any) -> list[Any]:

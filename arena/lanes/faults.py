@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, TypeAlias
 
-from arena.lanes.evidence import format_error, settle
+from arena.lanes.evidence import format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
@@ -103,7 +103,8 @@ def _place(error: BaseException, frames: TracebackType | None) -> str:
         return f" (line {error.lineno})"
     if frames is None:
         return ""
-    last = traceback.extract_tb(frames)[-1]
+    places = traceback.extract_tb(frames)
+    last = [place for place in places if not is_machinery(place.filename)][-1]
     return f" (line {last.lineno} of {Path(last.filename).name})"
 
 

@@ -1,14 +1,13 @@
 """Host: the program around a Python bot in a process of its own.
 
-It speaks the protocol of docs/protocol.md on standard input and output; the bot's source is
-in `hello`. It holds several games at once, so that one read brings many views. Standard
-library only.
+It speaks the protocol of docs/protocol.md on standard input and output; the bot's source, or
+the archive of its files, follows `hello` as bytes. It holds several games at once, so that one
+read brings many views. Standard library only.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
 import json
 import os
 import sys
@@ -35,6 +34,7 @@ from engine.strategy import Clock, Setup, Strategy  # noqa: E402
 from engine.view import View  # noqa: E402
 
 GAMES = 64
+_READ = 1 << 16
 _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
@@ -87,8 +87,7 @@ class Host:
         self.rules = Rules.from_changes(message["rules"])
         bot = message["python"]
         sys.path += [folder for folder in bot["path"] if folder not in sys.path]
-        code = None if bot["source"] is None else base64.b64decode(bot["source"])
-        self.bot = load_bot(bot["module"], bot["filename"], code)
+        self.bot = load_bot(bot["module"], bot["filename"], bot["source"])
         self.params = ast.literal_eval(bot["params"])
         if bot["check"]:
             from arena.entries.signature import find_parameter_error
@@ -148,8 +147,9 @@ class Host:
 
 def serve(host: Host, read: int, write: int) -> None:
     """Answer messages until there are no more; those that came together together."""
+    data = _begin(host, read, write) or os.read(read, _READ)
     rest = b""
-    while data := os.read(read, 1 << 16):
+    while data:
         lines = (rest + data).split(b"\n")
         rest = lines.pop()
         answers = ""
@@ -162,6 +162,49 @@ def serve(host: Host, read: int, write: int) -> None:
                 write_all(write, answers.encode())
                 answers, written = "", now
         write_all(write, answers.encode())
+        data = os.read(read, _READ)
+
+
+def _begin(host: Host, read: int, write: int) -> bytes:
+    """Answer `hello`, if it comes, and return what has come after it."""
+    rest = b""
+    try:
+        message, rest = _read_hello(read)
+        answer = host.answer(message)
+    except EOFError:
+        return b""
+    except MemoryError:
+        answer = {"kind": "memory", "error": "MemoryError: no room for the bot's files"}
+    write_all(write, (_encode({"id": 0, **answer}) + "\n").encode())
+    return rest
+
+
+def _read_hello(read: int) -> tuple[Message, bytes]:
+    """Return the first message with the bytes that belong to it, and what has come after them.
+
+    Raises EOFError where the input ends before.
+    """
+    data = b""
+    while b"\n" not in data:
+        data += _read(read)
+    line, _, data = data.partition(b"\n")
+    message: Message = _decode(line.decode())[0]
+    size = message["python"]["size"]
+    source = [data]
+    missing = (size or 0) - len(data)
+    while missing > 0:
+        source.append(_read(read))
+        missing -= len(source[-1])
+    data = b"".join(source)
+    message["python"]["source"] = None if size is None else data[:size]
+    return message, data[size or 0 :]
+
+
+def _read(read: int) -> bytes:
+    """Return the next bytes of the input; raise EOFError if there are no more."""
+    if data := os.read(read, _READ):
+        return data
+    raise EOFError
 
 
 def main(host_type: type[Host] = Host) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import msgspec
@@ -19,11 +18,14 @@ class Message(msgspec.Struct, kw_only=True):
 
 
 class Python(msgspec.Struct):
-    """What our own host needs to load a bot; `params` are Python, because JSON has no tuples."""
+    """What our own host needs to load a bot; `params` are Python, because JSON has no tuples.
+
+    `size` is that of the source which follows the message as bytes; None: it is imported.
+    """
 
     module: str
     filename: str
-    source: str | None
+    size: int | None
     path: tuple[str, ...]
     params: str
     check: bool
@@ -105,7 +107,7 @@ def hello(entry: Entry, rules: Rules, *, check: bool = False) -> Hello:
     numbers = {name: getattr(rules, name) for name in RULE_NAMES}
     message = Hello(rules=numbers, params=entry.params)
     if not entry.command:
-        source = None if entry.source is None else base64.b64encode(entry.source).decode()
+        size = None if entry.source is None else len(entry.source)
         params = repr(entry.params)
-        message.python = Python(entry.module, entry.filename, source, entry.path, params, check)
+        message.python = Python(entry.module, entry.filename, size, entry.path, params, check)
     return message

@@ -24,7 +24,7 @@ class Pipes:
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
         self.received = b""
         self.output_bytes = 0
-        self._unsent = b""
+        self._unsent = memoryview(b"")
         self._output = b""
         self._files: list[IO[bytes]] = []
         if process is None:
@@ -37,7 +37,7 @@ class Pipes:
 
     def send(self, data: bytes) -> None:
         """Write data, or as much as is possible now, and the rest in `transfer`."""
-        self._unsent += data
+        self._unsent = memoryview(bytes(self._unsent) + data if self._unsent else data)
         self._write()
 
     def transfer(self, seconds: float) -> bool:
@@ -89,7 +89,7 @@ class Pipes:
         except OSError as error:  # the end of the process is noticed where its output is read
             if error.errno != errno.EPIPE:
                 raise
-            self._unsent = b""
+            self._unsent = memoryview(b"")
         with suppress(KeyError):
             self._poll.unregister(self._stdin)
 

@@ -57,15 +57,21 @@ class Turn(NamedTuple):
 class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
-    `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited.
-    Every failure is raised as a Forfeit of the bot.
+    `hello` is the first message, `source` the bytes that follow it; `waiting` is called every
+    0.1 s while an answer is awaited. Every failure is raised as a Forfeit of the bot.
     """
 
     def __init__(
-        self, launch: Launch, hello: Message, limits: Limits, waiting: Callable[[], None]
+        self,
+        launch: Launch,
+        hello: Message,
+        limits: Limits,
+        waiting: Callable[[], None],
+        source: bytes = b"",
     ) -> None:
         self.launch = launch
         self.hello = hello
+        self.source = source
         self.limits = limits
         self.waiting = waiting
         self.games = 1
@@ -201,6 +207,8 @@ class BotProcess:
             self._asked += 1
             lines.append(encode(message))
         self._pipes.send(b"".join(lines))
+        if messages[0] is self.hello:
+            self._pipes.send(self.source)
 
     def forget_output(self) -> None:
         """Forget what was printed so far: what follows belongs to another game."""
@@ -333,7 +341,8 @@ def bot_process(
     as it starts. `program` and `environment` are those of `plan_launch`.
     """
     launch = plan_launch(entry, limits, folder, program, environment)
-    process = BotProcess(launch, hello(entry, rules, check=check), limits, waiting)
+    first = hello(entry, rules, check=check)
+    process = BotProcess(launch, first, limits, waiting, entry.source or b"")
     try:
         yield process
     finally:

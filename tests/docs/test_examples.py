@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests import ROOT
+from tests import ROOT, markdown
 from tests.conftest import Arena
 from tests.waiting import PATIENCE
 
 EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
+PROGRAMS = ("bot.py", "learn.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
 
@@ -57,7 +58,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_each_is_one_file_of_fewer_than_100_lines() -> None:
     """The author of a bot can read one in a few minutes."""
-    sources = {path.name: path.read_text().splitlines() for path in EXAMPLES.iterdir()}
+    files = [path for path in EXAMPLES.iterdir() if path.is_file()]
+    sources = {path.name: path.read_text().splitlines() for path in files}
     assert set(sources) == {"greedy.js", "careful.c", "plain.py"}
     for name, lines in sources.items():
         assert len(lines) < 100, name
@@ -95,3 +97,33 @@ def test_it_plays_the_same_games_in_one_worker_and_in_two(
         tables.append((tmp_path / f"out{workers}" / "games.csv").read_bytes())
     assert tables[0] == tables[1]
     assert tables[0].count(b"\n") == 21
+
+
+LINEAR = EXAMPLES / "linear"
+
+
+def test_the_learned_bot_is_the_guides() -> None:
+    """Its two programs are those that the guide prints, and its weights are those they make."""
+    guide = dict(markdown.named((ROOT / "docs" / "writing-a-bot.md").read_text(), "python"))
+    assert {path.name for path in LINEAR.iterdir()} - {"__pycache__"} == {*PROGRAMS, "weights.npz"}
+    for name in PROGRAMS:
+        assert (LINEAR / name).read_text() == guide[name]
+
+
+def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """Six runs have the same games, in which it scores most against `greedy`."""
+    done = arena("pack", str(LINEAR), "-o", "packed.py")
+    assert done.returncode == 0, done.stderr
+    games = set()
+    for spec in (f"{LINEAR}/", "./packed.py"):
+        for lane in ("inproc", "process", "jail"):
+            words = [f"linear={spec}", "greedy", "--pairs", "10", "--lane", lane, "--fresh"]
+            done = arena("play", *words, "--out", "out")
+            assert done.returncode == 0, done.stderr
+            games.add((tmp_path / "out" / "games.csv").read_bytes())
+            assert rows(tmp_path / "out" / "faults.csv") == []
+    assert len(games) == 1
+    (standing,) = [r for r in rows(tmp_path / "out" / "standings.csv") if r["bot"] == "linear"]
+    assert float(standing["score"]) > 0.6

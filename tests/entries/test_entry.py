@@ -168,6 +168,8 @@ def test_a_file_that_is_no_bot_is_reported(
         ("nobody", "there are champion, city_hunter"),
         ("./none.py", "No such file"),
         ("no.such.module", "no module 'no.such.module'"),
+        ("bots..greedy", "no module 'bots..greedy'"),
+        ("bots.", "no module 'bots.'"),
         ("__init__", "no bot"),
         ("a\nb=greedy", "label"),
         ("a" * 61 + "=greedy", "label"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
 from arena.entries.identity import hash_source
+from arena.entries.resolve import resolve
+from arena.errors import InputError
 
 
 @pytest.fixture
@@ -44,3 +47,116 @@ def test_bots_that_import_each_other_have_a_hash(folder: Path) -> None:
 def test_a_source_that_cannot_be_read_builds_on_nothing(folder: Path, source: bytes) -> None:
     """Such a bot fails later, when it is imported."""
     assert hash_source(source, folder) == hashlib.sha256(source).hexdigest()
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a package with weights in a package below it, whose bot is `their_pack.low.mine`."""
+    package = tmp_path / "their_pack"
+    (package / "low").mkdir(parents=True)
+    (package / "high").mkdir()
+    for name in ("__init__.py", "low/__init__.py", "high/other.py"):
+        (package / name).write_text("")
+    (package / "low" / "mine.py").write_text("bot = 1")
+    (package / "high" / "weights.npz").write_text("weights")
+    monkeypatch.chdir(tmp_path)
+    return package
+
+
+def identity(spec: str = "their_pack.low.mine") -> str:
+    return resolve(spec).sha256
+
+
+@pytest.mark.parametrize(
+    "name", ["__init__.py", "low/__init__.py", "low/mine.py", "high/other.py", "high/weights.npz"]
+)
+def test_an_edit_of_any_file_of_a_package_is_another_bot(package: Path, name: str) -> None:
+    """Of a module or of data, wherever it lies in the outermost package, of the same size too."""
+    before = identity()
+    (package / name).write_text("edited!")
+    assert identity() != before
+
+
+def test_a_file_that_is_added_renamed_or_hidden_is_seen(package: Path) -> None:
+    """What Python keeps in `__pycache__`, and what lies beside the package, is not."""
+    seen = {identity()}
+    for name in ("high/new.npz", ".hidden", "low/data"):
+        (package / name).write_text("new")
+        seen.add(identity())
+    (package / "low" / "data").rename(package / "low" / "date")
+    seen.add(identity())
+    assert len(seen) == 5
+    (package / "low" / "__pycache__").mkdir()
+    (package / "low" / "__pycache__" / "mine.pyc").write_text("x")
+    (package.parent / "beside.py").write_text("x")
+    assert identity() in seen
+
+
+def test_what_a_link_of_a_package_leads_to_is_seen(package: Path, tmp_path: Path) -> None:
+    """Of a file and of a folder; a circle of folders is walked once."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "weights").write_text("1")
+    (package / "file").symlink_to(tmp_path / "shared" / "weights")
+    (package / "folder").symlink_to(tmp_path / "shared")
+    (package / "circle").symlink_to("..")
+    before = identity()
+    (tmp_path / "shared" / "weights").write_text("2")
+    assert identity() != before
+
+
+def test_a_package_without_init_is_the_folder_of_its_module(package: Path) -> None:
+    """What else lies around it may be another's: two packages can share a name's space."""
+    (package / "__init__.py").unlink()
+    (package / "low" / "__init__.py").unlink()
+    before = identity()
+    (package / "high" / "weights.npz").write_text("another's")
+    assert identity() == before
+    (package / "low" / "weights.npz").write_text("its own")
+    assert identity() != before
+
+
+def test_a_module_of_no_package_is_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with an entry point whose package is one module."""
+    (package.parent / "their_module.py").write_text("bot = 1")
+    monkeypatch.setattr("arena.entries.resolve._entry_points", lambda: {"theirs": "their_module"})
+    assert identity("theirs") == hashlib.sha256(b"bot = 1").hexdigest()
+    monkeypatch.setattr("arena.entries.resolve._entry_points", lambda: {"theirs": "their_pack"})
+    before = identity("theirs")
+    (package / "high" / "weights.npz").write_text("other")
+    assert identity("theirs") != before
+
+
+def test_an_edit_of_a_bot_that_a_package_imports_is_seen(
+    package: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any module of the package."""
+    (package / "high" / "other.py").write_text("from bots.base import bot")
+    monkeypatch.setattr("arena.entries.resolve.BOTS", folder)
+    before = identity()
+    (folder / "base.py").write_text("bot = 2")
+    assert identity() != before
+
+
+def test_a_package_that_cannot_be_hashed_is_refused(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the name of what is in the way: a pipe, a link to nowhere, a run, too much."""
+    os.mkfifo(package / "pipe")
+    with pytest.raises(InputError, match=r"their_pack/pipe: not a regular file"):
+        identity()
+    (package / "pipe").unlink()
+    (package / "link").symlink_to("/nowhere")
+    with pytest.raises(InputError, match=r"their_pack/link: No such file"):
+        identity()
+    (package / "link").unlink()
+    (package / "run.sqlite").touch()
+    with pytest.raises(InputError, match=r"run\.sqlite: a run"):
+        identity()
+    (package / "run.sqlite").unlink()
+    with (package / "huge").open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    with pytest.raises(InputError, match=r"their_pack: larger than 1,073,741,824 bytes"):
+        identity()
+    monkeypatch.setattr("arena.entries.folder.MOST_INSTALLED", 3)
+    with pytest.raises(InputError, match="more than 3 files and folders"):
+        identity()

@@ -1,0 +1,169 @@
+"""Pack: a bot's files as one archive, and as one Python file that carries it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from arena.entries.archive import MAGIC, MOST_FILES
+from arena.entries.file import MOST_SOURCE
+from arena.entries.folder import find_files, find_main, read_files
+from arena.errors import InputError, escape
+
+MOST_PACKED = 64 << 20
+"""Bytes of a file that `arena pack` writes."""
+
+_MARK = b"# A bot with its files, written by `arena pack`.\n"
+_BEGIN = b'FILES = """\n'
+_END = b'"""\n'
+_PERMISSIONS = 0o644 << 16
+_SYSTEM = 3  # Unix, on every system
+
+_TEXT = """\
+{mark}{files}
+import base64
+
+{imports}from arena.entries.archive import load
+
+{begin}{data}{end}
+bot = load(f"_{{__name__}}", __file__, base64.b64decode(FILES)).bot
+"""
+
+
+def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
+    """Return the files of a bot that is to be packed, and which of them binds `bot`.
+
+    The bot is a Python file or a folder. What lies below the bot's folder keeps its name there,
+    and what lies elsewhere comes beside the bot. Raises InputError for what cannot be packed.
+    """
+    if os.path.isdir(bot):
+        paths = _paths(bot, "")
+        main, home = find_main(paths), bot
+    else:
+        main, home = bot.name, bot.parent
+        paths = {main: bot}
+    for other in others:
+        for name, path in _paths(other, _name_beside(other, home)).items():
+            if name in paths and not paths[name].samefile(path):
+                raise InputError(f"two files would be {name}: {paths[name]} and {path}")
+            paths[name] = path
+    if not main.endswith(".py"):
+        raise InputError(f"{bot}: neither a folder nor a .py file")
+    if "." in main.removesuffix(".py"):
+        raise InputError(f"{bot}: a module has no dot in its name; rename it")
+    if len(paths) > MOST_FILES:
+        raise InputError(f"{bot}: more than {MOST_FILES:,} files")
+    files = read_files(paths)
+    if files[main].startswith(_MARK):
+        raise InputError(f"{bot}: packed already; pack what it was made of")
+    return files, main
+
+
+def _paths(place: Path, name: str) -> dict[str, Path]:
+    """Return a file by its name, or the files of a folder of this name."""
+    if not os.path.isdir(place):
+        return {name: place}
+    try:
+        return {os.path.join(name, below): path for below, path in find_files(place).items()}
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _name_beside(place: Path, home: Path) -> str:
+    """Return the name of a file or folder below the bot's folder, or beside the bot."""
+    name = os.path.relpath(place, home)
+    return os.path.basename(os.path.abspath(place)) if name.startswith(os.pardir) else name
+
+
+def make_archive(files: Mapping[str, bytes], main: str) -> bytes:
+    """Return the archive of a bot's files, `main` first; the same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in (main, *sorted(files.keys() - {main})):
+            item = zipfile.ZipInfo(name)  # of 1980: no clock
+            item.create_system = _SYSTEM
+            item.external_attr = _PERMISSIONS
+            archive.writestr(item, files[name])
+    return buffer.getvalue()
+
+
+def write_packed(files: Mapping[str, bytes], main: str, imported: list[str]) -> bytes:
+    """Return the Python file of a bot and its files, which names the bots that it imports.
+
+    It is a bot to the arena, and a module to Python where the arena is installed. Raises
+    InputError if it is larger than `MOST_PACKED`.
+    """
+    archive = make_archive(files, main)
+    listed = [f"#   {escape(name)}  {len(files[name]):,} bytes\n" for name in sorted(files)]
+    text = _TEXT.format(
+        mark=_MARK.decode(),
+        files="".join(listed),
+        imports="".join(f"import bots.{name}\n" for name in imported),
+        begin=_BEGIN.decode(),
+        data=base64.encodebytes(archive).decode(),
+        end=_END.decode(),
+    ).encode()
+    if len(text) > MOST_PACKED:
+        raise InputError(f"the packed file would be larger than {MOST_PACKED:,} bytes")
+    return text
+
+
+def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: bool) -> bool:
+    """Write a file that was packed, and return whether it replaced another one.
+
+    Raises InputError for a file that is there without `force`, for one that is among the
+    inputs or in a folder among them, and for a path at which no file can be.
+    """
+    real = os.path.realpath(path)
+    for one in inputs:
+        if Path(real).is_relative_to(os.path.realpath(one)):
+            raise InputError(f"{path}: it would be a part of the bot itself")
+    there = os.path.lexists(path)
+    if there and not (force and os.path.isfile(path)):
+        how = "--force replaces it" if os.path.isfile(path) else "it is not a file"
+        raise InputError(f"{path}: exists already; {how}")
+    if path.suffix != ".py":
+        raise InputError(f"{path}: a bot's file ends in .py")
+    try:
+        _replace(real, content)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return there
+
+
+def _replace(path: str, content: bytes) -> None:
+    """Write a file beside its place first, so that it is never there in part."""
+    part = Path(f"{path}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def read_packed(source: bytes) -> tuple[bytes, bytes] | None:
+    """Return the text before the files and the archive of a packed bot, None for another source.
+
+    What the archive holds is looked at by the bot's process. Raises InputError for a file
+    that begins as a packed one, and is none.
+    """
+    if not source.startswith(_MARK):
+        return None
+    head, begin, rest = source.partition(_BEGIN)
+    data, end, _ = rest.partition(_END)
+    if not begin or not end or len(head) > MOST_SOURCE or re.search(rb"[^A-Za-z0-9+/=\n]", data):
+        raise InputError("not as `arena pack` has written it")
+    try:
+        archive = base64.b64decode(data)
+    except ValueError as error:
+        raise InputError(f"not as `arena pack` has written it: {error}") from None
+    if not archive.startswith(MAGIC):
+        raise InputError("not as `arena pack` has written it: it holds no archive")
+    return head, archive

@@ -134,16 +134,13 @@ def _show_run(
 
 def _print_game(path: Path, game: Game, names: Naming) -> None:
     """Print a game ply by ply, with the evidence of a forfeit."""
-    from arena.records.show import format_game
     from engine import EngineError
 
     try:
-        for row in format_game(game.record, names, game.seats):
-            click.echo(row)
+        for row in game.lines(names):
+            click.echo(escape(row))
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None
-    for row in game.evidence():
-        click.echo(escape(row))
 
 
 @click.command()

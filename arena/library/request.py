@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from arena.errors import InputError
 from arena.library.bots import Bot, Bots
 from arena.runs.prepare import prepare
 from arena.tournament.config import convert, make_tournament, read_data
+from arena.tournament.document import Lines
 from arena.tournament.tournament import Tournament
 from engine import Rules
 
@@ -51,7 +53,8 @@ def _merge(
     data: Mapping[str, Any], bots: Sequence[Bot] | None, given: Mapping[str, Any], objects: Bots
 ) -> dict[str, Any]:
     """Return a config's data with the arguments of a call, and no classes and functions."""
-    merged = {**data, **{key: value for key, value in given.items() if value is not None}}
+    merged: dict[str, Any] = copy(data) if isinstance(data, Lines) else {**data}
+    merged |= {key: value for key, value in given.items() if value is not None}
     if isinstance(merged.get("rules"), Rules):
         merged["rules"] = merged["rules"].changes()
     if "panel" in merged:

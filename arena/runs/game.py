@@ -101,8 +101,7 @@ class Game:
 
         `names` is what the cards are called. Raises EngineError for a record that cannot be played.
         """
-        yield "{} (seat 0) - {} (seat 1)".format(*self.seats)
-        yield from format_game(self.record, names)
+        yield from format_game(self.record, names, self.seats)
         yield from self.evidence() if self.fault else [self.ending]
 
     def to_json(self) -> str:

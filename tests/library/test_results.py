@@ -106,7 +106,7 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     ]
     assert tuple(part.points for part in game.breakdown) == game.points
     assert game.points == tuple(row[["opponent_points", "points"]].values[0])
-    assert str(game).splitlines()[0] == f"{HOSTILE} (seat 0) - uniform (seat 1)"
+    assert str(game).splitlines()[0] == f"seat 0: {HOSTILE}"
     assert str(game).splitlines()[-1] == game.ending
     assert game.record.replay().over
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import tempfile
@@ -103,7 +104,8 @@ def test_wrong_settings_raise_what_the_command_prints(
     with pytest.raises(InputError) as of_mapping:
         run(config={"name": "wrong", **data})
     assert printed.stderr == f"error: {of_file.value}\n"
-    assert str(of_file.value) == f"wrong.yaml: {of_mapping.value}"
+    without_line = re.sub(r"line \d+: ", "", str(of_file.value))  # which a mapping has not
+    assert without_line == f"wrong.yaml: {of_mapping.value}"
     if "pears" not in data:
         with pytest.raises(InputError) as of_keywords:
             run(**data)

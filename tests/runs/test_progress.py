@@ -11,7 +11,7 @@ import pytest
 
 from arena.runs import progress
 from arena.runs.progress import make_bar, show_progress
-from tests.screen import terminal
+from tests.screen import Screen, terminal
 from tests.waiting import until
 
 HEAD = "rank  bot"
@@ -67,6 +67,23 @@ def test_on_a_terminal_the_standings_are_under_the_bar_and_nothing_is_left(
             until(lambda: screen.text()[-shown:] == expected)
             until(lambda: "500/1000" in screen.text()[-shown - 1])
     assert screen.text() == ["before"]
+
+
+def test_after_ctrl_c_nothing_is_left_either(
+    monkeypatch: pytest.MonkeyPatch, log: logging.StreamHandler[io.StringIO]
+) -> None:
+    """What is said then stands where the bar was."""
+
+    def interrupted(screen: Screen) -> None:
+        with show_progress(1000, 0, standings, log, shown=True):
+            until(lambda: HEAD in screen.text())
+            raise KeyboardInterrupt
+
+    with terminal(monkeypatch, 24, 80) as screen:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(screen)
+        print("interrupted", file=sys.stderr)
+    assert screen.text() == ["interrupted"]
 
 
 @pytest.mark.parametrize("lines", [3, 4])

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -17,6 +22,7 @@ import pytest
 from tests import rogues
 from tests.conftest import Arena, Done
 from tests.runs.test_resume import digests, games_in, has_kept_more, started
+from tests.waiting import PATIENCE
 
 BOTS: list[Any] = [
     "uniform",
@@ -263,3 +269,36 @@ def test_a_patch_release_of_python_is_not_another_engine(
         done = arena("run", "cup.yaml")
         assert done.returncode == status
     assert "versions.python: there 3.9" in done.stderr
+
+
+def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path) -> None:
+    """Without a yes nothing is deleted; with one it is as with --replace."""
+    (tmp_path / "mine.py").write_text(MINE)
+    write_config(tmp_path, ["uniform", "./mine.py"])
+    arena("run", "cup.yaml")
+    before = content(cup)
+    (tmp_path / "mine.py").write_text(MINE + "# better\n")
+    for answer, status, same in ((b"n\n", 2, True), (b"y\n", 0, False)):
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen(
+            [sys.executable, "-m", "arena", "run", "cup.yaml"],
+            cwd=tmp_path,
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        os.write(ours, answer)
+        shown = b"".join(_read_all(ours))
+        assert run.wait(PATIENCE) == status
+        assert b"mine: sha256: there " in shown
+        assert b"Delete their games, and play them again? [y/N]" in shown
+        assert (content(cup) == before) == same
+
+
+def _read_all(descriptor: int) -> Iterator[bytes]:
+    """Yield what a terminal shows until its last program has ended."""
+    with contextlib.suppress(OSError):
+        while data := os.read(descriptor, 1 << 16):
+            yield data
+    os.close(descriptor)

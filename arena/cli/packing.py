@@ -23,7 +23,7 @@ def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
 
     \b
     Example:
-      arena pack bot.py weights.npz helper.py -o packed.py
+      echo 0.5 > weights.txt && arena pack my_bot.py weights.txt -o packed.py
     """
     from arena.entries.identity import imported_bots
     from arena.entries.pack import gather, write_file, write_packed

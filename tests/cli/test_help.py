@@ -57,5 +57,5 @@ def test_the_help_says_the_defaults_of_numbers(name: str) -> None:
             continue
         help_text = option.get_help_record(context)
         assert help_text is not None
-        optional = option.multiple or name == "show"
+        optional = option.multiple or option.required or name == "show"
         assert optional or "[default:" in help_text[1], option.name

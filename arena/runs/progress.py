@@ -67,7 +67,9 @@ def _is_hidden(shown: bool) -> bool | None:
 
 
 def _in_notebook() -> bool:
-    return "ipykernel" in sys.modules
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "IPKernelApp" in shell.config
 
 
 def is_terminal() -> bool:

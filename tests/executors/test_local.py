@@ -42,11 +42,13 @@ IN_A_THREAD = (
 )
 
 
-def run_python(*words: str, folder: Path, text: str = "") -> subprocess.CompletedProcess[str]:
+def run_python(
+    *words: str, folder: Path, text: str = "", environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {}),
         input=text,
         capture_output=True,
         text=True,

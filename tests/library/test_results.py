@@ -81,6 +81,7 @@ def test_results_are_shown_as_a_table(folder: Path) -> None:
 def test_a_folder_is_only_read(folder: Path) -> None:
     """Every byte and every file is as before, also where nothing can be written."""
     before = tree(folder)
+    assert "run.sqlite-wal" not in before
     changed = folder.stat().st_mtime_ns
     folder.chmod(0o500)
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -112,18 +111,21 @@ def test_wrong_settings_raise_what_the_command_prints(
         assert str(of_keywords.value) == str(of_mapping.value)
 
 
-def test_without_a_folder_nothing_is_left_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+QUIET_PROGRAM = """
+import arena, os, tempfile
+results = arena.run(["greedy", "uniform"], pairs=2, progress=False)
+left = [name for name in os.listdir(tempfile.gettempdir()) if not name.startswith("pymp-")]
+print(len(results.games), len(results.timings), left, os.listdir())
+"""
+
+
+def test_without_a_folder_nothing_is_left_on_disk(tmp_path: Path) -> None:
     """Neither in the working folder nor in that for temporary files, and the results remain."""
-    (tmp_path / "here").mkdir()
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    results = arena.run(["greedy", Mine], pairs=2, progress=False)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    assert [*tmp_path.glob("*/*")] == []
-    assert (len(results.games), len(results.timings)) == (4, 2)
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path may have 107 characters
+        environment = {"TMPDIR": folder}
+        done = run_python("-c", QUIET_PROGRAM, folder=tmp_path, environment=environment)
+        assert (done.stdout, done.stderr) == ("4 2 [] []\n", "")
+        assert [*Path(folder).iterdir()] == []
 
 
 def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
@@ -292,19 +294,6 @@ def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
     arena.run([Faulty, "greedy"], pairs=1, max_faults=1)
     assert "Faulty is out after 1 faults" in capfd.readouterr().err
-
-
-def test_in_a_notebook_the_bar_has_the_form_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is shown there, though standard error is no terminal."""
-    from arena.runs.progress import make_bar
-
-    with make_bar(10) as bar:
-        assert bar.disable is not sys.stderr.isatty()
-    monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    with make_bar(10) as bar:
-        assert not bar.disable
-    with make_bar(10, shown=False) as bar:
-        assert bar.disable
 
 
 def test_one_game_is_that_of_a_run() -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Collection, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.file import MOST_SOURCE, read_file
-from arena.entries.resolve import installed, resolve
+from arena.entries.module import find_module
+from arena.entries.resolve import GROUP, installed
 from arena.errors import InputError
-
-_GROUP = "arena.bots"  # of the entry points that `resolve` looks in
 
 
 class Known(NamedTuple):
@@ -38,7 +38,7 @@ def names() -> list[str]:
 
 
 def _points() -> metadata.EntryPoints:
-    return metadata.entry_points(group=_GROUP)
+    return metadata.entry_points(group=GROUP)
 
 
 def _offered(taken: Collection[str]) -> Iterator[Known]:
@@ -46,18 +46,16 @@ def _offered(taken: Collection[str]) -> Iterator[Known]:
     for point in _points():
         if point.name not in taken:
             package = point.dist.name if point.dist else "?"
-            yield Known(point.name, _describe(point.name), package)
+            yield Known(point.name, _describe(point.module), package)
 
 
-def _describe(name: str) -> str:
+def _describe(module: str) -> str:
     """Return the first line of the docstring of an entry point's module, from its file."""
+    location = find_module(module, [*sys.path, str(Path.cwd())])
+    if location is None:
+        return f"(cannot be read: no module {module!r})"
     try:
-        entry = resolve(name)
-        if not entry.path:
-            return "(a file, and no module)"
-        stem = Path(entry.path[0], *entry.module.split("."))
-        path = stem.with_suffix(".py")
-        tree = ast.parse(read_file(path if path.is_file() else stem / "__init__.py", MOST_SOURCE))
+        tree = ast.parse(read_file(location.origin, MOST_SOURCE))
     except (InputError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"(cannot be read: {error})"
     return (ast.get_docstring(tree) or "").partition("\n")[0]

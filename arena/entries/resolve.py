@@ -42,7 +42,7 @@ from arena.errors import InputError
 BOTS = Path(bots.__path__[0])
 """The folder of the bots that are known by their names."""
 
-_GROUP = "arena.bots"
+GROUP = "arena.bots"
 
 
 def resolve(
@@ -267,5 +267,5 @@ def _entry_points() -> dict[str, str]:
     """Return the modules of the bots that installed packages offer, by name."""
     from importlib import metadata  # 15 ms, needed for few bots
 
-    points = metadata.entry_points(group=_GROUP)
+    points = metadata.entry_points(group=GROUP)
     return {point.name: point.value.partition(":")[0] for point in points}

@@ -6,10 +6,7 @@
 'greedy'
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searches its folder
 
 if TYPE_CHECKING:
     from arena.errors import ArenaError, ChangedBots, InputError, WorkerDied
@@ -36,6 +33,8 @@ else:
         """Import a public name when it is first used: the command starts without them."""
         if name not in _HOMES:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
+        from importlib import import_module
+
         module, _, attribute = _HOMES[name].partition(":")
         value = globals()[name] = getattr(import_module(module), attribute)
         return value

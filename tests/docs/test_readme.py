@@ -71,7 +71,7 @@ def test_the_commands_run(clone: Path, name: str) -> None:
     for command in commands:
         done = markdown.run(command, clone)
         assert done.returncode == 0, done.stderr
-        assert done.stdout
+        assert done.stdout or " -o " in command
         assert "forfeits" not in done.stdout
 
 

@@ -55,6 +55,8 @@ def content(folder: Path) -> list[list[tuple[Any, ...]]]:
 def played(done: Done) -> int:
     """Return how many games a command has played."""
     assert done.returncode == 0, done.stderr
+    if done.stdout.startswith("nothing was left to play"):
+        return 0
     return int(done.stdout.split(" games in ")[0].replace(",", ""))
 
 

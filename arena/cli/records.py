@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
@@ -113,10 +113,11 @@ def _show_run(
     path: Path, words: Sequence[str], pair: int | None, seat: int | None, names: Naming
 ) -> None:
     """Print the game of a run that is chosen, or a list of those that are."""
-    from arena.results.archive import open_archive
+    from arena.results.reader import read_run
     from arena.runs.chosen import choose, chosen_games
 
-    with open_archive(path) as (tournament, store):
+    tournament, store = read_run(path)
+    with closing(store):
         games = chosen_games(tournament, store, choose(tournament, words, pair, seat))
         listed = list(islice(games, _LISTED + 1))
     if not listed:
@@ -158,10 +159,11 @@ def export(run: Path, out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/export &&
         arena export results/export | arena replay -
     """
-    from arena.results.archive import open_archive
+    from arena.results.reader import read_run
     from arena.runs.chosen import Choice, chosen_games, to_line
 
-    with open_archive(run) as (tournament, store), _open_out(out) as file:
+    tournament, store = read_run(run)
+    with closing(store), _open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
             click.echo(to_line(fixture, game), file)
 

@@ -16,9 +16,9 @@ from arena.errors import InputError
 from arena.games.timing import Timing
 from arena.results.command import replay_commands
 from arena.results.folder import TIMINGS
-from arena.results.manifest import read_tournament
+from arena.results.reader import read_run
 from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
-from arena.results.store import NAME, Store
+from arena.results.store import Store
 from arena.results.summary import format_standings
 from arena.runs.game import Game
 from arena.statistics.rows import PairTotals, Tally
@@ -214,15 +214,7 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     2
     """
     path = Path(folder)
-    if not (path / NAME).is_file():
-        raise InputError(f"{path}: no run: there is no {NAME}")
-    store = Store(path / NAME, copied=True)
-    if store.manifest is None:
-        raise InputError(f"{path}: no run has begun")
-    try:
-        tournament = read_tournament(store.manifest)
-    except InputError as error:
-        raise InputError(f"{path / NAME}: {error}") from None
+    tournament, store = read_run(path)
     timings = path / TIMINGS
     return Results(tournament, store, _content(timings) if timings.exists() else None)
 

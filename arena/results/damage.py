@@ -17,14 +17,14 @@ CREATE TABLE evidence (
     PRIMARY KEY (pairing, pair, seat)
 ) WITHOUT ROWID;
 CREATE TABLE bots (label TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE archive (
+CREATE TABLE left_out (
     bot TEXT, opponent TEXT, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
     points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
     message TEXT, traceback TEXT, output TEXT,
     PRIMARY KEY (bot, opponent, pair, seat)
 ) WITHOUT ROWID;
 """
-"""The tables of a store; `archive` has games that are not of the run as it stands."""
+"""The tables of a store; `left_out` has games that are not of the run as it stands."""
 
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 _MOST_NUMBER = 1 << 31  # of points and plies; a pair and a pairing are less
@@ -43,8 +43,8 @@ SELECT pairing || '/' || pair || '/' || seat FROM games WHERE NOT (
     typeof(pairing) = 'integer' AND pairing BETWEEN 0 AND {_MOST_NUMBER} AND {_IS_RESULT}
 ) LIMIT 1
 """
-_ODD_ARCHIVED = f"""
-SELECT bot || '/' || opponent || '/' || pair || '/' || seat FROM archive WHERE NOT (
+_ODD_LEFT_OUT = f"""
+SELECT bot || '/' || opponent || '/' || pair || '/' || seat FROM left_out WHERE NOT (
     typeof(bot) = 'text' AND typeof(opponent) = 'text' AND bot < opponent AND {_IS_RESULT}
     AND typeof(message) IN ('text', 'null') AND typeof(traceback) IN ('text', 'null')
     AND typeof(output) IN ('text', 'null')
@@ -72,7 +72,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
     (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if damage != "ok":
         return " ".join(str(damage).split())
-    for query in (_ODD_KEY, _ODD_BOT, _ODD_GAME, _ODD_EVIDENCE, _ODD_ARCHIVED):
+    for query in (_ODD_KEY, _ODD_BOT, _ODD_GAME, _ODD_EVIDENCE, _ODD_LEFT_OUT):
         if (row := database.execute(query).fetchone()) is not None:
             return f"a value of a wrong type at {row[0]!r}"
     return None

@@ -28,25 +28,25 @@ _TURNED = """
 """
 """A game seen from the other bot's side where its slot is flipped."""
 
-_TO_ARCHIVE = f"""
-INSERT INTO archive SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
+_TO_LEFT_OUT = f"""
+INSERT INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
 FROM games JOIN slots USING (pairing) LEFT JOIN evidence USING (pairing, pair, seat)
 WHERE fault <> ?
 """
-_FROM_ARCHIVE = f"""
+_FROM_LEFT_OUT = f"""
 INSERT INTO games SELECT pairing, pair, {_TURNED}
-FROM archive JOIN slots USING (bot, opponent) WHERE pair < ?
+FROM left_out JOIN slots USING (bot, opponent) WHERE pair < ?
 """
-_EVIDENCE_FROM_ARCHIVE = """
+_EVIDENCE_FROM_LEFT_OUT = """
 INSERT INTO evidence SELECT pairing, pair, abs(seat - flipped), message, traceback, output
-FROM archive JOIN slots USING (bot, opponent) WHERE pair < ? AND message IS NOT NULL
+FROM left_out JOIN slots USING (bot, opponent) WHERE pair < ? AND message IS NOT NULL
 """
-_TAKE_OUT = """
-DELETE FROM archive WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent FROM slots)
+_NO_LONGER_LEFT_OUT = """
+DELETE FROM left_out WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent FROM slots)
 """
 _FORGET_BOTS = """
 DELETE FROM bots
-WHERE label NOT IN (SELECT bot FROM archive UNION SELECT opponent FROM archive)
+WHERE label NOT IN (SELECT bot FROM left_out UNION SELECT opponent FROM left_out)
 """
 
 
@@ -80,19 +80,19 @@ def rearrange(
     pairs: int,
     replaced: Collection[str] = (),
 ) -> None:
-    """Give the games the numbers of another schedule; archive those that it does not have.
+    """Give the games the numbers of another schedule; those that it does not have are left out.
 
     `replaced` are labels of bots whose games are deleted. It is all in one transaction, the
     caller's.
     """
     _fill_slots(database, before)
-    database.execute(_TO_ARCHIVE, (BY_RULE,))
+    database.execute(_TO_LEFT_OUT, (BY_RULE,))
     database.execute("DELETE FROM games")
     database.execute("DELETE FROM evidence")
     for label in replaced:
-        database.execute("DELETE FROM archive WHERE ? IN (bot, opponent)", (label,))
+        database.execute("DELETE FROM left_out WHERE ? IN (bot, opponent)", (label,))
     _fill_slots(database, after)
-    for statement in (_FROM_ARCHIVE, _EVIDENCE_FROM_ARCHIVE, _TAKE_OUT):
+    for statement in (_FROM_LEFT_OUT, _EVIDENCE_FROM_LEFT_OUT, _NO_LONGER_LEFT_OUT):
         database.execute(statement, (pairs,))
 
 

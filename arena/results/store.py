@@ -14,7 +14,7 @@ from arena.lanes.faults import BY_RULE, Fault
 from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
-from arena.results.reading import copy
+from arena.results.snapshot import copy
 from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing

@@ -76,7 +76,7 @@ def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
 
 def views_for(name: str) -> list[View]:
     """Return views from random games, fewer for a slow bot."""
-    return list(some_views(150 if name in SHORT else 2000))
+    return list(some_views(60 if name in SHORT else 2000))
 
 
 def parameters(name: str) -> list[inspect.Parameter]:
@@ -122,7 +122,7 @@ def test_a_search_names_its_source(name: str) -> None:
 @pytest.mark.parametrize("other", ["greedy", "uniform"])
 def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
     """A game against a cheap bot ends without a fault."""
-    for seed in range(3 if name in SHORT else 10):
+    for seed in range(2 if name in SHORT else 10):
         for seats in ((name, other), (other, name)):
             played = game(*seats, seed=seed)
             assert played.win_type == "city" or len(played.record.actions) == 48
@@ -167,10 +167,10 @@ def test_equal_seeds_play_equal_games(name: str) -> None:
 @each
 def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
     """Views answered before, also under other rules, change no answer."""
-    seen = views_for(name)[:40]
+    seen = views_for(name)[5:45:3]
     fresh = [strategy(name, seed=number).choose(one) for number, one in enumerate(seen)]
     other = strategy(name)
-    for one in some_views(60, VARIANTS["hand_size 3"]):
+    for one in some_views(20, VARIANTS["hand_size 3"]):
         strategy(name, rules=one.rules).choose(one)
     for one in seen:
         other.choose(one)
@@ -183,7 +183,7 @@ def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
     """With equal random numbers, a strategy used from the start answers like a new one."""
     own = setup(1, 0)
     veteran = entry(name).create(own)
-    for seen in views_for(name)[:120]:
+    for seen in views_for(name)[:50]:
         own.rng.seed(7)
         newcomer = setup(1, 0)
         newcomer.rng.seed(7)

@@ -57,9 +57,19 @@ def run_python(
     )
 
 
-@pytest.mark.parametrize("how", ["script", "standard input", "-c", "thread", "python -m"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        *[pytest.param(how, marks=pytest.mark.study) for how in ("script", "standard input", "-c")],
+        "thread",
+        "python -m",
+    ],
+)
 def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
-    """From a script, standard input, -c, a thread or -m: no worker imports it again."""
+    """From a script, standard input, -c, a thread or -m: no worker imports it again.
+
+    The study has those that tests/library plays, too.
+    """
     (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
     words = {
         "script": ["script.py"],

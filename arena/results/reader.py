@@ -1,9 +1,7 @@
-"""Archive: a run's folder to read from, whether the run has ended or goes on."""
+"""Reader: a run's folder to read from, whether the run has ended or goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from arena.errors import InputError
@@ -14,9 +12,8 @@ from arena.tournament.tournament import Tournament
 _MOST_NAMED = 8  # runs in a message
 
 
-@contextmanager
-def open_archive(path: Path) -> Iterator[tuple[Tournament, Store]]:
-    """Yield the tournament of a run, and its games as they are now; nothing is written there.
+def read_run(path: Path) -> tuple[Tournament, Store]:
+    """Return the tournament of a run, and its games as they are now; nothing is written there.
 
     Raises InputError where there is no run.
     """
@@ -24,16 +21,21 @@ def open_archive(path: Path) -> Iterator[tuple[Tournament, Store]]:
         raise InputError(f"{path}: {_why_no_run(path)}")
     store = Store(path / NAME, copied=True)
     try:
-        if store.manifest is None:
-            raise InputError(f"{path}: no run has begun there")
-        try:
-            tournament = read_tournament(store.manifest)
-        except InputError as error:
-            raise InputError(f"{path / NAME}: {error}") from None
-        store.check_games(len(tournament.pairings), tournament.pairs)
-        yield tournament, store
-    finally:
+        return _tournament(path, store), store
+    except BaseException:
         store.close()
+        raise
+
+
+def _tournament(path: Path, store: Store) -> Tournament:
+    if store.manifest is None:
+        raise InputError(f"{path}: no run has begun there")
+    try:
+        tournament = read_tournament(store.manifest)
+    except InputError as error:
+        raise InputError(f"{path / NAME}: {error}") from None
+    store.check_games(len(tournament.pairings), tournament.pairs)
+    return tournament
 
 
 def _why_no_run(path: Path) -> str:

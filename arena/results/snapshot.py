@@ -1,4 +1,4 @@
-"""Reading: the file of a store that another process may be writing, left as it is."""
+"""Snapshot: the file of a store that another process may be writing, left as it is."""
 
 from __future__ import annotations
 

@@ -27,11 +27,15 @@ ELSEWHERE = ("make ", "source ")
 
 
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """Return a folder like a reader's clone, with the README's bot in it."""
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder like a reader's clone, with the README's bot in it; quickstart is short."""
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "my_bot.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "shipped").mkdir()
+    short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 20")
+    (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
+    monkeypatch.setattr("arena.tournament.shipped.FOLDER", tmp_path / "shipped")
     return tmp_path
 
 

@@ -1,9 +1,10 @@
-"""`python -m bench` prints every figure; with --save it writes bench/RESULTS.md too."""
+"""`python -m bench [TABLE ...]` prints figures; with --save it writes bench/RESULTS.md too."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench import endurance, engine, lanes, peers, search, workers
@@ -33,25 +34,49 @@ def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
     yield f"\n{processor()}, load {load():.1f}"
 
 
-def lines() -> Iterator[str]:
-    """Yield the whole text."""
-    yield HEAD.format(machine=machine(), asked=BARE_ASKED)
-    yield from table("The engine", engine.rows())
-    yield from table("Bots that search", search.rows())
-    yield from table("A run, by workers", workers.rows())
-    yield from table("A bot in a process of its own", lanes.rows())
-    yield from table("A long run of uniform and greedy on two workers", endurance.rows())
-    yield from table("Peers, random play through Python", peers.rows())
+TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
+    "engine": ("The engine", engine.rows),
+    "search": ("Bots that search", search.rows),
+    "workers": ("A run, by workers", workers.rows),
+    "lanes": ("A bot in a process of its own", lanes.rows),
+    "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
+    "peers": ("Peers, random play through Python", peers.rows),
+}
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the tables of a text by their titles.
+
+    >>> sections("# Results\\n\\n## Peers\\n\\n| a |\\n")
+    {'Peers': '\\n## Peers\\n\\n| a |'}
+    """
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)[1:]
+    return {
+        title: f"\n## {title}\n\n{body.strip()}"
+        for title, body in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 def main() -> None:
-    """Print the text, and save it if asked to."""
-    text = []
-    for line in lines():
-        print(line, flush=True)
-        text.append(line)
+    """Print the named tables, or all, and save them beside the others if asked to."""
+    names = [word for word in sys.argv[1:] if word != "--save"]
+    if unknown := {*names} - {*TABLES}:
+        sys.exit(f"error: {', '.join(sorted(unknown))}: there are {', '.join(TABLES)}")
+    path = Path(__file__).with_name("RESULTS.md")
+    head = HEAD.format(machine=machine(), asked=BARE_ASKED)
+    print(head, flush=True)
+    measured = {}
+    for name in names or TABLES:
+        title, rows = TABLES[name]
+        text = []
+        for line in table(title, rows()):
+            print(line, flush=True)
+            text.append(line)
+        measured[title] = "\n".join(text)
     if "--save" in sys.argv[1:]:
-        Path(__file__).with_name("RESULTS.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+        kept = sections(path.read_text(encoding="utf-8")) | measured
+        tables = [kept[title] for title, _ in TABLES.values() if title in kept]
+        path.write_text("\n".join([head, *tables]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Protocol
 
 from arena.executors.log import RunLog
@@ -18,13 +18,15 @@ class Executor(Protocol):
     sha256. Nothing is shared in memory.
     """
 
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished.
 
         The caller lets the plan learn from each chunk before it asks for the next one. Every
         game comes back once, with the same bytes from every executor; a chunk whose machine
-        or process dies is played again. However it ends, also when the iterator is closed
-        early, no process and no file is left. Raises WorkerDied if workers die and no bot is
-        to blame.
+        or process dies is played again. However it ends, no process and no file is left; the
+        caller closes it, because an exception may keep it for long. Raises WorkerDied if
+        workers die and no bot is to blame.
         """
         ...

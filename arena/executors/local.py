@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -39,7 +39,9 @@ class LocalExecutor:
     def __str__(self) -> str:
         return f"{self.workers} worker{'s' if self.workers != 1 else ''}"
 
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
         start_server()
         with scratch_folder() as folder, keeper(folder) as kept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -118,14 +118,17 @@ class _Run:
         if self.interim and self.kept:
             store = self.store
             self.interim.begin(store.tallies(), store.pair_totals(), store.faults())
-        with show_progress(
-            self.tournament.games,
-            self.kept,
-            self._standings,
-            log.terminal,
-            shown=self.show_progress,
-        ) as update:
-            for played in executor.play(plan, self.tournament, log):
+        with (
+            show_progress(
+                self.tournament.games,
+                self.kept,
+                self._standings,
+                log.terminal,
+                shown=self.show_progress,
+            ) as update,
+            closing(executor.play(plan, self.tournament, log)) as games,
+        ):
+            for played in games:
                 if not self.played:  # pandas and scipy are imported while the workers play
                     self.importing.start()
                 self._keep(played, plan)

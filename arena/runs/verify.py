@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -260,8 +261,8 @@ def _play_pairs(
     """Return the results of these pairs, played in this order."""
     plan = Plan(pairs, Strikes(tournament.pairings, tournament.pairs, most=sys.maxsize), seats)
     results: dict[Place, GameResult] = {}
-    with run_log(None) as log:
-        for played in executor.play(plan, tournament, log):
+    with run_log(None) as log, closing(executor.play(plan, tournament, log)) as games:
+        for played in games:
             results |= _places((played.chunk.pairing, game) for game in played.results)
     return results
 

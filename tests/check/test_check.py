@@ -206,7 +206,8 @@ IN_THE_STUDY = {
     *("draws_from_numpy", "depends_on_the_system", "reads_frames", "reads_gc", "closes_stdout"),
     *("reads_opponent", "litters", "leaves_process", "tampers", "says_100_mb_of_errors"),
     *("kills_itself", "crashes", "sleeps", "swallows", "bends_in_child", "bends_in_grandchild"),
-    *("bends_in_thread", "forks_away", "depends_on_the_clock"),
+    *("bends_in_thread", "forks_away", "depends_on_the_clock", "peeks_in_memory", "mutates"),
+    *("depends_on_hashes", "tampers_with_the_end", "leaves_hidden_process"),
     *rogues.COMMANDS.keys()
     - {"says_other_moves_later", "says_rubbish", "says_not_ready", "says_exits", "says_nothing"},
 }

@@ -113,7 +113,7 @@ def test_closed_early_it_leaves_no_process_and_no_file(
     chunks = executor.play(plan_for(honest), honest, LOG)
     next(chunks)
     assert list(tmp_path.iterdir()) != []
-    chunks.close()  # type: ignore[attr-defined]
+    chunks.close()
     assert list(tmp_path.iterdir()) == []
     assert [p for p in psutil.process_iter() if works_in(p, str(tmp_path))] == []
 

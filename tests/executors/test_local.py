@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import multiprocessing.util
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.errors import WorkerDied
+from arena.errors import ArenaError, WorkerDied
 from arena.executors.local import LocalExecutor
-from arena.executors.log import RunLog
+from arena.executors.log import QUIET, RunLog
 from arena.executors.member import defer_interrupts
+from arena.results.store import Store
+from arena.runs.run import run
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -162,3 +165,21 @@ def test_a_signal_waits_until_a_worker_has_its_place(number: signal.Signals) -> 
         assert events == ["started", "signal"]
     finally:
         signal.signal(number, before)
+
+
+def test_a_run_that_fails_in_the_middle_leaves_no_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it while its exception is kept, as a notebook keeps the last one."""
+    multiprocessing.util.get_temp_dir()  # made now, outside the folder
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Store, "add", fail)
+    bots = [resolve("greedy"), resolve("uniform")]
+    with pytest.raises(ArenaError, match="no space") as kept:
+        run(Tournament("fails", 0, 4, bots, STANDARD), LocalExecutor(2), None, QUIET)
+    assert kept.tb is not None
+    assert [*tmp_path.glob("district-noir-*")] == []
+
+
+def fail(*_: object) -> None:
+    raise ArenaError("no space")

@@ -244,7 +244,15 @@ def play():
 """
 
 
-@pytest.mark.parametrize("how", ["script", "standard input", "-c", "thread", "thread of stdin"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "script",
+        "standard input",
+        "-c",
+        *[pytest.param(how, marks=pytest.mark.study) for how in ("thread", "thread of stdin")],
+    ],
+)
 def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: str) -> None:
     """From a script, from standard input, from -c, and from a thread of each."""
     program = f"{PROGRAM}\nplay()\n"

@@ -157,11 +157,22 @@ needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason
 
 
 LIKE_OTHERS = {*rogues.ILLEGAL, *rogues.RAISING} - {"answers_99", "raises_boom", "raises_shout"}
+ALIKE_IN_JAIL = {
+    *("no_bot", "not_python", "chooses_nothing", "raises_in_import", "exits_in_import"),
+    *("dies_in_import", "raises_in_construction", "late", "swallows", "crashes", "exits_at_once"),
+    *("hoards", "closes_descriptors", "closes_stdout", "prints", "reseeds", "mutates", "varies"),
+    *("fails_late_in_import", "breaks_log", "reads_frames", "reads_gc", "bends_in_child"),
+}
+"""Rogues for which the lane process is the jail without what holds them there."""
 
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: the study has those that differ little from others."""
-    is_like_others = (name in LIKE_OTHERS and lane != "inproc") or (name in SAID and lane == "jail")
+    is_like_others = (
+        (name in LIKE_OTHERS and lane != "inproc")
+        or (name in SAID and lane == "jail")
+        or (name in ALIKE_IN_JAIL and lane == "process" and not NO_JAIL)
+    )
     return [needs_jail][lane != "jail" :] + [pytest.mark.study] * is_like_others
 
 

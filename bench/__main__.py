@@ -13,8 +13,9 @@ from bench.timing import load, machine, processor
 
 HEAD = """# Results of the benchmarks
 
-What `make bench` printed, on {machine}. Peers are measured
-where the extra `bench` is installed; `make bench BENCH=--save` keeps the results here.
+What `make bench` printed, on two cores; the processor is below each table. Peers are measured
+where the extra `bench` is installed; `make bench BENCH=--save` keeps the results here, and
+`make bench BENCH="lanes --save"` those of one table.
 
 The machine is shared, so read the ratios. A ratio is to the rate of the bare loop
 (bench/bare.py), which took turns with what is measured; absolute figures are the best of
@@ -63,8 +64,8 @@ def main() -> None:
     if unknown := {*names} - {*TABLES}:
         sys.exit(f"error: {', '.join(sorted(unknown))}: there are {', '.join(TABLES)}")
     path = Path(__file__).with_name("RESULTS.md")
-    head = HEAD.format(machine=machine(), asked=BARE_ASKED)
-    print(head, flush=True)
+    head = HEAD.format(asked=BARE_ASKED)
+    print(head, machine(), sep="\n\n", flush=True)
     measured = {}
     for name in names or TABLES:
         title, rows = TABLES[name]

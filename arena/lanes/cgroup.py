@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ PREFIX = "district-noir-"
 """The names of the folders of runs begin so, those of control groups too."""
 
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
+_TRIES = 100  # in a second, to lock the group below which all runs have theirs
 _ALLOWANCE = 8 << 20  # bytes of the kernel for 33 processes: 4.5 MB were measured
 
 _numbers = itertools.count()
@@ -127,8 +129,12 @@ def remove_groups(name: str) -> None:
 
 
 def _open_run(run: Path) -> int | None:
-    """Return the lock of a new group for a run, None if there can be none."""
-    with suppress(OSError):
+    """Return the lock of a new group for a run, None if there can be none.
+
+    One run at a time: another one would take a group that is not locked yet for that of a
+    killed run, and kill the first bot in it.
+    """
+    with suppress(OSError), _locked(run.parent):
         for killed in run.parent.glob(f"{PREFIX}*"):
             with suppress(OSError):  # locked, or another user's
                 lock = lock_folder(killed)
@@ -140,3 +146,20 @@ def _open_run(run: Path) -> int | None:
         enable_limits(run)
         return lock
     return None
+
+
+@contextmanager
+def _locked(base: Path) -> Iterator[None]:
+    """Hold the lock of a group; raises OSError if somebody keeps it for a second."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            lock = lock_folder(base)
+            break
+        except BlockingIOError:
+            if not tries_left:
+                raise
+            time.sleep(1 / _TRIES)
+    try:
+        yield
+    finally:
+        os.close(lock)

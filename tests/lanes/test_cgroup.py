@@ -199,6 +199,26 @@ def test_groups_of_killed_runs_are_removed_and_no_others(kernel: Kernel) -> None
     os.close(lock)
 
 
+def test_a_run_that_begins_leaves_another_that_begins_its_group(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also between the making of the other's group and its lock."""
+    second, lock = f"{PREFIX}second", cgroup.lock_folder
+
+    def slow_lock(folder: Path) -> int:
+        if folder == kernel.root / RUN:
+            monkeypatch.setattr(cgroup, "lock_folder", lock)
+            with groups_of_run(second):
+                assert folder.exists()
+        return lock(folder)
+
+    monkeypatch.setattr(cgroup, "lock_folder", slow_lock)
+    with groups_of_run(RUN):
+        assert (kernel.root / RUN).exists()
+        with pytest.raises(BlockingIOError):
+            lock_folder(kernel.root / RUN)
+
+
 @pytest.mark.parametrize("base", [None, Path("/proc"), Path("/nowhere/at/all")])
 def test_without_groups_everything_else_works(
     base: Path | None, monkeypatch: pytest.MonkeyPatch

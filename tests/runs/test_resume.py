@@ -33,7 +33,7 @@ from tests.conftest import Arena, run_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
-CUP = "pairs: 400\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
+CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
 MINE = "from bots.city_hunter import bot\n"
 FILES = ("games", "standings", "head_to_head", "win_types", "faults")
 
@@ -132,7 +132,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     counts = re.search(r"([\d,]+) games in .* games/s(?:, ([\d,]+) kept)?", done.stdout)
     assert counts is not None
     played, before = (int((text or "0").replace(",", "")) for text in counts.groups())
-    assert (played, before) == (2400 - kept, kept)
+    assert (played, before) == (1200 - kept, kept)
     assert digests(cup) == digests(folder / "unbroken")
     until(lambda: left_over(folder) == [])
     assert list(folder.glob("district-noir-*")) == []  # the last run removes the others' folders

@@ -20,7 +20,7 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena.entries.source import load_bot  # noqa: E402
+from arena.entries.source import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import late_forfeit  # noqa: E402
 from arena.lanes.host import Host, Message, main  # noqa: E402
 from arena.lanes.output import Output  # noqa: E402
@@ -104,7 +104,7 @@ class Trial(Host):
             for side, luck in enumerate(message["seeds"])
         ]
         clock.start()
-        mine = self.bot(setups[seat], **deepcopy(self.params))
+        mine = checked_strategy(self.bot(setups[seat], **deepcopy(self.params)))
         clock.stop()
         self.look("as a game begins")
         theirs = self._opponent(message, setups[1 - seat])

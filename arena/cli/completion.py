@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 
@@ -94,10 +95,11 @@ def _paths(typed: str, is_wanted: _Wanted, start: str = "") -> Iterator[str]:
                     return
                 if path.name.startswith(".") or (not depth and not path.name.startswith(begun)):
                     continue
-                if is_wanted(path):
-                    yield prefix + path.name
-                elif path.is_dir() and not path.is_symlink():
-                    below.append((path, f"{prefix}{path.name}/"))
+                with suppress(OSError):  # it cannot be looked into
+                    if is_wanted(path):
+                        yield prefix + path.name
+                    elif path.is_dir() and not path.is_symlink():
+                        below.append((path, f"{prefix}{path.name}/"))
         folders = below
 
 

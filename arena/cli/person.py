@@ -72,7 +72,7 @@ def refuse_options(*names: str, why: str) -> None:
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name}: {why}")
+            raise InputError(f"--{name.removeprefix('as_')}: {why}")
 
 
 def play(

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.entries.source import load_bot
+from arena.entries.source import checked_strategy, load_bot
 from arena.entries.spec import write
 from arena.errors import InputError
 from engine import Setup, Strategy
@@ -56,7 +56,7 @@ class Entry:
     def create(self, setup: Setup) -> Strategy:
         """Return a new strategy for one game; raises whatever the bot raises."""
         params = deepcopy(self.params) if self.params else {}  # a bot may change a list
-        strategy: Strategy = self.load()(setup, **params)
+        strategy: Strategy = checked_strategy(self.load()(setup, **params))
         return strategy
 
     def describe(self) -> dict[str, Any]:

@@ -37,6 +37,13 @@ def load_bot(module: str, filename: str, source: bytes | None) -> Any:
     return loaded.bot
 
 
+def checked_strategy(strategy: Any) -> Any:
+    """Return what a bot returned for a game; raise TypeError if it forgot to return anything."""
+    if strategy is None:
+        raise TypeError("bot(setup) returned None, and not a strategy")
+    return strategy
+
+
 def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
     """Return the module of a source, registered by its name as an import would."""
     module = types.ModuleType(name)

@@ -23,7 +23,7 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
-from arena.entries.source import load_bot  # noqa: E402
+from arena.entries.source import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import MOST_OUTPUT, forfeit_from  # noqa: E402
 from arena.lanes.output import Output, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402
@@ -101,7 +101,7 @@ class Host:
         game = self.games[message["game"]] = Game(message)
         setup = Setup(Random(int(message["seed"], 16)), message["seat"], self.rules, game.clock)
         game.clock.start()
-        game.strategy = self.bot(setup, **deepcopy(self.params))
+        game.strategy = checked_strategy(self.bot(setup, **deepcopy(self.params)))
         self._keep_output(game)
         return {}
 

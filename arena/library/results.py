@@ -213,7 +213,7 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     ...     arena.open(f"{folder}/friday").played
     2
     """
-    path = Path(folder)
+    path = folder_path(folder, "folder")
     tournament, store = read_run(path)
     timings = path / TIMINGS
     return Results(tournament, store, _content(timings) if timings.exists() else None)
@@ -224,3 +224,10 @@ def _content(file: Path) -> bytes:
         return read_file(file, _MOST_TIMINGS)
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
+
+
+def folder_path(folder: object, name: str) -> Path:
+    """Return the path of an argument; raises InputError for what is no path."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"{name}: expected a path, got {type(folder).__name__}")
+    return Path(folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from arena.errors import InputError
@@ -14,7 +13,7 @@ from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
-from arena.library.results import Results, open_run
+from arena.library.results import Results, folder_path, open_run
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs import run as runs
@@ -90,7 +89,7 @@ def run(
     shown = NORMAL if progress else QUIET
     if out is None:
         return _play(tournament, executor, shown)
-    folder = RunFolder(Path(out))
+    folder = RunFolder(folder_path(out, "out"))
     if fresh:
         with folder.locked():
             folder.clear()

@@ -40,7 +40,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            if names and not names & {LOG, MANIFEST}:
+            if names and not names & {LOG, MANIFEST, store.NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
             for name in (*_RESULTS, LOG):
                 if (path / name).is_dir():

@@ -17,8 +17,13 @@ def read_run(path: Path) -> tuple[Tournament, Store]:
 
     Raises InputError where there is no run.
     """
-    if not (path / NAME).is_file():
-        raise InputError(f"{path}: {_why_no_run(path)}")
+    try:
+        if not (path / NAME).is_file():
+            raise InputError(f"{path}: {_why_no_run(path)}")
+        with (path / NAME).open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     store = Store(path / NAME, copied=True)
     try:
         return _tournament(path, store), store

@@ -72,7 +72,8 @@ class Store:
         """
         self.path = path
         exists = path is not None and path.exists() and path.stat().st_size > 0
-        with self._errors(InputError, f"; {_FRESH}" if exists else ""):
+        self._advice = "" if copied else f"; {_FRESH}"  # who only reads starts nothing over
+        with self._errors(InputError, self._advice if exists else ""):
             name = "" if path is None or copied else path
             # one thread may play, and another one read what was played
             self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
@@ -90,9 +91,9 @@ class Store:
         if self._one("PRAGMA application_id") != _APPLICATION:
             raise InputError(f"{self.path}: a database, but not one of a run")
         if self._one("PRAGMA user_version") != _VERSION:
-            raise InputError(f"{self.path}: from another version of the arena; {_FRESH}")
+            raise InputError(f"{self.path}: from another version of the arena{self._advice}")
         if damage := find_damage(self._database):
-            raise InputError(f"{self.path}: damaged: {damage}; {_FRESH}")
+            raise InputError(f"{self.path}: damaged: {damage}{self._advice}")
         self._begin()
 
     def _create(self) -> None:
@@ -112,7 +113,7 @@ class Store:
         query = "SELECT pairing, pair FROM games WHERE pairing >= ? OR pair >= ? LIMIT 1"
         for pairing, pair in self._rows(query, pairings, pairs):
             place = f"pair {pair} of pairing {pairing}"
-            raise InputError(f"{self.path}: damaged: a game of {place}; {_FRESH}")
+            raise InputError(f"{self.path}: damaged: a game of {place}{self._advice}")
 
     @property
     def manifest(self) -> str | None:

@@ -56,10 +56,14 @@ def _parse(tournament: Tournament, name: str) -> Choice:
     both, *place = name.rsplit("/", 2)
     if len(place) == 2 and all(part.isascii() and part.isdigit() for part in place):
         pair, seat = int(place[0][:10]), int(place[1][:2])
-        for pairing in tournament.pairings:
-            for bots in (pairing, pairing[::-1]):
-                if "/".join(bots) == both and seat in (0, 1):
-                    return choose(tournament, bots, pair, seat)
+        orders = (bots for two in tournament.pairings for bots in (two, two[::-1]))
+        named = [bots for bots in orders if "/".join(bots) == both and seat in (0, 1)]
+        if len(named) > 1:
+            raise InputError(
+                f"game {show(name)}: names several games; name both bots, with --pair and --seat"
+            )
+        if named:
+            return choose(tournament, named[0], pair, seat)
     raise InputError(
         f"game {show(name)}: no bot and no game of this run; a game is bot/opponent/pair/seat"
     )

@@ -31,6 +31,7 @@ from engine.notation import parse_actions
 from engine.state import Seat, State
 
 _UNREPEATABLE = ("timeout", "crash", "memory", BY_RULE)
+_UNFINISHED = "the run has not finished; start it again to go on"
 _HINT = "(do its moves depend on the games that its process played before?)"
 
 Place = tuple[int, int, int]
@@ -50,14 +51,17 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     `sample` games of each pairing are played again by the bots whose source is still the
     same. Raises Difference for the first thing that differs, InputError where there is no run.
     """
-    for name in (MANIFEST, NAME):
+    for name in (NAME, MANIFEST):
         if not (path / name).is_file():
-            raise InputError(f"{path}: no run: there is no {name}")
+            why = f"no run: there is no {name}" if name == NAME else _UNFINISHED
+            raise InputError(f"{path}: {why}")
     folder = RunFolder(path)
     with folder.locked():
         store = Store(folder.store)
         try:
             tournament = _tournament(store)
+            if _is_being_extended(path, tournament, store):
+                raise InputError(f"{path}: {_UNFINISHED}")
             yield f"games: {_check_games(tournament, store):,} replayed"
             yield f"files: {_check_files(tournament, store, path)} compared"
             yield from _check_bots(tournament, store, sample, executor)
@@ -73,6 +77,13 @@ def _tournament(store: Store) -> Tournament:
         return read_tournament(manifest)
     except InputError as error:
         raise InputError(f"{store.path}: {error}") from None
+
+
+def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool:
+    """Return whether a run was stopped that goes on from a smaller one, with that one's files."""
+    missing = sum(tally.games for tally in store.tallies()) < tournament.games
+    written = (path / MANIFEST).read_text(encoding="utf-8", errors="replace")
+    return missing and written != store.manifest
 
 
 def _check_games(tournament: Tournament, store: Store) -> int:

@@ -120,3 +120,21 @@ def test_a_real_bash_completes(folder: Path) -> None:
         check=True,
     )
     assert done.stdout.split() == ["configs/cup.yaml"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies beside it is offered; root, who may look everywhere, is refused by hand."""
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "mine.py").touch()
+    monkeypatch.chdir(tmp_path)
+    is_file = Path.is_file
+
+    def refuse(path: Path) -> bool:
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert "./mine.py" in offered("play", "./")

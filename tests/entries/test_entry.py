@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ import pytest
 from arena.entries.entry import check_labels
 from arena.entries.resolve import installed, resolve
 from arena.errors import InputError
+from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
 from arena.runs.probe import find_problems
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.play import setup
 
@@ -327,3 +331,15 @@ def test_the_installed_bots_are_listed_without_importing_them() -> None:
     names = [name for name, _ in installed()]
     assert names == sorted(names)
     assert {"uniform", "greedy", "city_hunter", "majority"} <= set(names)
+
+
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_a_bot_that_forgets_to_return_a_strategy_is_told_so(tmp_path: Path, lane: str) -> None:
+    """Its games are forfeits with a message that says what is missing."""
+    (tmp_path / "none.py").write_text("def bot(setup):\n    pass\n")
+    bot = resolve(str(tmp_path / "none.py"), lane=lane)
+    tournament = Tournament("none", 0, 1, [bot, resolve("uniform")], STANDARD)
+    with closing(Worker(tournament, tmp_path)) as worker:
+        (fault, _) = (game.fault for game in worker.play(Chunk(0, 0, 1)).results)
+    assert fault is not None
+    assert "bot(setup) returned None, and not a strategy" in fault.message

@@ -232,3 +232,13 @@ def test_what_is_not_a_run_is_an_error(tmp_path: Path, folder: Path) -> None:
     (path / "run.sqlite").write_bytes(b"")
     with pytest.raises(arena.InputError, match="copy: no run has begun"):
         arena.open(path)
+
+
+@pytest.mark.parametrize("folder", [3, None, b"results"])
+def test_what_is_no_path_is_refused(folder: Any) -> None:
+    """By its argument and its type, before anything is played."""
+    with pytest.raises(arena.InputError, match="folder: expected a path, got "):
+        arena.open(folder)
+    if folder is not None:
+        with pytest.raises(arena.InputError, match="out: expected a path, got "):
+            arena.run(["greedy", "uniform"], pairs=1, out=folder, progress=False)

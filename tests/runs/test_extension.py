@@ -304,3 +304,19 @@ def _read_all(descriptor: int) -> Iterator[bytes]:
         while data := os.read(descriptor, 1 << 16):
             yield data
     os.close(descriptor)
+
+
+def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_path: Path) -> None:
+    """Neither its first one nor its extension, which has the files of the smaller run."""
+    write_config(tmp_path, ["uniform", "greedy"])
+    arena("run", "cup.yaml")
+    with closing(sqlite3.connect(cup / "run.sqlite")) as database, database:
+        (manifest,) = database.execute("SELECT value FROM run").fetchone()
+        longer = manifest.replace('"pairs": 3', '"pairs": 4')
+        database.execute("UPDATE run SET value = ?", (longer,))
+    unfinished = "error: results/cup: the run has not finished; start it again to go on\n"
+    done = arena("verify", "results/cup")
+    assert (done.returncode, done.stderr) == (2, unfinished)
+    (cup / "manifest.json").unlink()
+    done = arena("verify", "results/cup")
+    assert (done.returncode, done.stderr) == (2, unfinished)

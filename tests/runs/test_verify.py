@@ -241,7 +241,7 @@ def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
         assert difference(out).startswith(f"{path.name}: line {line} ")
     path.unlink()
     if name == "manifest":
-        with pytest.raises(InputError, match=r"no run: there is no manifest\.json"):
+        with pytest.raises(InputError, match=r"the run has not finished"):
             list(verify(out, 0, HERE))
     else:
         assert difference(out).startswith(f"{path.name}: cannot be read: ")

@@ -303,7 +303,7 @@ def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_pat
         ("game greedy uniform --label one", "error: --label: give it twice"),
         ("game greedy uniform --lane a", "'--lane': 'a' is not one of"),
         ("game greedy greedy", "error: bots 1 and 2 have the same label"),
-        ("verify none", "error: none: no run: there is no manifest.json"),
+        ("verify none", "error: none: no run: there is no run.sqlite"),
         ("run cup.yaml --colour", "No such option"),
         ("run", "Missing argument 'CONFIG'"),
         ("play greedy", "error: bots: a tournament needs two, there is 1"),

@@ -51,6 +51,18 @@ def run_command(folder: Path, *words: str, **environment: str) -> Done:
     )
 
 
+def start_command(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start the real command in a folder, as the leader of a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "arena", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
 def run_here(folder: Path, *words: str, **environment: str) -> Done:
     """Run the command in this process, and return its output and status."""
     with (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -98,11 +97,6 @@ def warn(problems: Iterable[str]) -> None:
     """Print a line for each bot that does not load."""
     for problem in problems:
         click.echo(f"warning: {escape(problem)}; its games are forfeits", err=True)
-
-
-def count_cores() -> int:
-    """Return how many workers there are by default."""
-    return os.cpu_count() or 1
 
 
 def tolerate_any_terminal() -> None:

@@ -17,7 +17,6 @@ from arena.cli.options import (
     PATH,
     REPLACE,
     add_run_options,
-    count_cores,
     print_json,
     warn,
 )
@@ -166,7 +165,7 @@ def _play(
 ) -> None:
     """Play a tournament, and print what it came to."""
     from arena.executors import log
-    from arena.executors.local import LocalExecutor
+    from arena.executors.local import LocalExecutor, count_cores
     from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
     from arena.runs.run import Interrupted
@@ -222,8 +221,7 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
 
 def _clear(folder: RunFolder, *, quiet: bool) -> None:
     """Remove an earlier run, and say so."""
-    with folder.locked():
-        removed = folder.clear()
+    removed = folder.clear()
     if removed and not quiet:
         click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from arena.cli.completion import complete_bots, complete_runs
-from arena.cli.options import PATH, count_cores, json_option, print_json, tolerate_any_terminal
+from arena.cli.options import PATH, json_option, print_json, tolerate_any_terminal
 from arena.cli.whole import WORKERS, Whole
 from arena.errors import ArenaError, InputError, escape
 
@@ -90,7 +90,7 @@ def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
       arena play greedy uniform --pairs 10 --out results/check &&
         arena verify results/check
     """
-    from arena.executors.local import LocalExecutor
+    from arena.executors.local import LocalExecutor, count_cores
     from arena.runs.verify import verify as verify_run
 
     lines = []

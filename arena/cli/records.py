@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -77,14 +78,14 @@ def show(
         arena show results/show greedy uniform --pair 3 --seat 1
     """
     tolerate_any_terminal()
-    if target.is_dir():
+    if os.path.isdir(target):  # False also where it cannot be looked at
         if line is not None:
             raise InputError(f"--line: for a file of records, and {target} is a folder")
         _show_run(target, bots, pair, seat, names)
         return
     if bots or pair is not None or seat is not None:
         raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
-    if not target.exists() and str(target) != "-":
+    if not os.path.exists(target) and str(target) != "-":
         raise InputError(f"{target}: no such file, and no such run")
     _show_record(target, line or 1, names)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import time
@@ -28,6 +29,11 @@ _LONG = 0.5  # seconds without a sign of life, after which a worker's processes 
 _UNKNOWN = 255  # multiprocessing's exit code for a worker whose fork server was killed
 _FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, _UNKNOWN)  # exit codes
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
+
+
+def count_cores() -> int:
+    """Return how many workers there are by default."""
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

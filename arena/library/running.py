@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor
+from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
@@ -74,25 +74,18 @@ def run(
     >>> results.played, list(results.standings["bot"])
     (4, ['greedy', 'uniform'])
     """
-    given: dict[str, Any] = {
-        "pairs": pairs,
-        "seed": seed,
-        "name": name,
-        "workers": workers,
-        "rules": rules,
-    }
-    given |= {"lane": lane, "limits": limits, "max_faults": max_faults}
+    given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
+    given |= {"rules": rules, "lane": lane, "limits": limits, "max_faults": max_faults}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)
-    executor = LocalExecutor(wanted or os.cpu_count() or 1)
+    executor = LocalExecutor(wanted or count_cores())
     shown = NORMAL if progress else QUIET
     if out is None:
         return _play(tournament, executor, shown)
     folder = RunFolder(folder_path(out, "out"))
     if fresh:
-        with folder.locked():
-            folder.clear()
+        folder.clear()
     return _play_into(folder, tournament, executor, shown, replace=replace)
 
 

@@ -84,13 +84,15 @@ class RunFolder:
     def clear(self) -> list[str]:
         """Remove an earlier run's files except its log, and return their names.
 
-        Raises InputError where another program's database is in the place of the store.
+        Raises InputError if another run is writing here, and where another program's database
+        is in the place of the store.
         """
-        if self.store.exists() and store.is_foreign(self.store):
-            raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
-        names = [name for name in _RESULTS if (self.path / name).exists()]
-        for name in names:
-            (self.path / name).unlink()
+        with self.locked():
+            if self.store.exists() and store.is_foreign(self.store):
+                raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
+            names = [name for name in _RESULTS if (self.path / name).exists()]
+            for name in names:
+                (self.path / name).unlink()
         return names
 
     def check(self, manifest: dict[str, Any], stored: str | None) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from arena.cli import cli
 from tests import ROOT
-from tests.conftest import Arena, run_command
+from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
@@ -373,14 +373,7 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) 
     body = f"    def choose(self, view, /):\n        {asked}\n        while True: pass"
     write(tmp_path, "loops", body)
     words = ["play", "uniform", "loops.py", "--workers", "2", "--out", "out"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *words],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start_command(tmp_path, *words)
     until((tmp_path / event).exists)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 from arena.cli.report import describe_interruption
 from arena.runs.run import Interrupted
-from tests.conftest import Arena
+from tests.conftest import Arena, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
@@ -177,14 +176,7 @@ def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> N
     body = f"    def choose(self, view, /):\n        {started}\n        while True: pass"
     write(tmp_path, "waits", body)
     words = ["play", "uniform", "greedy", "waits.py", "--pairs", "2", "--out", "my out", "--fresh"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena", *words],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start_command(tmp_path, *words)
     log = tmp_path / "my out" / "run.log"
     until((tmp_path / "started").exists)
     os.killpg(process.pid, signal.SIGINT)

@@ -233,3 +233,10 @@ def test_a_name_of_several_games_is_refused(arena: Arena, tmp_path: Path) -> Non
     assert done.returncode == 2
     assert "names several games" in done.stderr
     assert arena("show", "results/cup", "a/b", "c", "--pair", "0", "--seat", "0").returncode == 0
+
+
+def test_a_path_that_cannot_be_looked_at_is_bad_input(arena: Arena) -> None:
+    """Such as a name that no file system has."""
+    done = arena("show", "x" * 300)
+    assert done.returncode == 2
+    assert "no such file, and no such run" in done.stderr

@@ -8,7 +8,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -29,7 +28,7 @@ from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.conftest import Arena, run_command
+from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
@@ -63,13 +62,7 @@ def games_in(folder: Path) -> list[tuple[object, ...]]:
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "arena", "run", "cup.yaml", *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return start_command(folder, "run", "cup.yaml", *words)
 
 
 def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:

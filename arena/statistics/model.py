@@ -102,7 +102,7 @@ class Model:
         return np.asarray(strengths - means @ strengths)
 
     def _sum(self, bots: Numbers, values: Floats) -> Floats:
-        """Return the sum of the values of each bot; without values it would be of integers."""
+        """Return the sum of the values of each bot."""
         return np.bincount(bots, values, self.bots).astype(float)
 
     def _means(self) -> Floats:

@@ -27,6 +27,9 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.files import Files
+    from arena.results.findings import Findings
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -36,6 +39,7 @@ class Outcome:
     """
 
     standings: pd.DataFrame
+    findings: Findings
     played: int
     kept: int
     out: list[str]
@@ -82,7 +86,7 @@ def run(
         try:
             under_way = _Run(tournament, store, show_progress=shown < QUIET)
             under_way.play(executor, log)
-            standings = under_way.write(folder)
+            files = under_way.write(folder)
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
@@ -93,7 +97,8 @@ def run(
         played, kept = under_way.played, under_way.kept
         logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
     out = [*under_way.strikes.out]
-    return Outcome(standings, played, kept, out, seconds, under_way.timings)
+    what = files.standings, files.findings
+    return Outcome(*what, played, kept, out, seconds, under_way.timings)
 
 
 class _Run:
@@ -184,8 +189,8 @@ class _Run:
                     self.tournament.max_faults,
                 )
 
-    def write(self, folder: RunFolder | None) -> pd.DataFrame:
-        """Return the standings, and write all files except the store and the log."""
+    def write(self, folder: RunFolder | None) -> Files:
+        """Return the files of the run, and write them all except the store and the log."""
         from arena.results.files import make_files, timings_writer
 
         files = make_files(self.tournament, self.store)
@@ -194,7 +199,7 @@ class _Run:
             if self.played:
                 writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
             folder.write(writers)
-        return files.standings
+        return files
 
 
 def _import_files() -> None:

@@ -11,7 +11,7 @@ from arena.statistics.model import Floats
 
 POPULATION = 50
 INTENSITY = 10.0
-"""Of selection: one mutant that scores 0.55 takes over in 40 of 100 trials, its opponent in none."""
+"""Of selection: a mutant that scores 0.55 takes over in 40 of 100 trials."""
 
 
 def alpha_rank(

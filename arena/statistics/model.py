@@ -112,7 +112,7 @@ class Model:
 
     def _scale(self, hessian: Floats) -> float:
         """Return a number of the size of the Hessian's."""
-        return float(np.trace(hessian)) / self.bots or 1.0
+        return float(np.trace(hessian)) / max(1, self.bots) or 1.0
 
 
 def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:

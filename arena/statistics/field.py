@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import pandas as pd
 from scipy.special import ndtr
 
-from arena.statistics.ratings import Anchor, Fit, PairScores, Rating
+from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals
+from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
 
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    `anchor` is a label with its Elo; that of a bot that is not rated is not used.
+    An anchor that is not rated is not used.
     """
 
     def __init__(
@@ -24,7 +25,7 @@ class Field:
         totals: Iterable[PairTotals],
         labels: Sequence[str],
         unrated: Collection[str] = (),
-        anchor: tuple[str, float] | None = None,
+        anchor: Anchor | None = None,
     ) -> None:
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
@@ -36,8 +37,8 @@ class Field:
         ]
         self.fit = Fit(len(self.labels), self.scores)
         self.anchor = None
-        if anchor and anchor[0] in self.numbers:
-            self.anchor = Anchor(self.numbers[anchor[0]], anchor[1])
+        if anchor and anchor.bot in self.numbers:
+            self.anchor = self.numbers[anchor.bot], anchor.elo
 
     @property
     def groups(self) -> list[list[str]]:

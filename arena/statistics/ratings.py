@@ -35,13 +35,6 @@ class Rating(NamedTuple):
     high: float
 
 
-class Anchor(NamedTuple):
-    """A bot, by its number, that has this Elo whatever the games say."""
-
-    bot: int
-    elo: float
-
-
 class Fit:
     """The likeliest strengths of some bots, in log odds, and their covariance.
 
@@ -70,25 +63,29 @@ class Fit:
         errors = np.sqrt(np.clip(squares, 0, None))
         return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
-    def ratings(self, anchor: Anchor | None = None) -> list[Rating]:
+    def ratings(self, anchor: tuple[int, float] | None = None) -> list[Rating]:
         """Return the rating of every bot; each group has the mean 1500, or that of the anchor.
 
+        The anchor is a bot's number and its Elo.
         The interval of a rating is that of its difference to the mean of the group. In the
         anchor's group it is that of the difference to the anchor, which itself has no error.
         """
         elo = MEAN + ELO * self.strengths
         errors = np.sqrt(np.clip(np.diag(self.covariance), 0, None))
         if anchor:
-            own = self.groups == self.groups[anchor.bot]
-            gaps = self.strengths - self.strengths[anchor.bot]
-            elo = np.where(own, anchor.elo + ELO * gaps, elo)
-            errors = np.where(own, self.gap_errors[anchor.bot], errors)
+            bot, its_elo = anchor
+            own = self.groups == self.groups[bot]
+            gaps = self.strengths - self.strengths[bot]
+            elo = np.where(own, its_elo + ELO * gaps, elo)
+            errors = np.where(own, self.gap_errors[bot], errors)
         half = Z95 * ELO * errors
         columns = (elo.tolist(), (elo - half).tolist(), (elo + half).tolist())
         return list(map(Rating._make, zip(*columns, strict=True)))
 
 
-def fit(bots: int, scores: Sequence[PairScores], anchor: Anchor | None = None) -> list[Rating]:
+def fit(
+    bots: int, scores: Sequence[PairScores], anchor: tuple[int, float] | None = None
+) -> list[Rating]:
     """Return the rating of every bot, on a scale of mean 1500 or with an anchor.
 
     Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.

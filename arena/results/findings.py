@@ -31,8 +31,9 @@ class Misfit:
 class Findings:
     """What is to be said of a run's ratings.
 
-    `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups` are the labels of rated bots that met, directly or through others, by
-    group; `misfits` are of `tested` pairings; `cycle` has bots of which each beats the next.
+    `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
+    are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
+    `tested` pairings; `cycle` has bots of which each beats the next.
     """
 
     anchor: Anchor | None

@@ -124,9 +124,9 @@ def read_tournament(text: str) -> Tournament:
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Return why a run cannot go on as another one, as `differences` does.
 
-    It can have other bots, another panel, more or fewer pairs and rounds, and stop at another
-    time or have another anchor, because these change no game of the bots that stay. A patch release of Python changes
-    none, either.
+    It can have other bots, another panel, more or fewer pairs and rounds, stop at another
+    time and have another anchor, because these change no game of the bots that stay. A patch
+    release of Python changes none, either.
     """
     return differences(_fixed(stored), _fixed(wanted))
 

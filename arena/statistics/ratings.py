@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from arena.statistics.model import Floats, Model, Numbers, share_credit
+from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
 from arena.statistics.model import PairScores as PairScores
 
 MEAN = 1500.0
@@ -125,7 +125,8 @@ def score_interval(pairs: int, total: float, squares: float) -> tuple[float, flo
     """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
 
     Wilson's interval with the number of games that would give the variance seen between
-    pairs; one pair of full variance is added, so that few pairs cannot look certain.
+    pairs; one pair of full variance is added, so that few pairs cannot look certain, and the
+    variance is at least that which pairs of the mean must have.
     Sources: Wilson 1927; Kish 1965 for the design effect.
 
     >>> low, high = score_interval(100, 100.0, 150.0)
@@ -136,7 +137,8 @@ def score_interval(pairs: int, total: float, squares: float) -> tuple[float, flo
     prior = (total / 2 + 0.5) / (pairs + 1)
     full = prior * (1 - prior)
     between = squares / 4 - pairs * mean**2
-    effect = (max(0.0, between) + full) / (pairs * full)
+    least = pairs * float(least_variance(np.array([prior]))[0])
+    effect = max(between + full, least) / (pairs * full)
     games = pairs / effect
     centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
     half = Z95 * math.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "workers", "fresh", "strict"),
+    *("pairs", "against", "replace", "anchor", "workers", "fresh", "strict"),
     *("as_json", "verbose", "quiet"),
 )
 
@@ -58,6 +58,7 @@ _NOT_FOR_A_PERSON = (
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
+    anchor="the config's, or none: the mean is 1500",
     quiet="Show only errors.",
 )
 def run(
@@ -68,6 +69,7 @@ def run(
     seed: int | None,
     lane: str | None,
     out: Path | None,
+    anchor: str | None,
     **how: Any,
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
@@ -89,7 +91,9 @@ def run(
     settings = read(find_config(config))
     how["workers"] = how["workers"] or settings.workers
     try:
-        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(
+            settings, more, against, seed=seed, pairs=pairs, lane=lane, anchor=anchor
+        )
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
@@ -112,6 +116,7 @@ def run(
     workers="all cores",
     lane="as fits the bot",
     out="none, nothing is written",
+    anchor="none: the mean is 1500",
     quiet="Show only errors, and the table if no file has it.",
 )
 def play(
@@ -123,6 +128,7 @@ def play(
     seed: int | None,
     lane: str | None,
     out: Path | None,
+    anchor: str | None,
     **how: Any,
 ) -> None:
     """Play bots against each other without a config.
@@ -136,6 +142,7 @@ def play(
     """
     from arena.entries.resolve import resolve
     from arena.runs.prepare import prepare
+    from arena.tournament.anchor import read_anchor
     from arena.tournament.tournament import Tournament
     from engine import STANDARD
 
@@ -146,7 +153,9 @@ def play(
         return
     person.refuse_options("games", "names", why="only for a game with a person: arena human BOT")
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
+    fixed = read_anchor(anchor or "", [entry.label for entry in entries])
+    panel = len(against)
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
     _play(tournament, prepare(tournament), out, **how)
 
 

@@ -54,6 +54,7 @@ def run(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    anchor: str | Mapping[str, float] | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
@@ -76,6 +77,7 @@ def run(
     """
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
     given |= {"rules": rules, "lane": lane, "limits": limits, "max_faults": max_faults}
+    given |= {"anchor": anchor}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)

@@ -21,7 +21,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 MEAN = 1500.0
 Z95 = 1.959963984540054
-_ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+ELO = 400 / math.log(10)  # Elo points in one unit of log odds
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
 
 
@@ -44,6 +44,18 @@ class Rating(NamedTuple):
     elo: float
     low: float
     high: float
+
+
+class Estimate(NamedTuple):
+    """The fit in log odds: strengths of mean 0, and the covariance of their errors.
+
+    `covariance` is the sandwich, a pair of games being a cluster; `single` is what it would be
+    if the two games of a pair were independent.
+    """
+
+    strengths: Floats
+    covariance: Floats
+    single: Floats
 
 
 class _Model:
@@ -71,11 +83,6 @@ class _Model:
         share = expit(self.contrast @ strengths)
         return self._weighted(2 * self.pairs * share * (1 - share))
 
-    def covariance(self, strengths: Floats) -> Floats:
-        """Return the sandwich covariance, a pair of games being a cluster."""
-        inverse = np.linalg.pinv(self.hessian(strengths))
-        return np.asarray(inverse @ self.spread(strengths) @ inverse)
-
     def spread(self, strengths: Floats) -> Floats:
         """Return the covariance of the gradient, from the squares of pairs."""
         share = expit(self.contrast @ strengths)
@@ -94,6 +101,20 @@ def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
     >>> [round(rating.elo) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
     [1595, 1405]
     """
+    strengths, covariance, _ = estimate(bots, scores)
+    errors = Z95 * np.sqrt(np.clip(np.diag(covariance), 0, None))
+    return [
+        Rating(MEAN + ELO * s, MEAN + ELO * (s - e), MEAN + ELO * (s + e))
+        for s, e in zip(strengths.tolist(), errors.tolist(), strict=True)
+    ]
+
+
+def estimate(bots: int, scores: Sequence[PairScores]) -> Estimate:
+    """Return the strengths of the bots, and how sure they are.
+
+    >>> estimate(2, [PairScores(0, 1, 999, 1499.0, 2500.0)]).strengths.round(2).tolist()
+    [0.55, -0.55]
+    """
     model = _Model(bots, scores)
     best = minimize(
         model.loss,
@@ -104,11 +125,9 @@ def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
         options={"gtol": 1e-9},
     )
     strengths = best.x - best.x.mean()
-    errors = Z95 * np.sqrt(np.clip(np.diag(model.covariance(strengths)), 0, None))
-    return [
-        Rating(MEAN + _ELO * s, MEAN + _ELO * (s - e), MEAN + _ELO * (s + e))
-        for s, e in zip(strengths.tolist(), errors.tolist(), strict=True)
-    ]
+    single = np.linalg.pinv(model.hessian(strengths))
+    covariance = single @ model.spread(strengths) @ single
+    return Estimate(strengths, np.asarray(covariance), np.asarray(single))
 
 
 def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
@@ -120,7 +139,7 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
     1596
     """
     model = _Model(len(anchors) + 1, scores)
-    strengths = (np.array([*anchors, MEAN]) - MEAN) / _ELO
+    strengths = (np.array([*anchors, MEAN]) - MEAN) / ELO
 
     def at(strength: float) -> Floats:
         strengths[-1] = strength
@@ -132,7 +151,7 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
     best = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
     bend = float(model.hessian(at(best))[-1, -1])
     error = Z95 * math.sqrt(max(0.0, float(model.spread(strengths)[-1, -1]))) / bend
-    return Rating(*(MEAN + _ELO * (best + side * error) for side in (0, -1, 1)))
+    return Rating(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
 
 
 def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:

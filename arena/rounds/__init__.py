@@ -1,4 +1,1 @@
-"""Who decides, between two rounds of a run, which pairs are played next. Pure functions of counts.
-
-No files and no processes live here.
-"""
+"""Which pairs a run plays next: decided at barriers, from the games in its store and no others."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.errors import escape
+
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome
     from arena.tournament.tournament import Tournament
@@ -32,6 +34,10 @@ def print_report(
         click.echo(line)
     if quiet:
         return
+    for line in outcome.findings.lines():
+        click.echo(line)
+    for warning in outcome.findings.warnings():
+        click.echo(f"warning: {escape(warning)}", err=True)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
@@ -65,7 +71,8 @@ def to_document(
         "standings": plain_rows(outcome.standings),
         "forfeits": int(outcome.standings["forfeits"].sum()),
         "out": outcome.out,
-        "warnings": [*problems],
+        **outcome.findings.document(),
+        "warnings": [*problems, *outcome.findings.warnings()],
     }
 
 

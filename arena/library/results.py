@@ -22,7 +22,7 @@ from arena.results.store import Store
 from arena.results.summary import format_standings
 from arena.rounds.course import Course, follow
 from arena.runs.game import Game
-from arena.statistics.rows import PairTotals, Tally
+from arena.statistics.rows import Counts, PairTotals, SeatTotals, Tally
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.results.files import Tables
+    from arena.statistics.seats import SeatAdvantage
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 _MOST_TIMINGS = 1 << 20  # bytes: a thousand bots have 150 KB
-_NO_GAME = [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)]
+_NO_GAME = Counts(
+    [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)], [], SeatTotals(0, 0.0, 0.0)
+)
 
 
 class Results:
@@ -65,7 +68,7 @@ class Results:
         self._tournament = tournament
         self._store = store
         self._timings = timings
-        self._tallies = store.tallies()
+        self._counts = store.count()
 
     @property
     def name(self) -> str:
@@ -75,7 +78,7 @@ class Results:
     @property
     def played(self) -> int:
         """How many games are finished; a game that was forfeited by rule is one of them."""
-        return sum(tally.games for tally in self._tallies)
+        return sum(tally.games for tally in self._counts.tallies)
 
     @property
     def total(self) -> int:
@@ -99,6 +102,32 @@ class Results:
     def win_types(self) -> pd.DataFrame:
         """One row for each bot and seat (win_types.csv)."""
         return self._tables.win_types
+
+    @property
+    def superiority(self) -> pd.DataFrame:
+        """How likely each bot (row) is stronger than each other one (superiority.csv).
+
+        >>> import arena
+        >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
+        >>> results.superiority.loc["greedy", "uniform"]
+        1.0
+        """
+        return self._tables.superiority
+
+    @property
+    def rankings(self) -> pd.DataFrame:
+        """Rankings that allow for cycles, where there are any (rankings.csv)."""
+        return self._tables.rankings
+
+    @property
+    def seat_advantage(self) -> SeatAdvantage | None:
+        """The share of seat 0 and its worth in Elo; None where no pair was played to its end."""
+        return self._tables.findings.seat
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why ratings are not what they seem; most runs have none."""
+        return self._tables.findings.warnings()
 
     @cached_property
     def games(self) -> pd.DataFrame:
@@ -143,16 +172,14 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.results.files import Tables, make_tables
+        from arena.results.files import make_tables
 
         pairings = self._tournament.pairings
-        if not self._tallies:  # the columns of tables that have rows
-            full = make_tables(pairings, pairings[0], *_NO_GAME)
-            return Tables(*(table.iloc[:0] for table in vars(full).values()))
-        met = {label for tally in self._tallies for label in pairings[tally.pairing]}
+        if not self._counts.tallies:  # the columns of tables that have rows
+            return make_tables(pairings, pairings[0], _NO_GAME).without_rows()
+        met = {label for tally in self._counts.tallies for label in pairings[tally.pairing]}
         labels = [label for label in self._tournament.labels if label in met]
-        totals, faults = self._store.pair_totals(), self._store.faults()
-        made = make_tables(pairings, labels, self._tallies, totals, faults)
+        made = make_tables(pairings, labels, self._counts)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
-from arena.results.folder import MANIFEST, TABLES, Writer
+from arena.results.findings import Findings, Misfit
+from arena.results.folder import MANIFEST, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
-from arena.statistics.rows import Faults, PairTotals, Tally
+from arena.statistics.cycles import describe_cycle, make_rankings
+from arena.statistics.field import Field, make_superiority
+from arena.statistics.residuals import find_misfits, make_residuals
+from arena.statistics.rows import Counts
+from arena.statistics.seats import seat_advantage
 from arena.statistics.unrated import find_unrated
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
@@ -27,50 +32,89 @@ class Tables:
     standings: pd.DataFrame
     head_to_head: pd.DataFrame
     win_types: pd.DataFrame
+    superiority: pd.DataFrame
+    rankings: pd.DataFrame
+    findings: Findings
+
+    def without_rows(self) -> Tables:
+        """Return the tables of a run that has not begun."""
+        empty = {
+            name: table.iloc[:0]
+            for name, table in vars(self).items()
+            if isinstance(table, pd.DataFrame)
+        }
+        nothing = Findings(None, True, None, [], 0, [], [])
+        return replace(self, findings=nothing, **empty)
 
 
 @dataclass(frozen=True)
 class Files:
-    """The standings, and a writer for each file of a run, by its name."""
+    """The standings, what is to be said of them, and a writer for each file, by its name."""
 
     standings: pd.DataFrame
+    findings: Findings
     writers: Mapping[str, Writer]
 
 
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    counted = store.tallies(), store.pair_totals(), store.faults()
-    made = make_tables(pairings, tournament.labels, *counted)
+    made = make_tables(pairings, tournament.labels, store.count())
     command = replay_commands(tournament)
-    writers: list[Writer] = [
-        lambda file: rows.write_games(file, store.named_games(pairings)),
-        _csv(made.standings),
-        _csv(made.head_to_head),
-        _csv(made.win_types),
-        lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
-    ]
+    writers: dict[str, Writer] = {
+        "games.csv": lambda file: rows.write_games(file, store.named_games(pairings)),
+        "standings.csv": _csv(made.standings),
+        "head_to_head.csv": _csv(made.head_to_head),
+        "win_types.csv": _csv(made.win_types),
+        "superiority.csv": _csv(made.superiority, index=True),
+        "rankings.csv": _csv(made.rankings),
+        "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
+    }
     manifest = manifest_text(tournament.manifest())
     by_name = {MANIFEST: lambda file: file.write(manifest)}
-    return Files(made.standings, by_name | dict(zip(TABLES, writers, strict=True)))
+    return Files(made.standings, made.findings, by_name | writers)
 
 
 def make_tables(
     pairings: Sequence[Pairing],
     labels: Sequence[str],
-    tallies: Sequence[Tally],
-    totals: Sequence[PairTotals],
-    faults: Sequence[Faults] = (),
+    counts: Counts,
+    anchor: tuple[str, float] | None = None,
 ) -> Tables:
     """Return the tables of the games that are counted, in which each of these bots has played."""
-    games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in totals}
-    unrated = find_unrated(pairings, games, faults)
-    sides = tables.make_sides(pairings, tallies)
-    scores = tables.make_pair_scores(pairings, totals)
+    games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
+    unrated = find_unrated(pairings, games, counts.faults)
+    sides = tables.make_sides(pairings, counts.tallies)
+    scores = tables.make_pair_scores(pairings, counts.pairs)
+    field = Field(pairings, counts.pairs, labels, unrated, anchor)
+    standings = tables.make_standings(sides, field, labels)
+    residuals = make_residuals(field)
     return Tables(
-        tables.make_standings(sides, scores, labels, unrated),
-        tables.make_head_to_head(sides, scores),
+        standings,
+        tables.make_head_to_head(sides, scores, residuals),
         tables.make_win_types(sides),
+        make_superiority(field, [*standings["bot"]]),
+        make_rankings(field, [*standings["bot"]]),
+        _find(field, residuals, counts, anchor),
+    )
+
+
+def _find(
+    field: Field, residuals: pd.DataFrame, counts: Counts, anchor: tuple[str, float] | None
+) -> Findings:
+    """Return what is to be said beside the tables."""
+    misfits = find_misfits(residuals, field.labels)
+    return Findings(
+        anchor,
+        field.anchor is not None,
+        seat_advantage(*counts.seats),
+        field.groups,
+        int(residuals["residual_q"].count()) // 2,
+        [
+            Misfit(bot, opponent, expected + residual, expected)
+            for bot, opponent, expected, residual in misfits.to_numpy()[:, :4].tolist()
+        ],
+        describe_cycle(field),
     )
 
 
@@ -79,5 +123,5 @@ def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writ
     return _csv(tables.make_timings(timings, labels))
 
 
-def _csv(table: pd.DataFrame) -> Writer:
-    return lambda file: table.to_csv(file, index=False, lineterminator="\n")
+def _csv(table: pd.DataFrame, *, index: bool = False) -> Writer:
+    return lambda file: table.to_csv(file, index=index, lineterminator="\n")

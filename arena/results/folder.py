@@ -16,7 +16,10 @@ from arena.results.manifest import obstacles, read_manifest
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
-TABLES = ("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv", "faults.csv")
+TABLES = (
+    *("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"),
+    *("superiority.csv", "rankings.csv", "faults.csv"),
+)
 TIMINGS = "timings.csv"
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)

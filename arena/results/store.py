@@ -15,7 +15,7 @@ from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
 from arena.results.snapshot import copy
-from arena.statistics.rows import Faults, PairTotals, Tally
+from arena.statistics.rows import Counts, Faults, PairTotals, SeatTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
@@ -46,6 +46,12 @@ SELECT pairing, count(*), sum(score), sum(score * score) FROM (
     SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
     FROM games GROUP BY pairing, pair
 ) GROUP BY pairing
+"""
+_SEAT_SCORES = """
+SELECT count(*), total(score), total(score * score) FROM (
+    SELECT sum(CASE WHEN winner IS NULL THEN 0.5 WHEN winner = seat THEN 1.0 ELSE 0.0 END) AS score
+    FROM games GROUP BY pairing, pair HAVING max(fault) = '' AND count(*) = 2
+)
 """
 _PAIR_COUNTS = """
 SELECT CAST(2 * score AS INTEGER), count(*) FROM (
@@ -276,6 +282,11 @@ class Store:
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
         return self._rows(_NAMED_GAMES)
+
+    def count(self) -> Counts:
+        """Return all that the games of the run are counted into."""
+        seats = SeatTotals._make(next(self._rows(_SEAT_SCORES)))
+        return Counts(self.tallies(), self.pair_totals(), self.faults(), seats)
 
     def tallies(self) -> list[Tally]:
         """Return how the games of each pairing ended, by seat."""

@@ -1,41 +1,30 @@
 """Ratings: Elo by a Bradley-Terry fit, and intervals from pairs of games.
 
 The pair (one deal played twice, seats swapped) is the statistical unit: its two games are
-not independent. Every pairing that was played is credited with one pair more, half of it won
-and half of it lost, in the fit and in its error alike, so that an undefeated bot has a finite
-rating, and a few pairs, however even, cannot look certain.
+not independent. Every bot is credited with half a pair more, spread evenly over its opponents,
+and half of it won and half of it lost, in the fit and in its error alike, so that an
+undefeated bot has a finite rating, and a few pairs, however even, cannot look certain.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import brentq, minimize
-from scipy.special import expit
+from scipy.optimize import brentq
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from arena.statistics.model import Floats, Model, Numbers, share_credit
+from arena.statistics.model import PairScores as PairScores
 
 MEAN = 1500.0
 Z95 = 1.959963984540054
-ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+ELO = 400 / math.log(10)
+"""Elo points in one unit of log odds."""
+
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
-
-
-class PairScores(NamedTuple):
-    """How one pairing went, in pairs: the first bot's score in a pair is 0, 1/2, 1, 3/2 or 2.
-
-    `total` and `squares` are the sums of the scores and of their squares over `pairs` pairs.
-    """
-
-    bot: int
-    opponent: int
-    pairs: int
-    total: float
-    squares: float
 
 
 class Rating(NamedTuple):
@@ -46,99 +35,80 @@ class Rating(NamedTuple):
     high: float
 
 
-class Estimate(NamedTuple):
-    """The fit in log odds: strengths of mean 0, and the covariance of their errors.
+class Anchor(NamedTuple):
+    """A bot, by its number, that has this Elo whatever the games say."""
 
-    `covariance` is the sandwich, a pair of games being a cluster; `single` is what it would be
-    if the two games of a pair were independent.
+    bot: int
+    elo: float
+
+
+class Fit:
+    """The likeliest strengths of some bots, in log odds, and their covariance.
+
+    Bots that no chain of games connects are in different groups, each of mean 0.
     """
 
-    strengths: Floats
-    covariance: Floats
-    single: Floats
-
-
-class _Model:
-    """The Bradley-Terry model of the pairs: bots have strengths, in log odds."""
-
     def __init__(self, bots: int, scores: Sequence[PairScores]) -> None:
-        rows = np.arange(len(scores))
-        self.contrast = np.zeros((len(scores), bots))
-        self.contrast[rows, [score.bot for score in scores]] = 1.0
-        self.contrast[rows, [score.opponent for score in scores]] = -1.0
-        # half a pair won 2 : 0 and half a pair lost 0 : 2 for each pairing
-        self.pairs = np.array([score.pairs + 1.0 for score in scores])
-        self.total = np.array([score.total + 1.0 for score in scores])
-        self.squares = np.array([score.squares + 2.0 for score in scores])
+        self.model = Model(bots, scores, share_credit(bots, scores))
+        self.strengths: Floats = self.model.fit()
 
-    def loss(self, strengths: Floats) -> float:
-        gap = self.contrast @ strengths
-        return float(np.sum(2 * self.pairs * np.logaddexp(0, gap) - self.total * gap))
+    @property
+    def groups(self) -> Numbers:
+        """The number of each bot's group."""
+        return self.model.groups
 
-    def gradient(self, strengths: Floats) -> Floats:
-        share = expit(self.contrast @ strengths)
-        return np.asarray(self.contrast.T @ (2 * self.pairs * share - self.total))
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariance of the strengths, about the mean of each group."""
+        return self.model.covariance(self.strengths)
 
-    def hessian(self, strengths: Floats) -> Floats:
-        share = expit(self.contrast @ strengths)
-        return self._weighted(2 * self.pairs * share * (1 - share))
+    @cached_property
+    def gap_errors(self) -> Floats:
+        """The standard error of the gap between every two bots, nan where no games lead."""
+        own = np.diag(self.covariance)
+        squares = own[:, None] + own[None, :] - 2 * self.covariance
+        errors = np.sqrt(np.clip(squares, 0, None))
+        return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
-    def spread(self, strengths: Floats) -> Floats:
-        """Return the covariance of the gradient, from the squares of pairs."""
-        share = expit(self.contrast @ strengths)
-        spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
-        return self._weighted(spread)
+    def ratings(self, anchor: Anchor | None = None) -> list[Rating]:
+        """Return the rating of every bot; each group has the mean 1500, or that of the anchor.
 
-    def _weighted(self, weights: Floats) -> Floats:
-        return np.asarray(self.contrast.T @ (self.contrast * weights[:, None]))
+        The interval of a rating is that of its difference to the mean of the group. In the
+        anchor's group it is that of the difference to the anchor, which itself has no error.
+        """
+        elo = MEAN + ELO * self.strengths
+        errors = np.sqrt(np.clip(np.diag(self.covariance), 0, None))
+        if anchor:
+            own = self.groups == self.groups[anchor.bot]
+            gaps = self.strengths - self.strengths[anchor.bot]
+            elo = np.where(own, anchor.elo + ELO * gaps, elo)
+            errors = np.where(own, self.gap_errors[anchor.bot], errors)
+        half = Z95 * ELO * errors
+        columns = (elo.tolist(), (elo - half).tolist(), (elo + half).tolist())
+        return list(map(Rating._make, zip(*columns, strict=True)))
 
 
-def fit(bots: int, scores: Sequence[PairScores]) -> list[Rating]:
-    """Return the rating of every bot, on a scale of mean 1500.
+def fit(bots: int, scores: Sequence[PairScores], anchor: Anchor | None = None) -> list[Rating]:
+    """Return the rating of every bot, on a scale of mean 1500 or with an anchor.
 
     Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.
 
     >>> [round(rating.elo) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
     [1595, 1405]
     """
-    strengths, covariance, _ = estimate(bots, scores)
-    errors = Z95 * np.sqrt(np.clip(np.diag(covariance), 0, None))
-    return [
-        Rating(MEAN + ELO * s, MEAN + ELO * (s - e), MEAN + ELO * (s + e))
-        for s, e in zip(strengths.tolist(), errors.tolist(), strict=True)
-    ]
-
-
-def estimate(bots: int, scores: Sequence[PairScores]) -> Estimate:
-    """Return the strengths of the bots, and how sure they are.
-
-    >>> estimate(2, [PairScores(0, 1, 999, 1499.0, 2500.0)]).strengths.round(2).tolist()
-    [0.55, -0.55]
-    """
-    model = _Model(bots, scores)
-    best = minimize(
-        model.loss,
-        np.zeros(bots),
-        jac=model.gradient,
-        hess=model.hessian,
-        method="trust-exact",
-        options={"gtol": 1e-9},
-    )
-    strengths = best.x - best.x.mean()
-    single = np.linalg.pinv(model.hessian(strengths))
-    covariance = single @ model.spread(strengths) @ single
-    return Estimate(strengths, np.asarray(covariance), np.asarray(single))
+    return Fit(bots, scores).ratings(anchor)
 
 
 def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
     """Return the rating of one bot by its games against others, whose ratings stay as they are.
 
-    `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`.
+    `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`. It is
+    credited with one pair, spread evenly over its opponents.
 
     >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).elo)
     1596
     """
-    model = _Model(len(anchors) + 1, scores)
+    model = Model(len(anchors) + 1, scores, np.full(len(scores), 1 / max(1, len(scores))))
     strengths = (np.array([*anchors, MEAN]) - MEAN) / ELO
 
     def at(strength: float) -> Floats:
@@ -149,8 +119,8 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
         return float(model.gradient(at(strength))[-1])
 
     best = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
-    bend = float(model.hessian(at(best))[-1, -1])
-    error = Z95 * math.sqrt(max(0.0, float(model.spread(strengths)[-1, -1]))) / bend
+    bend = float(model.weights(at(best)).sum())
+    error = Z95 * math.sqrt(max(0.0, float(model.spreads(strengths).sum()))) / bend
     return Rating(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
 
 

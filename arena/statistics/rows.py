@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -41,3 +42,23 @@ class Faults(NamedTuple):
     loser: int
     kind: str
     games: int
+
+
+class SeatTotals(NamedTuple):
+    """The scores of seat 0 in the pairs of a run whose games were both played to their end.
+
+    `total` and `squares` are the sums of its scores in a pair, 0 to 2, and of their squares.
+    """
+
+    pairs: int
+    total: float
+    squares: float
+
+
+class Counts(NamedTuple):
+    """What all games of a run are counted into."""
+
+    tallies: Sequence[Tally]
+    pairs: Sequence[PairTotals]
+    faults: Sequence[Faults]
+    seats: SeatTotals

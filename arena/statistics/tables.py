@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from arena.games.timing import Distribution, Timing
 from arena.statistics import ratings
+from arena.statistics.field import Field
 from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.schedule import Pairing
 
@@ -21,6 +22,7 @@ LOSS_COLUMNS = {
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
 _TOTALS = ["games", "wins", "draws", "losses"]
+_RESIDUALS = ["expected", "residual", "residual_z", "residual_q"]
 
 
 def make_sides(pairings: Sequence[Pairing], tallies: Sequence[Tally]) -> pd.DataFrame:
@@ -51,28 +53,27 @@ def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) 
     return pd.DataFrame(rows, columns=["bot", "opponent", "pairs", "total", "squares"])
 
 
-def make_head_to_head(sides: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1."""
+def make_head_to_head(
+    sides: pd.DataFrame, scores: pd.DataFrame, residuals: pd.DataFrame
+) -> pd.DataFrame:
+    """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1.
+
+    The residuals are those of the ratings' fit; they are empty for bots without a rating.
+    """
     keys = ["bot", "opponent"]
-    table = _tally(sides, keys)
-    of_rows = scores.set_index(keys).loc[list(zip(table["bot"], table["opponent"], strict=True))]
-    intervals = list(
-        map(ratings.score_interval, of_rows["pairs"], of_rows["total"], of_rows["squares"])
-    )
+    table = _tally(sides, keys).merge(scores, on=keys)
+    intervals = list(map(ratings.score_interval, table["pairs"], table["total"], table["squares"]))
     table["score_low"] = [low for low, _ in intervals]
     table["score_high"] = [high for _, high in intervals]
-    return _rounded(table[[*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS]])
+    table = table.merge(residuals, on=keys, how="left")
+    columns = [*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS, *_RESIDUALS]
+    return _rounded(table[columns])
 
 
-def make_standings(
-    sides: pd.DataFrame,
-    scores: pd.DataFrame,
-    labels: Sequence[str],
-    unrated: Collection[str] = (),
-) -> pd.DataFrame:
-    """Return one row a bot, the strongest first; Elo with its 95 % interval, mean 1500.
+def make_standings(sides: pd.DataFrame, field: Field, labels: Sequence[str]) -> pd.DataFrame:
+    """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
-    Bots that are unrated come last and have no Elo; games against them change no other's.
+    Bots that are not in the field come last and have no Elo.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
     bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
@@ -81,8 +82,9 @@ def make_standings(
     scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
-    rated = [label for label in labels if label not in unrated]
-    table[["elo", "elo_low", "elo_high"]] = _elo(scores, rated)
+    columns = ["elo", "elo_low", "elo_high"]
+    rows = field.ratings().values()
+    table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
@@ -123,25 +125,12 @@ def _tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return table
 
 
-def _elo(scores: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return rating, low and high of these bots, by their games against one another."""
-    numbers = {label: number for number, label in enumerate(labels)}
-    pairs = scores.iloc[::2]  # every other row mirrors the one before
-    pairs = pairs[pairs["bot"].isin(numbers) & pairs["opponent"].isin(numbers)]
-    pairings = map(
-        ratings.PairScores,
-        pairs["bot"].map(numbers),
-        pairs["opponent"].map(numbers),
-        pairs["pairs"],
-        pairs["total"],
-        pairs["squares"],
-    )
-    rows = ratings.fit(len(labels), list(pairings)) if labels else []
-    columns = ["elo", "elo_low", "elo_high"]
-    return pd.DataFrame(rows, index=[*labels], columns=columns, dtype=float)
-
-
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     """Round what is estimated: Elo to tenths, shares to 4 digits, points to 3."""
-    digits = {"score": 4, "score_low": 4, "score_high": 4, "mean_margin": 3}
-    return table.round(digits | {"elo": 1, "elo_low": 1, "elo_high": 1})
+    digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
+    digits |= {"residual_z": 2, "residual_q": 4, "mean_margin": 3}
+    digits |= dict.fromkeys(("elo", "elo_low", "elo_high"), 1)
+    table = table.round(digits)
+    signed = [column for column in ("residual", "residual_z") if column in table]
+    table[signed] += 0.0  # no zero with a sign
+    return table

@@ -13,6 +13,7 @@ from arena.results.summary import plain_rows
 from arena.runs import interim
 from arena.runs.interim import Interim
 from arena.statistics import tables
+from arena.statistics.field import Field
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import round_robin
 
@@ -54,9 +55,9 @@ def test_they_are_those_of_the_files(kept: int) -> None:
         store.add(played)
         standings.add(played)
     sides = tables.make_sides(PAIRINGS, store.tallies())
-    scores = tables.make_pair_scores(PAIRINGS, store.pair_totals())
     labels = ["a", "b", "c", "broken"]
-    expected = plain_rows(tables.make_standings(sides, scores, labels, ["broken"]))
+    field = Field(PAIRINGS, store.pair_totals(), labels, ["broken"])
+    expected = plain_rows(tables.make_standings(sides, field, labels))
     rows = standings.rows()
     assert [row["bot"] for row in rows][-1] == "broken"
     for row, line in zip(rows, expected, strict=True):

@@ -39,14 +39,15 @@ def test_it_does_not_matter_which_bot_is_named_first() -> None:
 
 
 def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
-    """Each pairing has 9 of 18 points and squares 10: weight 5, spread 12 - 20 + 10 = 2.
+    """Each pairing has 9 of 18 points and squares 10, and half a pair of credit.
 
-    The variance of one of three is 2 x spread / (9 x weight squared) = 4 / 225.
+    The weight is 2 x 9.5 / 4 = 4.75, the spread 11 - 19 + 9.5 = 1.5. The variance of one of
+    three is 2 x spread / (9 x weight squared) = 3 / 14.25^2.
     """
     pairings = [(0, 1), (0, 2), (1, 2)]
     ratings = fit(3, [PairScores(*two, 9, 9.0, 10.0) for two in pairings])
     for rating in ratings:
-        assert rating == pytest.approx((1500, *span(1500, Z * ELO * 2 / 15)))
+        assert rating == pytest.approx((1500, *span(1500, Z * ELO * math.sqrt(3) / 14.25)))
 
 
 @pytest.mark.parametrize("anchor", [1500, 1900, 1100.5])
@@ -60,14 +61,15 @@ def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: floa
 def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
     """Against 1400 and 1600 it scores as 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
 
-    With the prior's pairs these are the shares of 20 points each; weights and spreads add up.
+    With half a pair of credit each these are the shares of 19 points; weights and spreads add
+    up.
     """
     share = 1 / (1 + 10 ** (-100 / 400))
-    total = 20 * share - 1
+    total = 19 * share - 0.5
     scores = [PairScores(2, 0, 9, total, 19.0), PairScores(2, 1, 9, 18 - total, 19.0)]
     rating = fit_one([1400, 1600], scores)
-    weight = 2 * 20 * share * (1 - share)
-    spread = sum(21 - 4 * p * 20 * p + 4 * p * p * 10 for p in (share, 1 - share))
+    weight = 2 * 19 * share * (1 - share)
+    spread = sum(20 - 4 * p * 19 * p + 4 * p * p * 9.5 for p in (share, 1 - share))
     assert rating == pytest.approx((1500, *span(1500, Z * ELO * math.sqrt(spread) / weight)))
 
 

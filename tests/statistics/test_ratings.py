@@ -7,28 +7,32 @@ import random
 
 import choix
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from arena.statistics.ratings import PairScores, fit, fit_one, score_interval
 
 
-def games_of(score: PairScores) -> list[tuple[int, int]]:
-    """Return (winner, loser) of each game, with one win and one loss of the prior."""
-    wins, losses = int(score.total), int(2 * score.pairs - score.total)
-    first, second = score.bot, score.opponent
-    return [(first, second)] * (wins + 1) + [(second, first)] * (losses + 1)
+def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:
+    """Return how often each bot has beaten each other one; half a pair of credit for each bot."""
+    wins = np.zeros((bots, bots))
+    opponents = [sum(bot in score[:2] for score in scores) for bot in range(bots)]
+    for bot, opponent, pairs, total, _ in scores:
+        credit = 0.5 / opponents[bot] + 0.5 / opponents[opponent]
+        wins[bot, opponent] = total + credit
+        wins[opponent, bot] = 2 * pairs - total + credit
+    return wins
 
 
 def test_the_fit_agrees_with_an_independent_library() -> None:
-    """choix fits the same strengths to the same games, the prior's pairs included."""
+    """choix fits the same strengths to the same games, the credit included."""
     scores = [
         PairScores(0, 1, 50, 70.0, 120.0),
         PairScores(0, 2, 50, 80.0, 140.0),
         PairScores(1, 2, 30, 33.0, 50.0),
         PairScores(2, 3, 40, 60.0, 100.0),
     ]
-    games = [game for score in scores for game in games_of(score)]
-    theirs = choix.opt_pairwise(4, games, alpha=1e-10)
+    theirs = choix.ilsr_pairwise_dense(wins_of(4, scores), tol=1e-12)
     elo = 1500 + 400 / math.log(10) * (theirs - np.mean(theirs))
     assert [rating.elo for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
 

@@ -15,6 +15,8 @@ from arena.lanes.faults import Fault
 from arena.results.rows import write_games
 from arena.results.store import Store
 from arena.statistics import tables
+from arena.statistics.field import Field
+from arena.statistics.residuals import make_residuals
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 from engine.strategy import Spent
@@ -49,8 +51,7 @@ def store() -> Store:
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
     sides = tables.make_sides(pairings, store.tallies())
-    scores = tables.make_pair_scores(pairings, store.pair_totals())
-    return tables.make_standings(sides, scores, [*labels])
+    return tables.make_standings(sides, Field(pairings, store.pair_totals(), labels), [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -100,7 +101,9 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
     sides = tables.make_sides(PAIRINGS, store.tallies())
-    table = tables.make_head_to_head(sides, tables.make_pair_scores(PAIRINGS, store.pair_totals()))
+    scores = tables.make_pair_scores(PAIRINGS, store.pair_totals())
+    residuals = make_residuals(Field(PAIRINGS, store.pair_totals(), "abc"))
+    table = tables.make_head_to_head(sides, scores, residuals)
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)

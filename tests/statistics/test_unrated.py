@@ -12,6 +12,7 @@ from arena.lanes.faults import BY_RULE, Fault
 from arena.results.store import Store
 from arena.results.summary import format_standings, plain_rows
 from arena.statistics import tables
+from arena.statistics.field import Field
 from arena.statistics.rows import Faults
 from arena.statistics.unrated import find_unrated
 from arena.tournament.chunk import Chunk, Played
@@ -34,8 +35,8 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     for number, results in enumerate(played):
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
     sides = tables.make_sides(pairings, store.tallies())
-    scores = tables.make_pair_scores(pairings, store.pair_totals())
-    return tables.make_standings(sides, scores, labels, unrated)
+    field = Field(pairings, store.pair_totals(), labels, unrated)
+    return tables.make_standings(sides, field, labels)
 
 
 A_B = games([0, 0, 1, 0])

@@ -1,0 +1,97 @@
+"""Findings: what the games of a run say beside its standings, in lines and as plain data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from arena.statistics.seats import SeatAdvantage
+
+_WIDTH = 80
+_MOST_NAMED = 4  # groups in a line
+_LABEL_WIDTH = 18
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A pairing whose score is not what the ratings say, beyond chance; shares are 0 to 1."""
+
+    bot: str
+    opponent: str
+    score: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is to be said of a run's ratings.
+
+    `anchor` is a label and its Elo, as was asked for, and `anchored` says whether the ratings
+    have it. `groups` are the labels of rated bots that met, directly or through others, by
+    group; `misfits` are of `tested` pairings; `cycle` has bots of which each beats the next.
+    """
+
+    anchor: tuple[str, float] | None
+    anchored: bool
+    seat: SeatAdvantage | None
+    groups: Sequence[Sequence[str]]
+    tested: int
+    misfits: Sequence[Misfit]
+    cycle: Sequence[str]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed below the standings, at most 80 columns wide."""
+        for text in self._texts():
+            yield from textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+
+    def _texts(self) -> Iterator[str]:
+        if self.seat:
+            yield _describe_seat(self.seat)
+        if self.misfits:
+            worst = self.misfits[0]
+            yield (
+                f"{len(self.misfits)} of {self.tested:,} pairings are not as the Elo says, most "
+                f"of all {_cut(worst.bot)} - {_cut(worst.opponent)}: "
+                f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
+            )
+        if self.cycle:
+            beats = " beats ".join(map(_cut, self.cycle))
+            yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
+
+    def warnings(self) -> list[str]:
+        """Return why ratings are not what they seem, in a line each."""
+        found = []
+        if self.anchor and not self.anchored:
+            found.append(f"anchor: {self.anchor[0]} is not rated; the mean is 1500")
+        if len(self.groups) > 1:
+            named = ", ".join(_cut(group[0]) for group in self.groups[:_MOST_NAMED])
+            more = ", ..." if len(self.groups) > _MOST_NAMED else ""
+            found.append(
+                f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
+                f"compared: those of {named}{more}"
+            )
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """Return it as data for JSON, without the warnings."""
+        anchor = dict(zip(("bot", "elo"), self.anchor, strict=True)) if self.anchor else None
+        return {
+            "anchor": anchor,
+            "seat_advantage": self.seat._asdict() if self.seat else None,
+            "misfits": [asdict(misfit) for misfit in self.misfits],
+            "cycle": [*self.cycle],
+        }
+
+
+def _describe_seat(seat: SeatAdvantage) -> str:
+    shares = [f"{100 * share:.1f}" for share in (seat.share, seat.low, seat.high)]
+    text = f"seat 0 scores {shares[0]} % ({shares[1]}..{shares[2]})"
+    if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
+        return text
+    return f"{text}: {seat.elo:+.0f} Elo ({seat.elo_low:+.0f}..{seat.elo_high:+.0f})"
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= _LABEL_WIDTH else f"{label[: _LABEL_WIDTH - 3]}..."

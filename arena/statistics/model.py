@@ -1,0 +1,144 @@
+"""Model: Bradley and Terry's model of pairs of games, its fit and the error of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+_LONGEST_STEP = 0.75  # in log odds; two bots then part by 1.5, and every step lowers the loss
+_SHORTEST_STEP = 1e-10
+_MOST_STEPS = 1000
+
+
+class PairScores(NamedTuple):
+    """How one pairing went, in pairs: the first bot's score in a pair is 0, 1/2, 1, 3/2 or 2.
+
+    `total` and `squares` are the sums of the scores and of their squares over `pairs` pairs.
+    """
+
+    bot: int
+    opponent: int
+    pairs: int
+    total: float
+    squares: float
+
+
+class Model:
+    """The model of some pairings: bots have strengths, in log odds.
+
+    Every pairing is credited with a part of a pair, `credit`, half of it won 2 : 0 and half of
+    it lost 0 : 2.
+    """
+
+    def __init__(self, bots: int, scores: Sequence[PairScores], credit: Floats) -> None:
+        columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields))
+        self.bots = bots
+        self.first: Numbers = columns[:, 0].astype(int)
+        self.second: Numbers = columns[:, 1].astype(int)
+        self.pairs: Floats = columns[:, 2] + credit
+        self.total: Floats = columns[:, 3] + credit
+        self.squares: Floats = columns[:, 4] + 2 * credit
+        self.groups = find_groups(bots, self.first, self.second)
+
+    def shares(self, strengths: Floats) -> Floats:
+        """Return the expected share of each pairing's first bot, 0 to 1."""
+        return np.asarray(expit(strengths[self.first] - strengths[self.second]))
+
+    def gradient(self, strengths: Floats) -> Floats:
+        """Return the slope of the negative log-likelihood."""
+        beyond = 2 * self.pairs * self.shares(strengths) - self.total
+        return self._sum(self.first, beyond) - self._sum(self.second, beyond)
+
+    def weights(self, strengths: Floats) -> Floats:
+        """Return the information of each pairing about its gap: 2 pairs x share x (1 - share)."""
+        share = self.shares(strengths)
+        return np.asarray(2 * self.pairs * share * (1 - share))
+
+    def spreads(self, strengths: Floats) -> Floats:
+        """Return the sum of squares of each pairing's scores about the expected ones."""
+        share = self.shares(strengths)
+        spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
+        return np.asarray(spread)
+
+    def matrix(self, weights: Floats) -> Floats:
+        """Return the Laplacian of the graph of pairings with these weights."""
+        matrix = np.zeros((self.bots, self.bots))
+        np.add.at(matrix, (self.first, self.second), -weights)
+        np.add.at(matrix, (self.second, self.first), -weights)
+        matrix[np.diag_indices(self.bots)] = self._sum(self.first, weights)
+        matrix[np.diag_indices(self.bots)] += self._sum(self.second, weights)
+        return matrix
+
+    def inverse(self, strengths: Floats) -> Floats:
+        """Return the pseudoinverse of the Hessian; each group of bots has a mean of 0."""
+        hessian = self.matrix(self.weights(strengths))
+        scale = self._scale(hessian)
+        return np.asarray(np.linalg.inv(hessian + scale * self._means()) - self._means() / scale)
+
+    def covariance(self, strengths: Floats) -> Floats:
+        """Return the sandwich covariance, a pair of games being a cluster."""
+        inverse = self.inverse(strengths)
+        return np.asarray(inverse @ self.matrix(self.spreads(strengths)) @ inverse)
+
+    def fit(self) -> Floats:
+        """Return the likeliest strengths; each group of bots has a mean of 0."""
+        strengths, means = np.zeros(self.bots), self._means()
+        for _ in range(_MOST_STEPS):
+            hessian = self.matrix(self.weights(strengths))
+            step = np.linalg.solve(hessian + self._scale(hessian) * means, self.gradient(strengths))
+            longest = float(np.abs(step).max(initial=0.0))
+            strengths -= step * min(1.0, _LONGEST_STEP / max(longest, _SHORTEST_STEP))
+            if longest < _SHORTEST_STEP:
+                break
+        return np.asarray(strengths - means @ strengths)
+
+    def _sum(self, bots: Numbers, values: Floats) -> Floats:
+        """Return the sum of the values of each bot."""
+        return np.bincount(bots, values, self.bots).astype(float)
+
+    def _means(self) -> Floats:
+        """Return the matrix that replaces each bot's value by the mean of its group."""
+        same = self.groups[:, None] == self.groups[None, :]
+        return np.asarray(same / same.sum(axis=1))
+
+    def _scale(self, hessian: Floats) -> float:
+        """Return a number of the size of the Hessian's."""
+        return float(np.trace(hessian)) / max(1, self.bots) or 1.0
+
+
+def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:
+    """Return the number of each bot's group; bots are in one if games lead from one to the other.
+
+    Groups are numbered in the order of their first bots.
+
+    >>> find_groups(5, np.array([0, 3]), np.array([2, 4])).tolist()
+    [0, 1, 0, 2, 2]
+    """
+    graph = coo_array((np.ones(len(first)), (first, second)), shape=(bots, bots))
+    _, groups = connected_components(graph, directed=False)
+    _, where, of_bots = np.unique(groups, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(where))[of_bots])
+
+
+def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:
+    """Return the part of a pair with which each pairing is credited.
+
+    Every bot brings half a pair, spread evenly over its opponents. With a whole pair for each
+    pairing, a bot that is far weaker than seven others, and met them in 20 pairs each, had an
+    interval that covered its true rating in 52 % of the runs (bench/STUDIES.md).
+
+    >>> share_credit(3, [PairScores(0, 1, 9, 9.0, 9.0), PairScores(0, 2, 9, 9.0, 9.0)]).tolist()
+    [0.75, 0.75]
+    """
+    first, second = (np.array([score[side] for score in scores], dtype=int) for side in (0, 1))
+    opponents = np.bincount(first, minlength=bots) + np.bincount(second, minlength=bots)
+    return np.asarray((1 / opponents[first] + 1 / opponents[second]) / 2)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from arena.rounds.standings import Standings
-from arena.statistics.ratings import Floats
+from arena.statistics.model import Floats
 
 _DIGITS = 9  # of a gain that count, so that its last bits do not decide
 
@@ -23,11 +23,11 @@ class Narrowing:
     """
 
     def __init__(self, standings: Standings, room: Mapping[int, int]) -> None:
-        self.single = standings.field.fit.single.copy()
+        self.single = standings.single.copy()
         self.room = dict(room)
         self.given: Counter[int] = Counter()
         self._standings = standings
-        self._strengths = standings.field.fit.strengths
+        self._strengths = standings.fit.strengths
 
     def spend(self, contrast: Floats, pairings: Iterable[int], pairs: int, step: int) -> int:
         """Give so many pairs to some pairings, `step` at a time, and return how many had room."""

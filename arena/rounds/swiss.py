@@ -61,7 +61,7 @@ class SwissRounds:
         worth = []
         for bot, met in enumerate(opponents):
             pairs = sum(times for _, times in met)
-            theirs = sum(share[other] * times for other, times in met)
+            theirs = sum((share[other] * times for other, times in met), Fraction(0))
             worth.append((share[bot] + theirs / pairs) / 2 if pairs else Fraction(1, 2))
         return worth
 
@@ -81,5 +81,6 @@ class SwissRounds:
         ]
 
     def status(self, counts: Mapping[int, Counts], /) -> str:
-        """Return which round is being played."""
-        return ""
+        """Return how many rounds have been played."""
+        played = sum(map(sum, counts.values()))
+        return f"{played:,} pairs in the rounds before" if played else ""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from arena.rounds.base import Counts
 from arena.rounds.narrowing import Narrowing
 from arena.rounds.standings import Standings
-from arena.statistics.sequences import Counts
 from arena.tournament.leg import Leg
 from arena.tournament.schedule import Pairing
 
@@ -78,7 +78,7 @@ class UntilRounds:
                 Open(labels[upper], labels[lower], standings.further_pairs(upper, lower))
                 for upper, lower in standings.doubtful()
             ]
-        widths = standings.half_widths(standings.field.fit.single)
+        widths = standings.half_widths(standings.single)
         return [
             Open(labels[bot], None, standings.further_of_one(bot, self.width))
             for bot in standings.order

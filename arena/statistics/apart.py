@@ -9,31 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.ratings import Estimate, PairScores, estimate
-from arena.statistics.sequences import SHARES, Counts, log_capital
+from arena.statistics.ratings import Fit, PairScores
+from arena.statistics.rows import ScoreCounts
+from arena.statistics.sequences import SHARES, log_capital
 
 ALPHA = 0.05
 """The chance, for a whole run, that any two bots are told apart in the wrong order."""
 
-Met: TypeAlias = Mapping[tuple[int, int], Counts]
-"""The pairs of every two bots that met, by their numbers."""
-
 _EXPECTED = 0.2  # the typical difference between neighbours, in log odds: 35 Elo points
+_MOST_FURTHER = 10**9
+_UNMET = 4  # times as many pairs: two bots against others, half of the pairs for each
 
 
-def pair_scores(bot: int, opponent: int, counts: Counts) -> PairScores:
+def pair_scores(bot: int, opponent: int, by_score: ScoreCounts) -> PairScores:
     """Return the sums over the pairs of two bots, as the fit needs them.
 
     >>> pair_scores(0, 1, (0, 0, 5, 2, 3))
     PairScores(bot=0, opponent=1, pairs=10, total=14.0, squares=21.5)
     """
-    total = counts[1] + 2 * counts[2] + 3 * counts[3] + 4 * counts[4]
-    squares = counts[1] + 4 * counts[2] + 9 * counts[3] + 16 * counts[4]
-    return PairScores(bot, opponent, sum(counts), total / 2, squares / 4)
+    _, lost, even, won, both = by_score
+    total = lost + 2 * even + 3 * won + 4 * both
+    squares = lost + 4 * even + 9 * won + 16 * both
+    return PairScores(bot, opponent, sum(by_score), total / 2, squares / 4)
 
 
 class Gap(NamedTuple):
@@ -43,32 +44,25 @@ class Gap(NamedTuple):
     variance: float
 
 
-class Field:
-    """What the pairs of a field say of its bots, which are numbers from 0."""
+class Evidence:
+    """What the pairs of a field say of the order of its bots, which are numbers from 0.
 
-    def __init__(self, bots: int, met: Met) -> None:
-        self.bots = bots
-        self.met = {two: counts for two, counts in met.items() if sum(counts)}
-        scores = [pair_scores(*two, counts) for two, counts in self.met.items()]
-        self.fit: Estimate = estimate(bots, scores)
-        self.level = ALPHA / max(2, bots * (bots - 1))  # of one test of two, for two bots
-        self._parts = _find_parts(bots, [*self.met])
+    `met` are the pairs of every two bots that met, and `fit` is that of all of them.
+    """
 
-    def direct(self, bot: int, opponent: int) -> Counts:
-        """Return the pairs of two bots, as the first of them sees them."""
-        if (opponent, bot) in self.met:
-            first, second, third, fourth, fifth = self.met[opponent, bot]
-            return fifth, fourth, third, second, first
-        return self.met.get((bot, opponent), (0, 0, 0, 0, 0))
+    def __init__(self, fit: Fit, met: Mapping[tuple[int, int], ScoreCounts]) -> None:
+        self.fit = fit
+        self.met = met
+        bots = len(fit.strengths)
+        self.level = ALPHA / max(2, bots * (bots - 1))  # of each of the two tests, for two bots
 
     def gap(self, bot: int, opponent: int) -> Gap | None:
-        """Return the difference of two bots in the fit; None if nothing connects them."""
-        if self._parts[bot] != self._parts[opponent]:
+        """Return the difference of two bots in the fit; None if no games lead to one another."""
+        error = float(self.fit.gap_errors[bot, opponent])
+        if math.isnan(error):
             return None
-        errors = self.fit.covariance
-        variance = errors[bot, bot] + errors[opponent, opponent] - 2 * errors[bot, opponent]
-        lead = self.fit.strengths[bot] - self.fit.strengths[opponent]
-        return Gap(float(lead), max(1e-12, float(variance)))
+        lead = float(self.fit.strengths[bot] - self.fit.strengths[opponent])
+        return Gap(lead, max(1e-12, error**2))
 
     def is_apart(self, upper: int, lower: int) -> bool:
         """Return whether the first bot is surely the stronger one of the two."""
@@ -77,7 +71,7 @@ class Field:
             return False
         if gap.lead > 0 and gap.lead**2 / gap.variance >= boundary(1 / gap.variance, self.level):
             return True
-        return float(log_capital(self.direct(upper, lower), 0.5)) >= math.log(2 / self.level)
+        return float(log_capital(self._direct(upper, lower), 0.5)) >= math.log(2 / self.level)
 
     def further_pairs(self, upper: int, lower: int, *, meet: bool = True) -> int | None:
         """Return about how many further pairs would tell two bots apart.
@@ -90,22 +84,29 @@ class Field:
         if gap is None or gap.lead <= 0:
             return None
         information = 1 / gap.variance
-        each = _information_of_a_pair(self.direct(upper, lower), gap.lead) / (1 if meet else 4)
-        low, high = 0, 1
-        while not self._would_tell(gap.lead, information + high * each):
-            low, high = high, 2 * high
-            if low > 10**9:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._would_tell(gap.lead, information + middle * each):
-                high = middle
-            else:
-                low = middle
-        return high
+        each = _information_of_a_pair(self._direct(upper, lower), gap.lead)
+        each /= 1 if meet else _UNMET
 
-    def _would_tell(self, lead: float, information: float) -> bool:
-        return lead**2 * information >= boundary(information, self.level)
+        def would_tell(pairs: int) -> bool:
+            then = information + pairs * each
+            return gap.lead**2 * then >= boundary(then, self.level)
+
+        few, many = 0, 1
+        while not would_tell(many):
+            few, many = many, 2 * many
+            if few > _MOST_FURTHER:
+                return None
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (few, middle) if would_tell(middle) else (middle, many)
+        return many
+
+    def _direct(self, bot: int, opponent: int) -> ScoreCounts:
+        """Return the pairs of two bots, as the first of them sees them."""
+        if (opponent, bot) in self.met:
+            lost, less, even, more, won = self.met[opponent, bot]
+            return won, more, even, less, lost
+        return self.met.get((bot, opponent), (0, 0, 0, 0, 0))
 
 
 def boundary(information: float, alpha: float) -> float:
@@ -122,41 +123,25 @@ def boundary(information: float, alpha: float) -> float:
     return (1 + 1 / relative) * (math.log1p(relative) + 2 * math.log(1 / alpha))
 
 
-def find_groups(order: Sequence[int], field: Field) -> list[int]:
+def number_groups(order: Sequence[int], evidence: Evidence) -> list[int]:
     """Return the number of each bot's group, from 1, for bots in the order of the standings.
 
     A group is a run of neighbours of which none is told apart from the next.
     """
     groups = [1] * len(order)
     for place in range(1, len(order)):
-        apart = field.is_apart(order[place - 1], order[place])
-        groups[place] = groups[place - 1] + apart
+        groups[place] = groups[place - 1] + evidence.is_apart(order[place - 1], order[place])
     return groups
 
 
-def _information_of_a_pair(direct: Counts, lead: float) -> float:
+def _information_of_a_pair(direct: ScoreCounts, lead: float) -> float:
     """Return the information on a difference in log odds that one pair of two bots brings.
 
-    A pair of full variance, and one of none, are added to those seen.
+    Two pairs, of the variance of games that do not depend on each other, are added to those
+    seen.
     """
     share = 1 / (1 + math.exp(-min(30.0, abs(lead))))
+    single = 2 * share * (1 - share)
     spread = float(np.dot(direct, (2 * SHARES - 2 * share) ** 2))
-    variance = (spread + 4 * share * (1 - share)) / (sum(direct) + 2)
-    return (2 * share * (1 - share)) ** 2 / variance
-
-
-def _find_parts(bots: int, met: Sequence[tuple[int, int]]) -> list[int]:
-    """Return a number for each bot, the same for two bots that any pairs connect."""
-    opponents: dict[int, list[int]] = {}
-    for bot, opponent in met:
-        opponents.setdefault(bot, []).append(opponent)
-        opponents.setdefault(opponent, []).append(bot)
-    parts = [-1] * bots
-    for start in range(bots):
-        waiting = [start] if parts[start] < 0 else []
-        while waiting:
-            bot = waiting.pop()
-            if parts[bot] < 0:
-                parts[bot] = start
-                waiting += opponents.get(bot, [])
-    return parts
+    variance = (spread + 2 * single) / (sum(direct) + 2)
+    return single**2 / variance

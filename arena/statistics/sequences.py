@@ -16,9 +16,9 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from arena.statistics.rows import ScoreCounts
+
 Floats: TypeAlias = npt.NDArray[np.float64]
-Counts: TypeAlias = tuple[int, int, int, int, int]
-"""The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 """The share of a pair's two games that each of the five scores is."""
@@ -44,7 +44,7 @@ def log_capital(counts: npt.ArrayLike, mean: float) -> Floats:
     return np.asarray(logsumexp(totals, axis=-1) - math.log(len(_STAKES)))
 
 
-def sequence_interval(counts: Counts, alpha: float = 0.05) -> tuple[float, float]:
+def sequence_interval(counts: ScoreCounts, alpha: float = 0.05) -> tuple[float, float]:
     """Return the interval of a mean share per game (0..1) from the pairs so far.
 
     The chance that it does not contain the mean at some number of pairs, be it looked at after
@@ -58,7 +58,7 @@ def sequence_interval(counts: Counts, alpha: float = 0.05) -> tuple[float, float
     return low, high
 
 
-def _lower(counts: Counts, alpha: float) -> float:
+def _lower(counts: ScoreCounts, alpha: float) -> float:
     """Return the lowest mean share that is not refuted; a greater mean leaves less capital."""
     threshold = math.log(1 / alpha)
 

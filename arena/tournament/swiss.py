@@ -50,9 +50,7 @@ def _edges(order: Sequence[int], met: Met, reach: int) -> Iterator[tuple[int, in
             yield upper, lower, met.get(two, 0)
 
 
-def _matching(
-    order: Sequence[int], edges: Sequence[tuple[int, int, int]]
-) -> list[tuple[int, int]]:
+def _matching(order: Sequence[int], edges: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
     """Return the cheapest of the largest matchings. Source: Galil 1986, by networkx."""
     import networkx  # takes 0.1 s, and only a Swiss tournament needs it
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from arena.rounds.base import Counts
 from arena.statistics.ratings import ELO
-from arena.statistics.sequences import Counts
 from arena.tournament.leg import Leg
 from arena.tournament.schedule import Pairing
 

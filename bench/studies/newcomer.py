@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.rounds.base import Counts
 from arena.rounds.standings import Standings
 from arena.rounds.until import UntilRounds
-from arena.statistics.sequences import Counts
 from arena.tournament.schedule import Pairing, round_robin
 from bench.studies.fields import Simulated
 

@@ -25,6 +25,7 @@ def print_report(
     When nothing else is asked for, the standings are printed where no file has them.
     """
     from arena.results.summary import format_standings
+    from arena.rounds.ending import describe_end
 
     if quiet and folder:
         return
@@ -38,6 +39,8 @@ def print_report(
         click.echo(line)
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
+    for line in describe_end(outcome.course, outcome.out):
+        click.echo(line)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
@@ -61,7 +64,9 @@ def to_document(
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
     from arena.results.summary import plain_rows
+    from arena.rounds.ending import find_open
 
+    found = find_open(outcome.course, outcome.out)
     return {
         "run": tournament.name,
         "folder": None if folder is None else str(folder),
@@ -71,6 +76,7 @@ def to_document(
         "standings": plain_rows(outcome.standings),
         "forfeits": int(outcome.standings["forfeits"].sum()),
         "out": outcome.out,
+        "unresolved": None if found is None else [one._asdict() for one in found],
         **outcome.findings.document(),
         "warnings": [*problems, *outcome.findings.warnings()],
     }

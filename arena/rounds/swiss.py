@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from arena.rounds.base import Counts
 from arena.tournament.leg import Leg
-from arena.tournament.schedule import Pairing
 from arena.tournament.swiss import choose_bye, match
+from arena.tournament.tournament import Tournament
 
 
 class SwissRounds:
@@ -20,14 +20,12 @@ class SwissRounds:
     Bots of equal worth are in the order of the tournament.
     """
 
-    def __init__(
-        self, labels: Sequence[str], pairings: Sequence[Pairing], pairs: int, rounds: int
-    ) -> None:
-        self.labels = labels
-        self.pairs = pairs
-        self.most = rounds
-        places = {label: place for place, label in enumerate(labels)}
-        self.numbers = [(places[two.bot], places[two.opponent]) for two in pairings]
+    def __init__(self, tournament: Tournament) -> None:
+        self.labels = tournament.labels
+        self.pairs = tournament.pairs
+        self.most = tournament.rounds
+        places = {label: place for place, label in enumerate(self.labels)}
+        self.numbers = [(places[two.bot], places[two.opponent]) for two in tournament.pairings]
         self._by_two = {two: number for number, two in enumerate(self.numbers)}
 
     def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:

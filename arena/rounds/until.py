@@ -15,6 +15,7 @@ from arena.rounds.narrowing import Narrowing
 from arena.rounds.standings import Standings
 from arena.tournament.leg import Leg
 from arena.tournament.schedule import Pairing
+from arena.tournament.stop import Until
 
 _GROWTH = 2  # a round has at most one pair for every two that were played
 _STEPS = 16  # in which a round's pairs are given out
@@ -23,36 +24,32 @@ _STEPS = 16  # in which a round's pairs are given out
 class Open(NamedTuple):
     """What is not known: the order of two neighbours, or, without an opponent, one bot's Elo.
 
-    `further` is about how many more pairs would tell; None if that cannot be said.
+    `further_pairs` is about how many more would tell; None if that cannot be said.
     """
 
     bot: str
     opponent: str | None
-    further: int | None
+    further_pairs: int | None
 
 
 class UntilRounds:
     """Rounds of a run that stops by itself: `next` decides, and `find_open` says what is open.
 
     `width` is half the width of the intervals that are wanted, in Elo points; None asks for
-    every two neighbours to be told apart. No pairing gets more than `max_pairs`.
+    every two neighbours to be told apart.
     """
 
-    def __init__(
-        self, pairings: Sequence[Pairing], pairs: int, width: float | None, max_pairs: int
-    ) -> None:
+    most = None
+
+    def __init__(self, pairings: Sequence[Pairing], pairs: int, stop: Until) -> None:
         self.pairings = pairings
         self.pairs = pairs
-        self.width = width
-        self.max_pairs = max_pairs
+        self.width = None if stop.target == "resolved" else float(stop.target)
+        self.max_pairs = stop.max_pairs
         self.least = max(1, pairs // 4)
 
-    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str]) -> list[Leg]:
-        """Return the pairs of this round (from 0), none when the run is over.
-
-        `counts` are all pairs of all earlier rounds, by pairing; `out` are the labels of bots
-        that get no more games.
-        """
+    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+        """Return the pairs of this round, none when all is known or no pairing may go on."""
         if number == 0:
             pairs = min(self.pairs, self.max_pairs)
             return [Leg(pairing, 0, pairs) for pairing in range(len(self.pairings))]
@@ -84,6 +81,15 @@ class UntilRounds:
             for bot in standings.order
             if widths[bot] > self.width
         ]
+
+    def status(self, counts: Mapping[int, Counts], /) -> str:
+        """Return how much is not known."""
+        if not counts:
+            return ""
+        pairs = sum(map(sum, counts.values()))
+        found = self.find_open(counts, ())
+        what = "neighbours not told apart" if self.width is None else "intervals too wide"
+        return f"after {pairs:,} pairs: {what}: {len(found)}"
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Give pairs to the pairings of neighbours that are not told apart.

@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from arena.errors import InputError
+
 _REACH = 8  # places below a bot, among which an opponent is looked for at first
 
 Met = Mapping[tuple[int, int], int]
 """How often two bots have met, by their numbers, the smaller one first."""
+
+
+def default_rounds(bots: int) -> int:
+    """Return how many rounds a Swiss tournament of so many bots has if nobody says.
+
+    Twice as many as a knock-out: bench/STUDIES.md has what they come to.
+
+    >>> default_rounds(64), default_rounds(1000)
+    (12, 20)
+    """
+    return max(1, 2 * (bots - 1).bit_length())
+
+
+def check_swiss(panel: Sequence[object], until: object) -> None:
+    """Raise InputError for what a Swiss tournament cannot have."""
+    if panel:
+        raise InputError("format: a Swiss tournament has no panel")
+    if until is not None:
+        raise InputError("until: a Swiss tournament stops after its rounds")
 
 
 def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:

@@ -11,6 +11,7 @@ from arena.rounds.base import Counts
 from arena.rounds.standings import Standings
 from arena.rounds.until import UntilRounds
 from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.stop import Until
 from bench.studies.fields import Simulated
 
 SEED = 592
@@ -27,6 +28,7 @@ PLACES = (1130.0, 1300.0, 1400.0, 1450.0, 1600.0)
 FIRST = 20  # pairs of each pairing in the first round
 STEP = 5  # pairs of each of the newcomer's pairings in each turn
 MOST = 20_000
+STOP = Until("resolved", MOST)
 RUNS = 100
 
 
@@ -45,14 +47,14 @@ def find_place(elo: float, run: int) -> tuple[Cost, Cost]:
     """
     field = Simulated(LADDER | {NEWCOMER: elo}, SEED, run)
     old_pairings = round_robin([*LADDER])
-    *_, last = field.rounds(UntilRounds(old_pairings, FIRST, None, MOST), old_pairings)
+    *_, last = field.rounds(UntilRounds(old_pairings, FIRST, STOP), old_pairings)
     old = {old_pairings[number]: counts for number, counts in last.items()}
     return _by_rounds(field, old), _in_turn(field, old)
 
 
 def _by_rounds(field: Simulated, old: Mapping[Pairing, Counts]) -> Cost:
     pairings = round_robin([*LADDER, NEWCOMER])
-    *_, counts = field.rounds(UntilRounds(pairings, FIRST, None, MOST), pairings)
+    *_, counts = field.rounds(UntilRounds(pairings, FIRST, STOP), pairings)
     new = sum(
         max(0, sum(counts[number]) - sum(old.get(pairing, ())))
         for number, pairing in enumerate(pairings)

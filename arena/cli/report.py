@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ def print_report(
     When nothing else is asked for, the standings are printed where no file has them.
     """
     from arena.results.summary import format_standings
-    from arena.rounds.ending import describe_end
 
     if quiet and folder:
         return
@@ -35,19 +34,25 @@ def print_report(
         click.echo(line)
     if quiet:
         return
-    for line in outcome.findings.lines():
-        click.echo(line)
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
-    for line in describe_end(outcome.course, outcome.out):
+    for line in _notes(outcome, tournament, folder):
         click.echo(line)
+
+
+def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
+    """Yield what is said below the standings."""
+    from arena.rounds.ending import describe_end
+
+    yield from outcome.findings.lines()
+    yield from describe_end(outcome.course, outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
-        click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
+        yield f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else "")
     for label in outcome.out:
-        click.echo(f"{label} was out after {tournament.max_faults} faults")
+        yield f"{label} was out after {tournament.max_faults} faults"
     if folder:
-        click.echo(f"results in {folder}/")
+        yield f"results in {folder}/"
 
 
 def _count(outcome: Outcome) -> str:

@@ -15,12 +15,14 @@ Met = Mapping[tuple[int, int], int]
 def default_rounds(bots: int) -> int:
     """Return how many rounds a Swiss tournament of so many bots has if nobody says.
 
-    Twice as many as a knock-out: bench/STUDIES.md has what they come to.
+    Twice as many as a knock-out, and no more than every bot has opponents: bench/STUDIES.md
+    has what they come to.
 
-    >>> default_rounds(64), default_rounds(1000)
-    (12, 20)
+    >>> default_rounds(5), default_rounds(64), default_rounds(1000)
+    (5, 12, 20)
     """
-    return max(1, 2 * (bots - 1).bit_length())
+    opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+    return max(1, min(opponents, 2 * (bots - 1).bit_length()))
 
 
 def check_swiss(panel: Sequence[object], until: object) -> None:

@@ -21,7 +21,7 @@ from arena.cli.options import (
     warn,
 )
 from arena.cli.report import describe_interruption, print_report, to_document
-from arena.cli.whole import GAMES, PAIRS
+from arena.cli.whole import GAMES, PAIRS, TARGET
 from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:
@@ -52,6 +52,16 @@ _NOT_FOR_A_PERSON = (
     help="One more bot; repeatable.",
 )
 @AGAINST
+@click.option(
+    "--until",
+    type=TARGET,
+    help="Go on until neighbours are told apart, or all intervals are within ELO points.",
+)
+@click.option(
+    "--max-pairs",
+    type=PAIRS,
+    help="With --until, deals for each two bots at most.  [default: 100 times --pairs]",
+)
 @REPLACE
 @add_run_options(
     seed="the config's",
@@ -66,6 +76,8 @@ def run(
     pairs: int | None,
     more: Sequence[str],
     against: Sequence[str],
+    until: str | float | None,
+    max_pairs: int | None,
     seed: int | None,
     lane: str | None,
     out: Path | None,
@@ -92,7 +104,15 @@ def run(
     how["workers"] = how["workers"] or settings.workers
     try:
         tournament = make_tournament(
-            settings, more, against, seed=seed, pairs=pairs, lane=lane, anchor=anchor
+            settings,
+            more,
+            against,
+            seed=seed,
+            pairs=pairs,
+            lane=lane,
+            until=until,
+            max_pairs=max_pairs,
+            anchor=anchor,
         )
         problems = prepare(tournament)
     except InputError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +34,25 @@ def print_report(
         click.echo(line)
     if quiet:
         return
-    for line in outcome.findings.lines():
-        click.echo(line)
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
+    for line in _notes(outcome, tournament, folder):
+        click.echo(line)
+
+
+def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
+    """Yield what is said below the standings."""
+    from arena.rounds.ending import describe_end
+
+    yield from outcome.findings.lines()
+    yield from describe_end(outcome.course, outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
-        click.echo(f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else ""))
+        yield f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else "")
     for label in outcome.out:
-        click.echo(f"{label} was out after {tournament.max_faults} faults")
+        yield f"{label} was out after {tournament.max_faults} faults"
     if folder:
-        click.echo(f"results in {folder}/")
+        yield f"results in {folder}/"
 
 
 def _count(outcome: Outcome) -> str:
@@ -61,7 +69,9 @@ def to_document(
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
     from arena.results.summary import plain_rows
+    from arena.rounds.ending import find_open
 
+    found = find_open(outcome.course, outcome.out)
     return {
         "run": tournament.name,
         "folder": None if folder is None else str(folder),
@@ -71,6 +81,7 @@ def to_document(
         "standings": plain_rows(outcome.standings),
         "forfeits": int(outcome.standings["forfeits"].sum()),
         "out": outcome.out,
+        "unresolved": None if found is None else [one._asdict() for one in found],
         **outcome.findings.document(),
         "warnings": [*problems, *outcome.findings.warnings()],
     }

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WORKERS
+from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WIDTH, MOST_WORKERS
 
 if TYPE_CHECKING:
     _Type = click.ParamType[int]
+    _TargetType = click.ParamType[str | float]
 else:  # generic only in newer versions
-    _Type = click.ParamType
+    _Type = _TargetType = click.ParamType
 
 
 class Whole(_Type):
@@ -28,6 +29,28 @@ class Whole(_Type):
         return number
 
 
+class Target(_TargetType):
+    """What a run goes on until: `resolved`, or half the width of the intervals."""
+
+    name = "resolved|ELO"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | float:
+        """Return the word or the number; raises click.BadParameter."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if value == "resolved":
+            return "resolved"
+        if not 1 <= number <= MOST_WIDTH:
+            why = f"is neither resolved nor a number of Elo points from 1 to {MOST_WIDTH:,}"
+            self.fail(f"{value!r} {why}", param, ctx)
+        return number
+
+
+TARGET = Target()
 SEED = Whole(0, MOST_SEED)
 PAIRS = Whole(1, MOST_PAIRS)
 PAIR = Whole(0, MOST_PAIRS - 1)

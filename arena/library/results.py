@@ -163,12 +163,29 @@ class Results:
             raise InputError(f"{TIMINGS}: not the columns of timings")
         return table
 
+    @property
+    def unresolved(self) -> pd.DataFrame:
+        """What a run with `until` has not found out, and what that would cost; or no rows.
+
+        Neighbours that are not told apart, or, without an opponent, bots whose interval is too
+        wide; `further_pairs` is an estimate, and missing where none can be made.
+        """
+        import pandas as pd
+
+        from arena.rounds.ending import find_open
+        from arena.rounds.until import Open
+
+        found = find_open(self._course, self._strikes.out) or []
+        table = pd.DataFrame(found, columns=Open._fields)
+        return table.astype({"further_pairs": "Int64"})
+
+    @cached_property
+    def _strikes(self) -> Strikes:
+        return Strikes(self._tournament.pairings, 0, self._tournament.max_faults)
+
     @cached_property
     def _course(self) -> Course:
-        tournament = self._tournament
-        return follow(
-            tournament, self._store, Strikes(tournament.pairings, 0, tournament.max_faults)
-        )
+        return follow(self._tournament, self._store, self._strikes)
 
     @cached_property
     def _tables(self) -> Tables:

@@ -47,6 +47,8 @@ def run(
     config: Mapping[str, Any] | Location | None = None,
     against: Sequence[Bot] | None = None,
     pairs: int | None = None,
+    until: str | float | None = None,
+    max_pairs: int | None = None,
     seed: int | None = None,
     name: str | None = None,
     workers: int | None = None,
@@ -65,7 +67,8 @@ def run(
     A bot is a spec, a class or function, a mapping as in a config, or a label with one of
     these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
     arguments have the names of its keys and come before its values. With `against`, the bots
-    play the bots of this panel, and not each other. `out` is a folder for the run's files, in
+    play the bots of this panel, and not each other. With `until`, "resolved" or a number of Elo
+    points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in
     which a run goes on, or is deleted first if it is to be `fresh`; without `out` nothing stays
     on disk. Bots that have changed raise ChangedBots, or `replace` those of before. Raises
     InputError, with the message of `arena run`, WorkerDied if workers die and no bot is to
@@ -77,7 +80,7 @@ def run(
     """
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
     given |= {"rules": rules, "lane": lane, "limits": limits, "max_faults": max_faults}
-    given |= {"anchor": anchor}
+    given |= {"until": until, "max_pairs": max_pairs, "anchor": anchor}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)

@@ -42,7 +42,9 @@ SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN oppone
 FROM games JOIN named USING (pairing) {_IN_ORDER}
 """
 _PAIR_SCORES = """
-SELECT pairing, count(*), sum(score), sum(score * score) FROM (
+SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
+    sum(score = 1), sum(score = 1.5), sum(score = 2)
+FROM (
     SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
     FROM games GROUP BY pairing, pair
 ) GROUP BY pairing
@@ -298,7 +300,7 @@ class Store:
 
     def pair_totals(self) -> list[PairTotals]:
         """Return the scores of each pairing's pairs."""
-        return list(map(PairTotals._make, self._rows(_PAIR_SCORES)))
+        return [PairTotals._make((*row[:4], row[4:])) for row in self._rows(_PAIR_SCORES)]
 
     def _rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         with self._errors(InputError):

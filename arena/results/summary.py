@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,10 +46,5 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
 
 def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as data for JSON; an empty cell is None."""
-    return [
-        {
-            str(name): None if isinstance(value, float) and isnan(value) else value
-            for name, value in row.items()
-        }
-        for row in table.to_dict("records")
-    ]
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol, TypeAlias
 
 from arena.tournament.leg import Leg, single_round
+from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 
 Counts: TypeAlias = tuple[int, int, int, int, int]
@@ -66,4 +67,12 @@ class SingleRound:
 
 def make_rounds(tournament: Tournament) -> Rounds:
     """Return what decides which pairs are played in a tournament."""
+    if isinstance(tournament.stop, Until):
+        from arena.rounds.until import UntilRounds  # with scipy, which takes half a second
+
+        return UntilRounds(tournament.pairings, tournament.pairs, tournament.stop)
+    if tournament.rounds:
+        from arena.rounds.swiss import SwissRounds
+
+        return SwissRounds(tournament)
     return SingleRound(tournament)

@@ -39,7 +39,7 @@ class Interim:
     def add(self, played: Played) -> None:
         """Count the games of a chunk, which come in the order of pair and seat."""
         number = played.chunk.pairing
-        pairs, total, squares = self.totals.get(number, PairTotals(number, 0, 0.0, 0.0))[1:]
+        pairs, total, squares = self.totals.get(number, PairTotals(number, 0, 0.0, 0.0))[1:4]
         scores = []
         for game in played.results:
             self._count(number, game.winner, game.win_type, 1)
@@ -86,7 +86,7 @@ class Interim:
 
         numbers = {label: number for number, label in enumerate(labels)}
         scores = [
-            PairScores(numbers[bot], numbers[opponent], *totals[1:])
+            PairScores(numbers[bot], numbers[opponent], *totals[1:4])
             for totals in self.totals.values()
             for bot, opponent in [self.pairings[totals.pairing]]
             if bot in numbers and opponent in numbers

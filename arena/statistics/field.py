@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import pandas as pd
 from scipy.special import ndtr
 
+from arena.statistics.apart import Evidence, number_groups
 from arena.statistics.ratings import Fit, PairScores, Rating
-from arena.statistics.rows import PairTotals
+from arena.statistics.rows import PairTotals, ScoreCounts
 from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
@@ -29,16 +30,29 @@ class Field:
     ) -> None:
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
-        self.scores = [
-            PairScores(self.numbers[bot], self.numbers[opponent], pairs, total, squares)
-            for number, pairs, total, squares in totals
-            for bot, opponent in [pairings[number]]
-            if bot in self.numbers and opponent in self.numbers
-        ]
+        self.scores: list[PairScores] = []
+        self.met: dict[tuple[int, int], ScoreCounts] = {}
+        for number, pairs, total, squares, by_score in totals:
+            bot, opponent = pairings[number]
+            if bot in self.numbers and opponent in self.numbers:
+                two = self.numbers[bot], self.numbers[opponent]
+                self.scores.append(PairScores(*two, pairs, total, squares))
+                self.met[two] = by_score
         self.fit = Fit(len(self.labels), self.scores)
         self.anchor = None
         if anchor and anchor.bot in self.numbers:
             self.anchor = self.numbers[anchor.bot], anchor.elo
+
+    def number_groups(self, order: Sequence[str]) -> list[int | None]:
+        """Return the number of the group that each bot cannot be told apart from, from 1.
+
+        `order` are labels, the strongest first; a bot that is not in the field has none.
+        """
+        rated = [label for label in order if label in self.numbers]
+        evidence = Evidence(self.fit, self.met)
+        groups = number_groups([self.numbers[label] for label in rated], evidence)
+        by_label = dict(zip(rated, groups, strict=True))
+        return [by_label.get(label) for label in order]
 
     @property
     def groups(self) -> list[list[str]]:

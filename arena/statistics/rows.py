@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+ScoreCounts: TypeAlias = tuple[int, int, int, int, int]
+"""The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
 
 
 class Tally(NamedTuple):
@@ -23,13 +26,15 @@ class Tally(NamedTuple):
 class PairTotals(NamedTuple):
     """The pairs of the pairing with this number: how many, and its first bot's scores in them.
 
-    `total` and `squares` are the sums of the scores and of their squares.
+    `total` and `squares` are the sums of the scores and of their squares, and `by_score` are
+    the pairs by score, where they have been counted.
     """
 
     pairing: int
     pairs: int
     total: float
     squares: float
+    by_score: ScoreCounts = (0, 0, 0, 0, 0)
 
 
 class Faults(NamedTuple):

@@ -46,7 +46,7 @@ def make_sides(pairings: Sequence[Pairing], tallies: Sequence[Tally]) -> pd.Data
 def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
     """Return pairs, sum and sum of squares of their scores, of each ordered two bots that met."""
     rows = []
-    for number, pairs, total, squares in totals:
+    for number, pairs, total, squares, _ in totals:
         bot, opponent = pairings[number]
         rows.append((bot, opponent, pairs, total, squares))
         rows.append((opponent, bot, pairs, 2 * pairs - total, 4 * (pairs - total) + squares))
@@ -73,7 +73,8 @@ def make_head_to_head(
 def make_standings(sides: pd.DataFrame, field: Field, labels: Sequence[str]) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
-    Bots that are not in the field come last and have no Elo.
+    Bots that are not in the field come last and have no Elo and no group. Neighbours of one
+    `group` are not told apart, however often one has looked.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
     bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
@@ -89,8 +90,9 @@ def make_standings(sides: pd.DataFrame, field: Field, labels: Sequence[str]) -> 
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
-    columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
-    return table[[*columns, "mean_margin"]]
+    table["group"] = pd.array(field.number_groups([*table["bot"]]), dtype="Int64")
+    columns = ["rank", "bot", "elo", "elo_low", "elo_high", "group", *_TOTALS, "score"]
+    return table[[*columns, *_WINS, *_LOSSES, "mean_margin"]]
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:

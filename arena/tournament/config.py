@@ -18,7 +18,9 @@ from arena.lanes.limits import Limits
 from arena.tournament.anchor import read_anchor
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.document import MOST_BYTES, parse
-from arena.tournament.numbers import Bots, Pairs, Positive, Seed, Workers
+from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
+from arena.tournament.stop import make_until
+from arena.tournament.swiss import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament
 from arena.tournament.wording import explain
 from engine import Rules
@@ -27,7 +29,7 @@ from engine.errors import RulesError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-Format = Literal["round_robin", "gauntlet"]
+Format = Literal["round_robin", "gauntlet", "swiss"]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,13 +45,19 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
 
-    In a gauntlet each of the `bots` plays against each of the `panel`, and nobody else.
+    In a gauntlet each of the `bots` plays against each of the `panel`, and nobody else. A Swiss
+    tournament has `rounds`, in each of which a bot plays `pairs` deals against one other. With
+    `until` a round robin and a gauntlet go on until that is reached, with at most `max_pairs`
+    deals in a pairing.
     """
 
     bots: Bots[str | BotEntry]
     pairs: Pairs
     format: Format = "round_robin"
     panel: Bots[str | BotEntry] = []
+    rounds: SwissRounds | None = None
+    until: Literal["resolved"] | Width | None = None
+    max_pairs: Pairs | None = None
     seed: Seed = 0
     name: str = ""
     workers: Workers | None = None
@@ -64,6 +72,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("panel: only a gauntlet has one; write format: gauntlet")
         if self.format == "gauntlet" and not self.panel:
             raise ValueError("format: a gauntlet needs a panel, a list of bots")
+        if self.rounds and self.format != "swiss":
+            raise ValueError("rounds: only a Swiss tournament has them; write format: swiss")
 
     def game_rules(self) -> Rules:
         """Return the rules with the config's changes.
@@ -79,7 +89,11 @@ _KEYS: Final = {
     "panel": BotEntry.__struct_fields__,
     "limits": Limits.__struct_fields__,
 }
-_CHOICES: Final = {"lane": LANES, "format": get_args(Format)}
+_CHOICES: Final = {
+    "lane": LANES,
+    "format": get_args(Format),
+    "until": ("resolved", "a number of Elo points"),
+}
 
 
 def read(path: Path) -> Config:
@@ -135,6 +149,8 @@ def make_tournament(
     pairs: int | None = None,
     lane: str | None = None,
     anchor: str | None = None,
+    until: str | float | None = None,
+    max_pairs: int | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
@@ -145,15 +161,23 @@ def make_tournament(
     """
     bots = resolve_bots(config, more, lane, objects)
     panel = _resolve("panel", config.panel, against, (lane, config.lane), objects or {})
+    pairs = pairs or config.pairs
+    until, max_pairs = until or config.until, max_pairs or config.max_pairs
+    rounds = 0
+    if config.format == "swiss":
+        check_swiss(panel, until)
+        rounds = config.rounds or default_rounds(len(bots))
     return Tournament(
         config.name,
         config.seed if seed is None else seed,
-        pairs or config.pairs,
+        pairs,
         bots + panel,
         config.game_rules(),
         config.limits,
         config.max_faults,
         len(panel),
+        rounds,
+        make_until(until, pairs, max_pairs),
         anchor=read_anchor(
             config.anchor if anchor is None else anchor, [entry.label for entry in bots + panel]
         ),

@@ -6,7 +6,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from arena.errors import InputError
+from arena.tournament.bounds import MOST_PAIRS
 from arena.tournament.numbers import Pairs
+
+_TIMES = 100  # the pairs of the first round: what a pairing may play if nobody says
 
 
 class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until", tag_field="kind"):
@@ -32,6 +36,24 @@ class Sprt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sprt", 
     alpha: float
     beta: float
     max_pairs: Pairs
+
+
+def make_until(target: str | float | None, pairs: int, max_pairs: int | None) -> Until | None:
+    """Return when a run that begins with so many pairs stops, None where there is no target.
+
+    Raises InputError.
+
+    >>> make_until("resolved", 20, None)
+    Until(target='resolved', max_pairs=2000)
+    """
+    if target is None:
+        if max_pairs:
+            raise InputError("max_pairs: only with until")
+        return None
+    if max_pairs is not None and max_pairs < pairs:
+        raise InputError(f"max_pairs: {max_pairs:,} is less than pairs, {pairs:,}")
+    most = max_pairs or min(MOST_PAIRS, _TIMES * pairs)
+    return Until("resolved" if target == "resolved" else float(target), most)
 
 
 Stop: TypeAlias = Until | Sprt

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import ratings
+from bench.studies import apart, newcomer, ratings, sequences, sprt, swiss
 
 HEAD = """# What the statistics get right
 
@@ -17,6 +17,11 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
+    "sprt": ("Comparisons that stop: arena compare", sprt.lines),
+    "sequences": ("Confidence sequences", sequences.lines),
+    "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
+    "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
+    "swiss": ("Swiss tournaments", swiss.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

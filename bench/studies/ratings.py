@@ -91,13 +91,13 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
     for _ in range(runs):
         counts = [rng.multinomial(pairs, share).tolist() for share in shares]
         totals = [
-            PairTotals(number, pairs, one + 2.0 * two, one + 4.0 * two)
-            for number, (_, one, two) in enumerate(counts)
+            PairTotals(number, pairs, one + 2.0 * two, one + 4.0 * two, (zero, 0, one, 0, two))
+            for number, (zero, one, two) in enumerate(counts)
         ]
         field = Field(pairings, totals, labels)
         _, low, high = np.array([*field.ratings().values()]).T
         elo += (low <= truth) & (truth <= high)
-        bounds = [score_interval(*total[1:]) for total in totals]
+        bounds = [score_interval(*total[1:4]) for total in totals]
         score += [lo <= mean <= hi for mean, (lo, hi) in zip(means, bounds, strict=True)]
         named += bool((make_residuals(field)["residual_q"] < LEVEL).any())
     return Coverage(elo / runs, score / runs, named / runs)

@@ -1,0 +1,56 @@
+"""Ending: what a run that stops by itself has found out, and what it has not, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from arena.rounds.course import Course
+from arena.rounds.until import Open, UntilRounds
+
+_DIGITS = 2  # of an estimated number of pairs
+
+
+def find_open(course: Course, out: Collection[str]) -> list[Open] | None:
+    """Return what is not known at the end of a run, None for a run that has no target.
+
+    `out` are the labels of the bots that had too many faults.
+    """
+    rounds = course.rounds
+    return rounds.find_open(course.counts, out) if isinstance(rounds, UntilRounds) else None
+
+
+def describe_end(course: Course, out: Collection[str]) -> list[str]:
+    """Return lines that say whether a run has reached its target, none for one without."""
+    rounds = course.rounds
+    if not isinstance(rounds, UntilRounds):
+        return []
+    found = rounds.find_open(course.counts, out)
+    after = f"after {course.scheduled:,} pairs"
+    most = f"{rounds.max_pairs:,} at most in a pairing"
+    if rounds.width is None:
+        if not found:
+            return [f"resolved {after}: every two neighbours are told apart"]
+        head = f"not resolved {after}, with {most}:"
+        return [head, *(f"  {_pair_of(one)}" for one in found)]
+    wanted = f"within {rounds.width:g} Elo points"
+    if not found:
+        return [f"resolved {after}: all intervals are {wanted}"]
+    head = (
+        f"not all intervals are {wanted} {after}, with {rounds.max_pairs:,} at most in a pairing:"
+    )
+    return [head, *(f"  {one.bot}: {_cost(one.further_pairs)}" for one in found)]
+
+
+def _pair_of(one: Open) -> str:
+    return f"{one.bot} and {one.opponent} are not told apart: {_cost(one.further_pairs)}"
+
+
+def _cost(further: int | None) -> str:
+    """Return the price of an answer in words.
+
+    >>> _cost(27902), _cost(None)
+    ('about 28,000 further pairs', 'no number of further pairs can be named')
+    """
+    if further is None:
+        return "no number of further pairs can be named"
+    return f"about {int(float(f'{further:.{_DIGITS}g}')):,} further pairs"

@@ -1,0 +1,84 @@
+"""Swiss rounds: in each, every bot meets one that has done about as well so far, or has the bye."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+
+from arena.rounds.base import Counts
+from arena.tournament.leg import Leg
+from arena.tournament.swiss import choose_bye, match
+from arena.tournament.tournament import Tournament
+
+
+class SwissRounds:
+    """So many rounds, in each of which a pairing plays `pairs` pairs.
+
+    The bots are in the order of their worth: the mean of what they scored in a game and of what
+    their opponents did, so that neither a bye nor weak opponents count for or against a bot.
+    Bots of equal worth are in the order of the tournament.
+    """
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.labels = tournament.labels
+        self.pairs = tournament.pairs
+        self.most = tournament.rounds
+        places = {label: place for place, label in enumerate(self.labels)}
+        self.numbers = [(places[two.bot], places[two.opponent]) for two in tournament.pairings]
+        self._by_two = {two: number for number, two in enumerate(self.numbers)}
+
+    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+        """Return the pairs of this round, none when the run is over or one bot is left."""
+        playing = [bot for bot, label in enumerate(self.labels) if label not in out]
+        if number >= self.most or len(playing) < 2:
+            return []
+        met = {self.numbers[pairing]: sum(five) // self.pairs for pairing, five in counts.items()}
+        worth = self.worth(counts)
+        order = sorted(playing, key=lambda bot: -worth[bot])
+        rounds: Counter[int] = Counter()
+        for two, times in met.items():
+            rounds.update(dict.fromkeys(two, times))
+        bye = choose_bye(order, {bot: number - rounds[bot] for bot in playing})
+        found = match([bot for bot in order if bot != bye], met)
+        legs = []
+        for two in found:
+            pairing = self._by_two[min(two), max(two)]
+            first = sum(counts.get(pairing, ()))
+            legs.append(Leg(pairing, first, first + self.pairs))
+        return sorted(legs)
+
+    def worth(self, counts: Mapping[int, Counts]) -> list[Fraction]:
+        """Return the worth of each bot, exactly, and so the same on every machine."""
+        share = self._shares(counts)
+        opponents: list[list[tuple[int, int]]] = [[] for _ in self.labels]
+        for pairing, five in counts.items():
+            bot, opponent = self.numbers[pairing]
+            opponents[bot].append((opponent, sum(five)))
+            opponents[opponent].append((bot, sum(five)))
+        worth = []
+        for bot, met in enumerate(opponents):
+            pairs = sum(times for _, times in met)
+            theirs = sum((share[other] * times for other, times in met), Fraction(0))
+            worth.append((share[bot] + theirs / pairs) / 2 if pairs else Fraction(1, 2))
+        return worth
+
+    def _shares(self, counts: Mapping[int, Counts]) -> list[Fraction]:
+        """Return each bot's share of the points of its games, a half before its first one."""
+        points: Counter[int] = Counter()
+        most: Counter[int] = Counter()
+        for pairing, five in counts.items():
+            bot, opponent = self.numbers[pairing]
+            quarters = sum(score * count for score, count in enumerate(five))
+            whole = 4 * sum(five)
+            points.update({bot: quarters, opponent: whole - quarters})
+            most.update({bot: whole, opponent: whole})
+        return [
+            Fraction(points[bot], most[bot]) if most[bot] else Fraction(1, 2)
+            for bot in range(len(self.labels))
+        ]
+
+    def status(self, counts: Mapping[int, Counts], /) -> str:
+        """Return how many rounds have been played."""
+        played = sum(map(sum, counts.values()))
+        return f"{played:,} pairs in the rounds before" if played else ""

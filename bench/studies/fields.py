@@ -1,0 +1,79 @@
+"""Fields: bots of known strength, and rounds of a run between them, without any game."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from arena.rounds.base import Counts
+from arena.statistics.ratings import ELO
+from arena.tournament.leg import Leg
+from arena.tournament.schedule import Pairing
+
+_BLOCK = 512  # pairs that are drawn at once
+
+
+class Rounds(Protocol):
+    """What decides which pairs are played next."""
+
+    def next(
+        self, number: int, counts: Mapping[int, Counts], out: Collection[str]
+    ) -> list[Leg]: ...
+
+
+def score_shares(share: float) -> list[float]:
+    """Return how likely the five scores of a pair are for a bot with this share of the points.
+
+    One half of the pairs are two games that do not depend on each other and have no draw. In the
+    others it is as if a pair had four half games: the deal decides more, and there are draws.
+
+    >>> score_shares(0.5)
+    [0.15625, 0.125, 0.4375, 0.125, 0.15625]
+    """
+    rest = 1 - share
+    halves = [rest**4, 4 * share * rest**3, 6 * (share * rest) ** 2, 4 * share**3 * rest, share**4]
+    games = [rest**2, 0.0, 2 * share * rest, 0.0, share**2]
+    return [(half + game) / 2 for half, game in zip(halves, games, strict=True)]
+
+
+class Simulated:
+    """A field of bots with these Elo ratings; a pair has the same score whenever it is played.
+
+    As in a run, the scores of a pairing depend on the seed and the two labels only.
+    """
+
+    def __init__(self, elos: Mapping[str, float], *seed: int) -> None:
+        self.elos = elos
+        self.seed = seed
+        self._scores: dict[Pairing, npt.NDArray[np.int64]] = {}
+        self._random: dict[Pairing, np.random.Generator] = {}
+
+    def play(self, pairing: Pairing, pairs: int) -> Counts:
+        """Return the five counts of the first pairs of two bots."""
+        if pairing not in self._scores:
+            path = [ord(letter) for letter in "/".join(pairing)]
+            self._random[pairing] = np.random.default_rng([*self.seed, *path])
+            self._scores[pairing] = np.empty(0, dtype=np.int64)
+        while len(self._scores[pairing]) < pairs:
+            lead = self.elos[pairing.bot] - self.elos[pairing.opponent]
+            shares = score_shares(float(expit(lead / ELO)))
+            more = self._random[pairing].choice(5, _BLOCK, p=shares)
+            self._scores[pairing] = np.append(self._scores[pairing], more)
+        first, second, third, fourth, fifth = np.bincount(
+            self._scores[pairing][:pairs], minlength=5
+        ).tolist()
+        return first, second, third, fourth, fifth
+
+    def rounds(self, rounds: Rounds, pairings: Sequence[Pairing]) -> Iterator[dict[int, Counts]]:
+        """Yield all pairs by pairing after each round of a run."""
+        counts: dict[int, Counts] = {}
+        number = 0
+        while legs := rounds.next(number, counts, ()):
+            for pairing, _, end in legs:
+                counts[pairing] = self.play(pairings[pairing], end)
+            yield dict(counts)
+            number += 1

@@ -1,0 +1,56 @@
+"""Confidence sequences: how often they ever miss the truth, looked at after every pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from arena.statistics.sequences import SHARES, log_capital, sequence_interval
+from bench.studies.fields import score_shares
+
+SEED = 2023
+RUNS = 1000
+PAIRS = 5000
+ALPHA = 0.05
+SHAPES = {
+    "even bots": score_shares(0.5),
+    "a share of 0.9": score_shares(0.9),
+    "a share of 0.99": score_shares(0.99),
+    "only 2 : 0 and 0 : 2": [0.5, 0.0, 0.0, 0.0, 0.5],
+    "nearly all 1 : 1": [0.01, 0.0, 0.98, 0.0, 0.01],
+}
+"""How likely each of the five scores is."""
+
+
+def ever_missed(shape: Sequence[float], runs: int, pairs: int) -> float:
+    """Return the share of runs in which the sequence of intervals ever missed the mean share.
+
+    The interval misses the mean if one of the bettors against it, one on each side, has made
+    2 / alpha of 1: that is how it is defined.
+    """
+    mean = float(np.dot(shape, SHARES))
+    threshold = math.log(2 / ALPHA)
+    missed = 0
+    for run in range(runs):
+        scores = np.random.default_rng([SEED, run]).choice(5, pairs, p=list(shape))
+        counts = np.cumsum(np.eye(5)[scores], axis=0)
+        above = log_capital(counts, mean).max()
+        below = log_capital(counts[:, ::-1], 1 - mean).max()
+        missed += max(above, below) >= threshold
+    return missed / runs
+
+
+def lines(runs: int = RUNS, pairs: int = PAIRS) -> Iterator[str]:
+    """Yield the tables of the section, each row as soon as it has been simulated."""
+    yield f"{runs:,} runs of {pairs:,} pairs, looked at after each. At most {ALPHA:.0%} may miss.\n"
+    yield "| scores of the pairs | ever missed | half width after 100 | 1,000 | 10,000 pairs |"
+    yield "|---|---|---|---|---|"
+    for name, shape in SHAPES.items():
+        widths = []
+        for size in (100, 1000, 10_000):
+            first, second, third, fourth, fifth = (round(size * part) for part in shape)
+            low, high = sequence_interval((first, second, third, fourth, fifth))
+            widths.append(f"{(high - low) / 2:.3f}")
+        yield f"| {name} | {ever_missed(shape, runs, pairs):.1%} | {' | '.join(widths)} |"

@@ -1,0 +1,183 @@
+"""Runs that stop by themselves, and Swiss runs: the same bytes always, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import arena as library
+from arena.errors import InputError
+from tests.conftest import Arena, run_command, start_command
+from tests.rogues import write
+from tests.waiting import until
+
+BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
+KINDS = {
+    "until": f"{BOTS}pairs: 4\nuntil: resolved\nmax_pairs: 24\n",
+    "swiss": f"{BOTS}pairs: 5\nformat: swiss\nrounds: 3\n",
+}
+LONG = {  # for kills at random moments
+    "width": f"{BOTS}pairs: 20\nuntil: 30\nmax_pairs: 300\n",
+    "gauntlet": "bots: [greedy, city_hunter]\npanel: [denier, uniform]\nformat: gauntlet\n"
+    "pairs: 20\nuntil: resolved\nmax_pairs: 120\n",
+    "until": f"{BOTS}pairs: 20\nuntil: resolved\nmax_pairs: 400\n",
+    "swiss": "bots: [uniform, greedy, city_hunter, denier, majority, timing]\nseed: 4\npairs: 40\n"
+    "format: swiss\nrounds: 5\n",
+}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the files that are the same in every run."""
+    paths = [path for path in folder.glob("*.csv") if path.stem != "timings"]
+    return {path.name: path.read_bytes() for path in [*paths, folder / "manifest.json"]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
+    """1 and 3 workers; a second run plays nothing, and `verify` agrees."""
+    (tmp_path / "cup.yaml").write_text(KINDS[kind])
+    for workers in ("1", "3"):
+        done = arena("run", "cup.yaml", "--workers", workers, "--out", workers)
+        assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "1") == files(tmp_path / "3")
+    again = arena("run", "cup.yaml", "--out", "3")
+    assert again.stdout.startswith("nothing was left to play")
+    assert files(tmp_path / "1") == files(tmp_path / "3")
+    verified = arena("verify", "3", "--sample", "1")
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_run_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    """Killed once, and gone on with; `make study` kills it, and other kinds, ten times."""
+    (tmp_path / "cup.yaml").write_text(KINDS["until"])
+    check_kills(tmp_path, kills=1, counts=[3])
+
+
+def check_kills(folder: Path, kills: int, counts: list[int]) -> None:
+    """Kill a run so many times at random moments, and compare it with one that was not."""
+    assert run_command(folder, "run", "cup.yaml", "--out", "whole").returncode == 0
+    whole = files(folder / "whole")
+    luck = Random(13)
+    for workers in counts:
+        out = f"out-{workers}"
+        words = ["run", "cup.yaml", "--out", out, "--workers", str(workers)]
+        for _ in range(kills):
+            run = start_command(folder, *words)
+            until(lambda path=folder / out, run=run: _has_begun(path) or run.poll() is not None)
+            time.sleep(luck.uniform(0.0, 0.5))
+            run.kill()
+            run.communicate()
+        done = run_command(folder, *words)
+        assert done.returncode == 0, done.stderr
+        assert files(folder / out) == whole
+
+
+def _has_begun(folder: Path) -> bool:
+    return (folder / "run.sqlite").exists()
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("kind", LONG)
+def test_ten_kills_change_no_byte(tmp_path: Path, kind: str) -> None:
+    """With 1, 2 and 7 workers."""
+    (tmp_path / "cup.yaml").write_text(LONG[kind])
+    check_kills(tmp_path, kills=10, counts=[1, 2, 7])
+
+
+def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_path: Path) -> None:
+    """In words, as JSON and as a table of the library."""
+    (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 20\n")
+    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "60")
+    assert "resolved after " in done.stdout
+    assert "every two neighbours are told apart" in done.stdout
+    words = ["denier", "twin=denier"]
+    (tmp_path / "even.yaml").write_text(json.dumps({"bots": words, "pairs": 5}))
+    done = arena("run", "even.yaml", "--until", "resolved", "--max-pairs", "9")
+    lines = [line for line in done.stdout.splitlines() if "told apart" in line or "at most" in line]
+    assert lines[0] == "not resolved after 9 pairs, with 9 at most in a pairing:"
+    assert lines[1].lstrip().startswith(("denier and twin are not told apart: ", "twin and denier"))
+    document = json.loads(
+        arena("run", "even.yaml", "--until", "9", "--max-pairs", "5", "--json").stdout
+    )
+    assert [one["bot"] for one in document["unresolved"]] == ["denier", "twin"]
+    assert all(one["further_pairs"] > 0 for one in document["unresolved"])
+    table = library.open(tmp_path / "results" / "even").unresolved
+    assert table.to_dict("records") == document["unresolved"]
+    assert library.run(["greedy", "uniform"], pairs=1, progress=False).unresolved.empty
+
+
+def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """The games of before are kept, and the files are those of a run with all from the start."""
+    config = "pairs: 5\nuntil: resolved\nmax_pairs: 40\nbots: [uniform, denier, greedy"
+    (tmp_path / "cup.yaml").write_text(f"{config}]\n")
+    before = json.loads(arena("run", "cup.yaml", "--out", "cup", "--json").stdout)
+    after = json.loads(
+        arena("run", "cup.yaml", "--bot", "city_hunter", "--out", "cup", "--json").stdout
+    )
+    (tmp_path / "all.yaml").write_text(f"{config}, city_hunter]\nname: cup\n")
+    arena("run", "all.yaml", "--out", "all")
+    assert files(tmp_path / "cup") == files(tmp_path / "all")
+    assert after["kept"] >= 2 * 3 * 5
+    assert after["played"] + after["kept"] == after["games"]
+    assert before["played"] + after["played"] >= after["games"]
+    assert arena("verify", "cup", "--sample", "1").returncode == 0
+
+
+def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_path: Path) -> None:
+    """It gets no games in later rounds, and the run comes to its end."""
+    write(tmp_path, "fails", "    def choose(self, view, /):\n        raise ValueError")
+    text = KINDS["until"].replace("[uniform", "[./fails.py, uniform")
+    (tmp_path / "cup.yaml").write_text(f"{text}max_faults: 3\nlane: inproc\n")
+    for workers in ("1", "3"):
+        done = arena("run", "cup.yaml", "--workers", workers, "--out", workers, "--json")
+        assert json.loads(done.stdout)["out"] == ["fails"]
+    assert files(tmp_path / "1") == files(tmp_path / "3")
+    assert arena("verify", "3", "--sample", "0").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("until: soon", "until: 'soon' is not one of resolved, a number of Elo points"),
+        ("until: 0", "until: expected `float` >= 1.0"),
+        ("until: .nan", "until: expected `float` >= 1.0"),
+        ("until: .inf", "until: expected `float` <= 1000.0"),
+        ("max_pairs: 10", "max_pairs: only with until"),
+        ("until: resolved\nmax_pairs: 3", "max_pairs: 3 is less than pairs, 4"),
+        ("rounds: 3", "rounds: only a Swiss tournament has them; write format: swiss"),
+        ("format: swiss\nuntil: 10", "until: a Swiss tournament stops after its rounds"),
+        ("format: swiss\nrounds: 0", "rounds: expected `int` >= 1"),
+    ],
+)
+def test_bad_keys_are_refused_in_one_line(
+    arena: Arena, tmp_path: Path, keys: str, message: str
+) -> None:
+    """With the file and the key, and exit status 2."""
+    (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n{keys}\n")
+    done = arena("run", "cup.yaml")
+    assert (done.returncode, done.stderr) == (2, f"error: cup.yaml: {message}\n")
+
+
+@pytest.mark.parametrize("words", [("--until", "soon"), ("--until", "nan"), ("--until", "0.5")])
+def test_a_bad_target_is_refused(arena: Arena, tmp_path: Path, words: tuple[str, str]) -> None:
+    """On the command line and in the library."""
+    (tmp_path / "cup.yaml").write_text(f"{BOTS}pairs: 4\n")
+    done = arena("run", "cup.yaml", *words)
+    assert done.returncode == 2
+    assert "is neither resolved nor a number of Elo points from 1 to 1,000" in done.stderr
+    with pytest.raises(InputError, match=r"^until: "):
+        library.run(["greedy", "uniform"], pairs=1, until=words[1], progress=False)
+
+
+def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None:
+    """--against is for a gauntlet."""
+    (tmp_path / "cup.yaml").write_text(KINDS["swiss"])
+    done = arena("run", "cup.yaml", "--against", "majority")
+    assert done.returncode == 2
+    assert "format: a Swiss tournament has no panel" in done.stderr

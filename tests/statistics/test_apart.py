@@ -1,0 +1,140 @@
+"""Bots told apart: by their own pairs or by the fit, and the groups that remain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from arena.statistics.apart import Evidence, boundary, number_groups, pair_scores
+from arena.statistics.ratings import Fit
+from arena.statistics.rows import ScoreCounts
+from arena.statistics.sequences import sequence_interval
+from bench.studies import apart
+from bench.studies.apart import CASES, Case, ever_wrong
+
+EVEN: ScoreCounts = (10, 20, 40, 20, 10)
+AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
+
+
+def evidence(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> Evidence:
+    """Return what these pairs say."""
+    return Evidence(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+
+
+def test_scores_add_up() -> None:
+    """1, 2, 3, 4 and 5 pairs: 0.5 x 2 + 1 x 3 + 1.5 x 4 + 2 x 5 = 20; squares 0.25 x 2 + ..."""
+    assert pair_scores(4, 7, (1, 2, 3, 4, 5)) == (4, 7, 15, 20.0, 0.5 + 3 + 9 + 20)
+
+
+def test_the_boundary_is_where_the_mixture_reaches_one_over_alpha() -> None:
+    """By numerical integration of the likelihood ratio over a normal prior of 0.2."""
+    information, alpha = 250.0, 0.01
+    score = math.sqrt(boundary(information, alpha) * information)
+    step = 1e-4
+    mixed = 0.0
+    for number in range(-20_000, 20_001):
+        strength = number * step
+        ratio = math.exp(strength * score - strength**2 * information / 2)
+        density = math.exp(-((strength / 0.2) ** 2) / 2) / (0.2 * math.sqrt(2 * math.pi))
+        mixed += ratio * density * step
+    assert mixed == pytest.approx(1 / alpha, rel=1e-6)
+
+
+def test_a_clear_lead_tells_two_bots_apart_in_one_direction() -> None:
+    """The stronger one is above; an even score tells nothing."""
+    told = evidence(2, {(0, 1): AHEAD})
+    assert told.is_apart(0, 1)
+    assert not told.is_apart(1, 0)
+    assert not evidence(2, {(0, 1): EVEN}).is_apart(0, 1)
+    turned = evidence(2, {(1, 0): AHEAD[::-1]})
+    assert turned.is_apart(0, 1)
+    assert not turned.is_apart(1, 0)
+
+
+def test_two_bots_that_never_met_are_told_apart_by_others() -> None:
+    """Both met a third one, often, and one did far better."""
+    better: ScoreCounts = (0, 50, 150, 400, 400)
+    told = evidence(3, {(0, 2): better, (1, 2): better[::-1]})
+    assert told.is_apart(0, 1)
+    assert not told.is_apart(1, 0)
+
+
+def test_their_own_pairs_alone_can_tell_bots_apart() -> None:
+    """A cycle of three bots that beat each other: Elo says nothing, their own pairs all."""
+    told = evidence(3, {(0, 1): AHEAD, (1, 2): AHEAD, (0, 2): AHEAD[::-1]})
+    assert max(abs(told.fit.strengths)) < 1e-9
+    assert told.is_apart(0, 1)
+    assert told.is_apart(2, 0)
+    assert not told.is_apart(0, 2)
+
+
+def test_the_level_is_corrected_for_both_tests_and_all_pairings() -> None:
+    """6 bots have 15 pairings with two tests each; the own pairs' test is the interval's."""
+    level = 0.05 / 30
+    assert evidence(6, {}).level == pytest.approx(level)
+    for won in range(100, 140):
+        counts: ScoreCounts = (100, 0, 0, 0, won)
+        outside = sequence_interval(counts, level)[0] > 0.5
+        third = {(n, n + 1): EVEN for n in range(1, 5)}  # the fit has little on 0 and 1
+        told = evidence(6, {(0, 1): counts, **third})
+        gap = told.gap(0, 1)
+        assert gap is not None
+        by_fit = gap.lead > 0 and gap.lead**2 / gap.variance >= boundary(1 / gap.variance, level)
+        assert told.is_apart(0, 1) == (outside or by_fit)
+
+
+def test_groups_that_never_met_are_not_told_apart() -> None:
+    """Nothing leads from 0 and 1 to 2 and 3."""
+    told = evidence(4, {(0, 1): AHEAD, (2, 3): AHEAD})
+    assert told.gap(0, 2) is None
+    assert told.further_pairs(0, 2) is None
+    assert number_groups([0, 2, 1, 3], told) == [1, 1, 1, 1]
+    assert number_groups([0, 1, 2, 3], told) == [1, 2, 2, 3]
+
+
+def test_the_estimate_of_further_pairs_is_about_right() -> None:
+    """With so many times the same pairs again they are told apart, and not with far fewer."""
+    few: ScoreCounts = (9, 20, 40, 24, 14)
+    more = evidence(2, {(0, 1): few}).further_pairs(0, 1)
+    assert more is not None
+    times = 1 + more / sum(few)
+
+    def told(part: float) -> bool:
+        first, second, third, fourth, fifth = (round(times * part * count) for count in few)
+        return evidence(2, {(0, 1): (first, second, third, fourth, fifth)}).is_apart(0, 1)
+
+    assert told(1.1)
+    assert not told(0.8)
+    assert evidence(2, {(0, 1): EVEN}).further_pairs(0, 1) is None
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 10**6])
+def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
+    """One bot is one group; all won is told apart if there are enough pairs."""
+    assert number_groups([0], evidence(1, {})) == [1]
+    assert number_groups([], evidence(0, {})) == []
+    told = evidence(2, {(0, 1): (0, 0, 0, 0, pairs)} if pairs else {})
+    assert told.is_apart(0, 1) == (pairs > 1)
+    assert not told.is_apart(1, 0)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[7]], ids=lambda case: case.name)
+def test_equal_bots_are_rarely_ever_told_apart(case: Case) -> None:
+    """In at most 5 % of runs; 30 short runs, in which 5 would be an accident of 1 in 60."""
+    assert ever_wrong(case._replace(max_pairs=60), 30).wrong < 0.15
+
+
+def test_without_correction_equal_bots_are_told_apart() -> None:
+    """The simulation sees it where a run is wrong: a level of 1 tells bots apart at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.statistics.apart.ALPHA", 20.0)
+        assert ever_wrong(CASES[0]._replace(max_pairs=60), 20).wrong > 0.3
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_equal_bots_are_told_apart_in_one_run_of_twenty_at_most(case: Case) -> None:
+    """1,000 runs each (bench/STUDIES.md)."""
+    assert ever_wrong(case, apart.RUNS).wrong <= 0.05

@@ -1,0 +1,99 @@
+"""Swiss pairing: against every matching of a small field, and what a field of fifty needs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+
+from arena.tournament.swiss import choose_bye, default_rounds, match
+
+Two = tuple[int, int]
+
+
+def matchings(bots: Sequence[int]) -> Iterator[list[Two]]:
+    """Yield every way in which the bots can meet two by two."""
+    if not bots:
+        yield []
+        return
+    first, *rest = bots
+    for opponent in rest:
+        others = [bot for bot in rest if bot != opponent]
+        for more in matchings(others):
+            yield [(first, opponent), *more]
+
+
+def cost(found: Sequence[Two], order: Sequence[int], met: Mapping[Two, int]) -> Two:
+    """Return how many meet again, and the sum of the squared distances."""
+    again = sum(met.get((min(two), max(two)), 0) for two in found)
+    return again, sum((order.index(two[0]) - order.index(two[1])) ** 2 for two in found)
+
+
+def test_no_other_matching_is_cheaper() -> None:
+    """Against all 105 matchings of 8 bots, some of which have met, most of all or even twice."""
+    luck = random.Random(1)
+    for _ in range(60):
+        order = luck.sample(range(8), 8)
+        chance = luck.choice([0.2, 0.6, 0.9, 1.0])
+        met = {
+            (bot, opponent): luck.choice([1, 1, 2])
+            for bot in range(8)
+            for opponent in range(bot + 1, 8)
+            if luck.random() < chance
+        }
+        found = match(order, met)
+        assert sorted(bot for two in found for bot in two) == [*range(8)]
+        cheapest = min(cost(one, order, met) for one in matchings(order))
+        assert cost(found, order, met) == cheapest
+        assert found == sorted(found, key=lambda two: order.index(two[0]))
+
+
+def test_a_field_that_needs_far_opponents_finds_them() -> None:
+    """Of 40 bots the upper 20 have all met each other, and so have the lower ones."""
+    met = {
+        (bot, opponent): 1
+        for bot in range(40)
+        for opponent in range(bot + 1, 40)
+        if (bot < 20) == (opponent < 20)
+    }
+    found = match(range(40), met)
+    assert all(bot < 20 <= opponent for bot, opponent in found)
+    assert len(found) == 20
+
+
+def test_every_two_meet_once_in_as_many_rounds_as_opponents() -> None:
+    """8 bots, 7 rounds, in any order each time: the last round is not a rematch if it can be.
+
+    A Swiss tournament does not look ahead, so a rematch can become necessary; in 5 rounds none is.
+    """
+    luck = random.Random(3)
+    met: dict[Two, int] = {}
+    for _ in range(5):
+        for bot, opponent in match(luck.sample(range(10), 10), met):
+            two = min(bot, opponent), max(bot, opponent)
+            met[two] = met.get(two, 0) + 1
+    assert set(met.values()) == {1}
+    assert len(met) == 25
+
+
+def test_the_bye_goes_to_the_last_of_those_that_had_the_fewest() -> None:
+    """Nobody has a second one before all have had one."""
+    order = [3, 0, 4, 1, 2]
+    byes: dict[int, int] = {}
+    given = []
+    for _ in range(10):
+        bot = choose_bye(order, byes)
+        assert bot is not None
+        byes[bot] = byes.get(bot, 0) + 1
+        given.append(bot)
+    assert given == [2, 1, 4, 0, 3] * 2
+    assert choose_bye([1, 2], {}) is None
+
+
+@pytest.mark.parametrize(
+    ("bots", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5), (6, 5), (16, 8), (17, 10), (50, 12)]
+)
+def test_rounds_by_default(bots: int, rounds: int) -> None:
+    """Twice log2 of the bots, and at most as many as a bot has opponents, and byes."""
+    assert default_rounds(bots) == rounds

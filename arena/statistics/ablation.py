@@ -156,7 +156,7 @@ def _variance(numbers: Integers, contrast: Sequence[Fraction]) -> Fraction | Non
 
     The moments are whole numbers, so that no bit depends on the order of the pairs.
     """
-    pairs = numbers.shape[1]
+    pairs: int = numbers.shape[1]
     if pairs < 2:
         return None
     total = Fraction(0)

@@ -83,6 +83,8 @@ class Ablation:
 
 def check_folder(path: Path) -> None:
     """Make sure that a folder holds an ablation or nothing; raises InputError."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: not a folder")
     try:
         names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     except OSError as error:

@@ -44,14 +44,14 @@ def ablate(
     from arena.results.ablation import Ablation, check_folder, write
 
     check_folder(path)
+    folders = [RunFolder(path / variant.name) for variant in variants]
     results: list[VariantResult] = []
     base: Counted | None = None
     contest: Contest | None = None
     try:
-        for variant in variants:
+        for variant, folder in zip(variants, folders, strict=True):
             announce(variant)
             playing = _vary(tournament, variant)
-            folder = RunFolder(path / variant.name)
             outcome = run(playing, executor, folder, shown, replace=replace)
             counted = _count(folder.path)
             if base is None:

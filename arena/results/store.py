@@ -15,7 +15,7 @@ from arena.results import extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
 from arena.results.snapshot import copy
-from arena.statistics.rows import Faults, PairCounts, PairTotals, Tally
+from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
@@ -56,13 +56,6 @@ SELECT CAST(2 * score AS INTEGER), count(*) FROM (
 _TALLIES = """
 SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
 FROM games GROUP BY pairing, seat, winner, win_type
-"""
-_PAIR_COUNTS = """
-SELECT pairing, pair, count(*), sum(win_type = 'city'), sum(win_type = 'tiebreak'),
-    sum(win_type = 'draw'), sum(CASE winner WHEN 0 THEN 2 WHEN 1 THEN 0 ELSE 1 END),
-    sum(CASE winner WHEN seat THEN 2 WHEN 1 - seat THEN 0 ELSE 1 END), sum(win_type <> 'city'),
-    sum(CASE win_type WHEN 'city' THEN 0 ELSE abs(points - opponent_points) END), sum(plies)
-FROM games WHERE win_type <> 'forfeit' GROUP BY pairing, pair
 """
 _FAULTS = """
 SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
@@ -295,10 +288,6 @@ class Store:
     def pair_totals(self) -> list[PairTotals]:
         """Return the scores of each pairing's pairs."""
         return list(map(PairTotals._make, self._rows(_PAIR_SCORES)))
-
-    def pair_counts(self) -> Iterator[PairCounts]:
-        """Yield what each pair's games add up to; a pair of two forfeits is left out."""
-        return map(PairCounts._make, self._rows(_PAIR_COUNTS))
 
     def _rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         with self._errors(InputError):

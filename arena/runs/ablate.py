@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -39,10 +40,15 @@ def ablate(
     """Play what is left of each variant, the base first, and write ablation.csv to the folder.
 
     The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
-    raises; Interrupted counts the games of all variants.
+    raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
+    results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.results.ablation import Ablation, check_folder, write
 
+    if tournament.stop or tournament.rounds:
+        raise InputError(
+            "an ablation plays the same pairs under all rules: no stop, no Swiss rounds"
+        )
     check_folder(path)
     folders = [RunFolder(path / variant.name) for variant in variants]
     results: list[VariantResult] = []
@@ -59,7 +65,7 @@ def ablate(
             results.append(_compare(variant, variants[0], outcome, counted, base, contest))
     except Interrupted:
         kept = sum(_kept(path / variant.name) for variant in variants)
-        raise Interrupted(kept, tournament.games * len(variants)) from None
+        raise Interrupted(kept, tournament.most_games * len(variants)) from None
     ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
     write(path, ablation)
     return ablation
@@ -72,11 +78,12 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Counted:
     """Return the counts of a run that has ended."""
-    from arena.statistics.ablation import Counted
+    from arena.statistics.ablation import Counted, sum_game
 
     tournament, store = read_run(path)
     with closing(store):
-        return Counted(len(tournament.pairings), tournament.pairs, store.pair_counts())
+        sums = starmap(sum_game, store.results())
+        return Counted(len(tournament.pairings), tournament.pairs, sums)
 
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:

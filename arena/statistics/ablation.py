@@ -13,17 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from arena.games.match import GameResult
 from arena.statistics.ratings import Z95
-from arena.statistics.rows import PairCounts
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 SPREAD: Final = "spread"
+_BATCH = 10_000  # games that are in memory at once
 _RULE_OF_THREE = 3  # Hanley and Lippman-Hand 1983: never seen in n, so less often than 3 / n
 
 
@@ -73,15 +75,60 @@ class Contest(NamedTuple):
     first: bool
 
 
-class Counted:
-    """The counts of all pairs of a run: a row for each, zeros where both games were forfeited."""
+class PairSums(NamedTuple):
+    """What the games of one pair add up to; games that were forfeited are in no sum.
 
-    def __init__(self, pairings: int, pairs: int, counts: Iterable[PairCounts]) -> None:
-        """Take the pairs that have counts, of a run with this many pairs in every pairing."""
-        rows = np.array([*counts], dtype=np.int64).reshape(-1, len(PairCounts._fields))
-        self.pairs = pairs
-        self._table = np.zeros((pairings, pairs, len(PairCounts._fields) + 1), dtype=np.int64)
-        self._table[rows[:, 0], rows[:, 1], :-1] = rows
+    `games` are those that count, `scored` those of them that were not won by City, and `margin`
+    the sum of their winners' leads in points. `first` and `seat_0` are scores in half points, of
+    the pairing's first bot and of seat 0.
+    """
+
+    pairing: int
+    pair: int
+    games: int
+    city: int
+    tiebreaks: int
+    draws: int
+    first: int
+    seat_0: int
+    scored: int
+    margin: int
+    plies: int
+
+
+def sum_game(pairing: int, game: GameResult) -> PairSums:
+    """Return what one game adds to the sums of its pair."""
+    number, seat, winner, win_type, points, opponent_points, plies = game[:7]
+    if win_type == "forfeit":
+        return PairSums(pairing, number, *[0] * 9)
+    first = 1 if winner is None else 2 - 2 * winner
+    city = win_type == "city"
+    return PairSums(
+        pairing,
+        number,
+        games=1,
+        city=city,
+        tiebreaks=win_type == "tiebreak",
+        draws=win_type == "draw",
+        first=first,
+        seat_0=first if seat == 0 else 2 - first,
+        scored=not city,
+        margin=0 if city else abs(points - opponent_points),
+        plies=plies,
+    )
+
+
+class Counted:
+    """The sums of all pairs of a run: a row for each, zeros where both games were forfeited."""
+
+    def __init__(self, pairings: int, pairs: int, sums: Iterable[PairSums]) -> None:
+        """Add up the sums of a run with this many pairs in every pairing."""
+        size = len(PairSums._fields)
+        self._table = np.zeros((pairings, pairs, size + 1), dtype=np.int64)
+        rest = iter(sums)
+        while batch := [*islice(rest, _BATCH)]:
+            rows = np.array(batch, dtype=np.int64)
+            np.add.at(self._table[:, :, :size], (rows[:, 0], rows[:, 1]), rows)
         self._table[:, :, -1] = 2 * self._table[:, :, _COLUMNS["games"]]
 
     def ratio(self, measure: Measure, contest: Contest | None) -> Integers | None:
@@ -97,7 +144,7 @@ class Counted:
         return of_two
 
 
-_COLUMNS: Final = {name: n for n, name in enumerate([*PairCounts._fields, "half_points"])}
+_COLUMNS: Final = {name: n for n, name in enumerate([*PairSums._fields, "half_points"])}
 
 
 def estimate(counted: Counted, measure: Measure, contest: Contest | None) -> Estimate:

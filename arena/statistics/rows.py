@@ -41,24 +41,3 @@ class Faults(NamedTuple):
     loser: int
     kind: str
     games: int
-
-
-class PairCounts(NamedTuple):
-    """What the games of one pair add up to; games that were forfeited are in no count.
-
-    `games` are those that count, `scored` those of them that were not won by City, and `margin`
-    the sum of their winners' leads in points. `first` and `seat_0` are scores in half points, of
-    the pairing's first bot and of seat 0.
-    """
-
-    pairing: int
-    pair: int
-    games: int
-    city: int
-    tiebreaks: int
-    draws: int
-    first: int
-    seat_0: int
-    scored: int
-    margin: int
-    plies: int

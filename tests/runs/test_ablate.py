@@ -6,11 +6,13 @@ import csv
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.errors import InputError
 from arena.executors.base import Executor
 from arena.executors.log import QUIET, RunLog
 from arena.results.ablation import COLUMNS, FILE, Ablation
@@ -22,6 +24,7 @@ from arena.runs.verify import verify
 from arena.statistics.ablation import MEASURES
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
+from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from arena.tournament.variants import make_variants
 from engine import STANDARD
@@ -233,6 +236,14 @@ def test_what_cannot_be_played_is_one_line(
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "run"]
+
+
+def test_a_run_that_stops_by_itself_is_refused(tmp_path: Path) -> None:
+    """Its pairs depend on its results, which differ from rules to rules."""
+    for changed in ({"stop": Until("resolved", 10)}, {"rounds": 2}):
+        with pytest.raises(InputError, match="an ablation plays the same pairs under all rules"):
+            play(tmp_path / "out", replace(CUP_BOTS, **changed))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.study

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+from arena.games.match import GameResult
 from arena.statistics.ablation import (
     MEASURES,
     Contest,
     Counted,
     Estimate,
     Measure,
+    PairSums,
     difference,
     estimate,
+    sum_game,
 )
-from arena.statistics.rows import PairCounts
 
 Z = 1.959963984540054
 BY_NAME = {measure.name: measure for measure in MEASURES}
@@ -25,22 +28,38 @@ CITY, MARGIN, SPREAD, PLIES = (BY_NAME[name] for name in ("city", "margin", "spr
 EMPTY = Estimate()
 
 
-def pair(number: int, pairing: int = 0, **counts: int) -> PairCounts:
+def pair(number: int, pairing: int = 0, **counts: int) -> PairSums:
     """Return the counts of a pair, two games that were scored unless it says otherwise."""
     usual = {"games": 2, "city": 0, "tiebreaks": 0, "draws": 0, "first": 2, "seat_0": 2}
     usual |= {"scored": 2, "margin": 0, "plies": 96}
-    return PairCounts(pairing=pairing, pair=number, **(usual | counts))
+    return PairSums(pairing=pairing, pair=number, **(usual | counts))
 
 
-def counted(*pairings: Sequence[PairCounts]) -> Counted:
+def counted(*pairings: Sequence[PairSums]) -> Counted:
     """Return a run with these pairs, by pairing."""
     pairs = len(pairings[0])
     return Counted(len(pairings), pairs, [row for rows in pairings for row in rows])
 
 
-def of(name: str, *values: int, pairing: int = 0) -> list[PairCounts]:
+def of(name: str, *values: int, pairing: int = 0) -> list[PairSums]:
     """Return pairs in which one count has these values."""
     return [pair(number, pairing, **{name: value}) for number, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("game", "sums"),
+    [
+        ((7, 0, 0, "city", 3, 9, 20), (1, 1, 0, 0, 2, 2, 0, 0, 20)),
+        ((7, 1, 0, "points", 12, 9, 48), (1, 0, 0, 0, 2, 0, 1, 3, 48)),
+        ((7, 0, 1, "points", -4, 9, 48), (1, 0, 0, 0, 0, 0, 1, 13, 48)),
+        ((7, 1, 1, "tiebreak", 9, 9, 48), (1, 0, 1, 0, 0, 2, 1, 0, 48)),
+        ((7, 0, None, "draw", 9, 9, 48), (1, 0, 0, 1, 1, 1, 1, 0, 48)),
+        ((7, 0, 1, "forfeit", 0, 0, 5), (0,) * 9),
+    ],
+)
+def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -> None:
+    """Games, City, tie-break, draw, half points of the first bot and of seat 0, and the rest."""
+    assert sum_game(3, GameResult(*game, None, "")) == (3, 7, *sums)
 
 
 def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
@@ -138,13 +157,13 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
     """The pairs of both runs in any one order, and as the store happens to give them."""
     rng = random.Random(5)
 
-    def draw(number: int) -> PairCounts:
+    def draw(number: int) -> PairSums:
         city = rng.choice([0, 0, 1])
         counts = {"first": rng.randrange(5), "seat_0": rng.randrange(5), "scored": 2 - city}
         counts |= {"city": city, "margin": rng.randrange(40), "plies": rng.randrange(20, 97)}
         return pair(number, number % 3, **counts)
 
-    def numbered(rows: Sequence[PairCounts]) -> list[PairCounts]:
+    def numbered(rows: Sequence[PairSums]) -> list[PairSums]:
         return [row._replace(pair=number) for number, row in enumerate(rows)]
 
     both = [[draw(3 * n + p) for n in range(40)] for p in range(3) for _ in "bc"]

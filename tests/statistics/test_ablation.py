@@ -21,6 +21,7 @@ from arena.statistics.ablation import (
     estimate,
     sum_game,
 )
+from bench.studies.ablation import SETUPS, Setup, hold
 
 Z = 1.959963984540054
 BY_NAME = {measure.name: measure for measure in MEASURES}
@@ -93,26 +94,36 @@ def test_pairings_are_strata_whose_own_differences_cost_nothing() -> None:
 
 
 def test_a_ratio_of_two_counts_has_its_error_by_linearisation() -> None:
-    """Leads of 10, 20 and 30 points in 2, 1 and 2 scored games: 12 points a game.
+    """Leads of 10, 20 and 30 points in 2, 1 and 2 scored games, twice: 12 points a game.
 
-    What is left by pair is 10 - 24 = -14, 20 - 12 = 8 and 30 - 24 = 6; the squares add up to
-    296. The variance is 3/2 x 296 / 25.
+    What is left by pair is 10 - 24 = -14, 20 - 12 = 8 and 30 - 24 = 6; the squares of three add
+    up to 296, and those of six to 592. The variance is 6/5 x 592 / 10 squared.
     """
-    rows = [pair(n, scored=s, margin=m) for n, (s, m) in enumerate([(2, 10), (1, 20), (2, 30)])]
-    half = Z * math.sqrt(1.5 * 296 / 25)
+    pairs = [(2, 10), (1, 20), (2, 30)] * 2
+    rows = [pair(n, scored=scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
+    half = Z * math.sqrt(6 / 5 * 592 / 100)
     expected = tuple(round(number, 3) for number in (12, 12 - half, 12 + half))
     assert estimate(counted(rows), MARGIN, None) == expected
 
 
 def test_luck_that_both_rules_share_is_no_part_of_the_error() -> None:
     """Every game is one ply longer: the length varies, the difference does not, and says so."""
-    base = counted(of("plies", 60, 96, 80, 96))
-    changed = counted(of("plies", 62, 98, 82, 98))
+    base = counted(of("plies", 60, 96, 80, 96, 96))
+    changed = counted(of("plies", 62, 98, 82, 98, 98))
     assert difference(base, changed, PLIES, None) == (1.0, None, None)
     low, high = estimate(base, PLIES, None)[1:]
     assert low is not None
     assert high is not None
     assert high - low > 10
+
+
+def test_a_mean_of_fewer_than_ten_games_has_no_interval() -> None:
+    """Under either rules; five scored games here, and ten there."""
+    few = counted([pair(n, scored=1, margin=n) for n in range(5)])
+    enough = counted([pair(n, margin=3 * n % 7) for n in range(5)])
+    assert estimate(few, MARGIN, None) == (2.0, None, None)
+    assert None not in estimate(enough, MARGIN, None)
+    assert difference(few, enough, MARGIN, None)[1:] == (None, None)
 
 
 def test_the_spread_is_the_score_of_the_stronger_of_two_bots() -> None:
@@ -179,3 +190,20 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
             runs.append(Counted(3, 40, rng.sample(rows, len(rows))))
         seen.add((difference(*runs, measure, contest), estimate(runs[0], measure, contest)))
     assert len(seen) == 1
+
+
+def test_the_intervals_hold_the_truth() -> None:
+    """In nine to ten of ten runs, and not in all: they are not too wide either."""
+    held = hold(Setup(6, 20, 0.3, 0.4), runs=200)
+    assert 0.91 <= held.city <= 0.985
+    assert 0.91 <= held.margin <= 0.985
+    assert held.said == 1
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setup", SETUPS, ids=str)
+def test_no_interval_is_too_narrow(setup: Setup) -> None:
+    """The rows of bench/STUDIES.md."""
+    held = hold(setup)
+    assert held.city >= 0.93
+    assert held.margin >= 0.92 or held.said < 0.3

@@ -46,6 +46,16 @@ def complete_configs(
     return _items(chain(names, _paths(typed, lambda path: path.suffix in (".yaml", ".yml"))))
 
 
+def complete_rules(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> Sequence[CompletionItem]:
+    """Offer the names of the rules, with the sign of equality."""
+    from engine.rules import RULE_NAMES
+
+    before, plus, word = typed.rpartition("+")
+    return _items(f"{before}{plus}{name}=" for name in RULE_NAMES if name.startswith(word))
+
+
 def complete_runs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import apart, newcomer, ratings, sequences, sprt, swiss
+from bench.studies import ablation, apart, newcomer, ratings, sequences, sprt, swiss
 
 HEAD = """# What the statistics get right
 
@@ -22,6 +22,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "swiss": ("Swiss tournaments", swiss.lines),
+    "ablation": ("Changes of the rules: arena ablate", ablation.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -69,6 +69,14 @@ def test_configs_and_runs_are_offered() -> None:
     assert offered("show", "res") == ["results/friday", "results/human/games.jsonl"]
 
 
+def test_rules_are_offered_by_name() -> None:
+    """Also after a plus, which joins one to another; their values are the reader's."""
+    assert offered("ablate", "cup.yml", "--rule", "set") == ["set_bonus="]
+    assert offered("ablate", "cup.yml", "--rule", "hand_size=4+rem") == ["hand_size=4+removed="]
+    assert len(offered("ablate", "cup.yml", "--rule", "")) == 10
+    assert offered("ablate", "quick") == ["quickstart"]
+
+
 def test_a_folder_that_cannot_be_read_or_is_huge_is_no_error(folder: Path) -> None:
     """Nothing is offered from it, or only so much."""
     assert offered("run", "none/") == []

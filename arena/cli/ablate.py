@@ -1,0 +1,175 @@
+"""The command that asks what a rule is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_bots, complete_configs, complete_rules
+from arena.cli.options import AGAINST, PATH, REPLACE, add_run_options, print_json, warn
+from arena.cli.report import describe_interruption
+from arena.cli.whole import PAIRS
+from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.results.ablation import Ablation
+    from arena.tournament.tournament import Tournament
+    from arena.tournament.variants import Variant
+
+
+@click.command()
+@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    required=True,
+    metavar="NAME=VALUE,...",
+    shell_complete=complete_rules,
+    help="A rule and the values to try; repeatable.",
+)
+@click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
+@click.option(
+    "--pairs",
+    type=PAIRS,
+    help="Deals for each two bots, each played twice.  [default: the config's]",
+)
+@click.option(
+    "--bot",
+    "more",
+    multiple=True,
+    metavar="BOT",
+    shell_complete=complete_bots,
+    help="One more bot; repeatable.",
+)
+@AGAINST
+@REPLACE
+@add_run_options(
+    seed="the config's",
+    workers="the config's, or all cores",
+    lane="the config's",
+    out="results/NAME-ablate",
+    quiet="Show only errors.",
+)
+def ablate(
+    config: Path,
+    rules: Sequence[str],
+    cross: bool,
+    more: Sequence[str],
+    against: Sequence[str],
+    seed: int | None,
+    pairs: int | None,
+    lane: str | None,
+    out: Path | None,
+    **how: Any,
+) -> None:
+    """Show what a change of the rules changes in the games.
+
+    The bots of a CONFIG play the same deals under its rules, which are the published ones unless
+    it changes some, and under each change. Changes are made one at a time, with --cross also
+    together. A list stands in brackets, and rules that must change together are joined by +:
+    hand_size=4+removed=11. Every change is a run in a folder of its own, and goes on where it
+    was stopped; ablation.csv has the table.
+
+    \b
+    Example:
+      arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
+    """
+    from arena.tournament.config import make_tournament, read
+    from arena.tournament.shipped import find_config
+    from arena.tournament.variants import make_variants
+
+    settings = read(find_config(config))
+    how["workers"] = how["workers"] or settings.workers
+    try:
+        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
+    except InputError as error:
+        raise InputError(f"{config}: {error}") from None
+    variants = make_variants(tournament.rules, rules, cross=cross)
+    _ablate(tournament, variants, out or Path("results") / f"{settings.name}-ablate", **how)
+
+
+def _ablate(
+    tournament: Tournament,
+    variants: Sequence[Variant],
+    out: Path,
+    *,
+    workers: int | None,
+    fresh: bool,
+    replace: bool,
+    strict: bool,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Play the variants, and print how they differ."""
+    from arena.executors import log
+    from arena.executors.local import LocalExecutor, count_cores
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.ablate import ablate as play_variants
+    from arena.runs.ablate import clear, prepare_variants
+    from arena.runs.run import Interrupted
+
+    if verbose and quiet:
+        raise InputError("--verbose and --quiet: choose one of them")
+    problems = prepare_variants(tournament, variants)
+    if strict and problems:
+        raise InputError(f"{problems[0]}; with --strict nothing is played")
+    if not quiet:
+        warn(problems)
+    if fresh:
+        clear(out, variants)
+    adopt_orphans()
+    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
+    executor = LocalExecutor(workers or count_cores())
+
+    def announce(variant: Variant) -> None:
+        if not quiet:
+            number = 1 + variants.index(variant)
+            click.echo(f"{number} of {len(variants)}: {variant.name}", err=True)
+
+    try:
+        ablation = play_variants(
+            tournament, variants, executor, out, announce, shown, replace=replace
+        )
+    except Interrupted as interrupted:
+        raise click.Abort(describe_interruption(interrupted, out)) from None
+    if as_json:
+        _print_document(ablation, tournament, out, problems)
+    elif not quiet:
+        _print_table(ablation, tournament, out)
+
+
+def _print_document(
+    ablation: Ablation, tournament: Tournament, out: Path, problems: Sequence[str]
+) -> None:
+    from arena.results.ablation import to_document
+
+    run = {"run": tournament.name, "folder": str(out)}
+    print_json(run | to_document(ablation) | {"warnings": [*problems]})
+
+
+def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
+    """Print the table, what must be known to read it, and the folder."""
+    from arena.results.ablation import format_table
+
+    changes = ablation.variants[0].rules.changes()
+    rules = f"the config's rules, {changes}" if changes else "the published rules"
+    click.echo(f"{tournament.most_games:,} games of {tournament.name} under each; base: {rules}")
+    for line in format_table(ablation):
+        click.echo(line)
+    for variant in ablation.variants:
+        if not variant.same_deals:
+            click.echo(f"{variant.name}: other deals than the base, so less is common to both")
+        if variant.forfeits:
+            place = out / variant.name / "faults.csv"
+            click.echo(f"{variant.name}: {variant.forfeits:,} forfeits, not counted: see {place}")
+        for label in variant.out:
+            click.echo(f"{variant.name}: {label} was out after {tournament.max_faults} faults")
+    click.echo(f"results in {out}/")
+
+
+COMMANDS: list[click.Command] = [ablate]

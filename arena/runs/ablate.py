@@ -1,0 +1,171 @@
+"""Ablate: the same bots on the same deals under several rules, each in a run of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from itertools import starmap
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from arena.errors import InputError
+from arena.executors.base import Executor
+from arena.executors.log import NORMAL
+from arena.results.folder import RunFolder
+from arena.results.reader import read_run
+from arena.runs.prepare import prepare
+from arena.runs.run import Interrupted, Outcome, run
+from arena.tournament.tournament import Tournament
+from arena.tournament.variants import Variant, deals_alike
+
+if TYPE_CHECKING:
+    from arena.results.ablation import Ablation, VariantResult
+    from arena.statistics.ablation import Contest, Counted
+
+Announce: TypeAlias = Callable[[Variant], None]
+"""Is called before the run of a variant begins."""
+
+
+def ablate(
+    tournament: Tournament,
+    variants: Sequence[Variant],
+    executor: Executor,
+    path: Path,
+    announce: Announce,
+    shown: int = NORMAL,
+    *,
+    replace: bool = False,
+) -> Ablation:
+    """Play what is left of each variant, the base first, and write ablation.csv to the folder.
+
+    The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
+    raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
+    results decide which pairs it plays: its variants would not have the same deals.
+    """
+    from arena.results.ablation import Ablation, check_folder, write
+
+    if tournament.stop or tournament.rounds:
+        raise InputError(
+            "an ablation plays the same pairs under all rules: no stop, no Swiss rounds"
+        )
+    check_folder(path)
+    folders = [RunFolder(path / variant.name) for variant in variants]
+    results: list[VariantResult] = []
+    base: Counted | None = None
+    contest: Contest | None = None
+    try:
+        for variant, folder in zip(variants, folders, strict=True):
+            announce(variant)
+            playing = _vary(tournament, variant)
+            outcome = run(playing, executor, folder, shown, replace=replace)
+            counted = _count(folder.path)
+            if base is None:
+                base, contest = counted, _find_contest(playing, outcome)
+            results.append(_compare(variant, variants[0], outcome, counted, base, contest))
+    except Interrupted:
+        kept = sum(_kept(path / variant.name) for variant in variants)
+        raise Interrupted(kept, tournament.most_games * len(variants)) from None
+    ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
+    write(path, ablation)
+    return ablation
+
+
+def _vary(tournament: Tournament, variant: Variant) -> Tournament:
+    """Return the tournament under the rules of a variant."""
+    return dataclasses.replace(tournament, rules=variant.rules)
+
+
+def _count(path: Path) -> Counted:
+    """Return the counts of a run that has ended."""
+    from arena.statistics.ablation import Counted, sum_game
+
+    tournament, store = read_run(path)
+    with closing(store):
+        sums = starmap(sum_game, store.results())
+        return Counted(len(tournament.pairings), tournament.pairs, sums)
+
+
+def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
+    """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
+    from arena.statistics.ablation import Contest
+
+    rated = outcome.standings.dropna(subset="elo")
+    elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
+    best: Contest | None = None
+    widest = -1.0
+    for number, (bot, opponent) in enumerate(tournament.pairings):
+        if bot in elo and opponent in elo and abs(elo[bot] - elo[opponent]) > widest:
+            widest = abs(elo[bot] - elo[opponent])
+            best = Contest(number, first=elo[bot] >= elo[opponent])
+    return best
+
+
+def _labels(tournament: Tournament, contest: Contest | None) -> tuple[str, str] | None:
+    """Return the labels of the strongest bot and of the weakest."""
+    if contest is None:
+        return None
+    bot, opponent = tournament.pairings[contest.pairing]
+    return (bot, opponent) if contest.first else (opponent, bot)
+
+
+def _compare(
+    variant: Variant,
+    first: Variant,
+    outcome: Outcome,
+    counted: Counted,
+    base: Counted,
+    contest: Contest | None,
+) -> VariantResult:
+    """Return what a variant's games came to, and how they differ from those of the base."""
+    from arena.results.ablation import VariantResult
+    from arena.statistics.ablation import MEASURES, Estimate, difference, estimate
+
+    return VariantResult(
+        variant.name,
+        variant.rules,
+        deals_alike(variant.rules, first.rules),
+        outcome.played + outcome.kept,
+        int(outcome.standings["forfeits"].sum()),
+        outcome.out,
+        [estimate(counted, measure, contest) for measure in MEASURES],
+        [
+            Estimate() if variant is first else difference(base, counted, measure, contest)
+            for measure in MEASURES
+        ],
+    )
+
+
+def _kept(path: Path) -> int:
+    """Return how many games a folder keeps, none where there is no run."""
+    with suppress(InputError):
+        _, store = read_run(path)
+        with closing(store):
+            return sum(tally.games for tally in store.tallies())
+    return 0
+
+
+def prepare_variants(tournament: Tournament, variants: Sequence[Variant]) -> list[str]:
+    """Return a line for each bot that does not load under the rules of a variant.
+
+    Raises what `prepare` raises.
+    """
+    found: dict[str, list[str]] = {}
+    for variant in variants:
+        for problem in prepare(_vary(tournament, variant)):
+            found.setdefault(problem, []).append(variant.name)
+    return [
+        problem if len(names) == len(variants) else f"{', '.join(names)}: {problem}"
+        for problem, names in found.items()
+    ]
+
+
+def clear(path: Path, variants: Sequence[Variant]) -> None:
+    """Remove earlier runs of these variants, and the table; raises InputError."""
+    from arena.results.ablation import FILE, check_folder
+
+    check_folder(path)
+    for variant in variants:
+        if (path / variant.name).is_dir():
+            RunFolder(path / variant.name).clear()
+    (path / FILE).unlink(missing_ok=True)

@@ -1,0 +1,125 @@
+"""Variants: rules that each change something of a tournament's rules, and their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from arena.errors import InputError
+from engine import Rules
+from engine.errors import RulesError, show
+from engine.rules import RULE_NAMES
+
+Change: TypeAlias = dict[str, Any]
+"""Values of rules, by name."""
+
+BASE: Final = "base"
+MOST_VARIANTS: Final = 200  # each is a run with a folder of its own
+
+_DEALING = ("copies", "removed", "hand_size", "opening_row", "rounds")
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_OUTSIDE_BRACKETS = r"(?![^\[]*\])"
+
+
+class Variant(NamedTuple):
+    """Rules with a name, which says how they differ from the rules that they vary."""
+
+    name: str
+    rules: Rules
+
+
+def make_variants(base: Rules, options: Sequence[str], *, cross: bool = False) -> list[Variant]:
+    """Return the base rules and then each change of the options, every rules once.
+
+    An option is `NAME=VALUE,VALUE`; a list stands in brackets, and `+NAME=VALUE` after a value
+    is a rule that changes with it. With `cross` the changes of different rules are also made
+    together, in every combination. Raises InputError, which names the option and the value.
+
+    >>> options = ["set_bonus=0,5,0", "rounds=2+removed=23"]
+    >>> [variant.name for variant in make_variants(Rules(), options)]
+    ['base', 'set_bonus=0', 'removed=23,rounds=2']
+    """
+    by_rule: dict[str, list[Change]] = {}
+    for option in options:
+        by_rule.setdefault(option.partition("=")[0].strip(), []).extend(_parse(option))
+    changes = _combine(by_rule.values()) if cross else (c for cs in by_rule.values() for c in cs)
+    variants = {base: BASE}
+    for change in changes:
+        rules = _apply(base, change)
+        variants.setdefault(rules, name_of(rules, base))
+        if len(variants) > MOST_VARIANTS:
+            raise InputError(f"--rule: more than {MOST_VARIANTS} variants")
+    if len(variants) == 1:
+        raise InputError("--rule: every value is that of the base; there is nothing to compare")
+    return [Variant(name, rules) for rules, name in variants.items()]
+
+
+def name_of(rules: Rules, base: Rules) -> str:
+    """Return how rules differ from others; it can name a folder.
+
+    >>> name_of(Rules(set_bonus=0, majority_values=(1, 1, 1, 1)), Rules())
+    'majority_values=1-1-1-1,set_bonus=0'
+    """
+    values = [(name, getattr(rules, name)) for name in RULE_NAMES]
+    changed = [(name, value) for name, value in values if value != getattr(base, name)]
+    return ",".join(f"{name}={_text(value)}" for name, value in changed)
+
+
+def deals_alike(rules: Rules, other: Rules) -> bool:
+    """Return whether games under both rules have the same deals.
+
+    >>> deals_alike(Rules(), Rules(set_bonus=0)), deals_alike(Rules(), Rules(rounds=2, removed=23))
+    (True, False)
+    """
+    return all(getattr(rules, name) == getattr(other, name) for name in _DEALING)
+
+
+def _parse(option: str) -> Iterator[Change]:
+    """Yield the changes of an option."""
+    name, equals, values = option.partition("=")
+    if not equals:
+        raise InputError(f"--rule {show(option)}: write NAME=VALUE, such as set_bonus=0,3")
+    for value in re.split("," + _OUTSIDE_BRACKETS, values):
+        change: Change = {}
+        for part in f"{name}={value}".split("+"):
+            rule, _, text = (word.strip() for word in part.partition("="))
+            if not text:
+                raise InputError(f"--rule {show(option)}: a value is missing")
+            if rule in change:
+                raise InputError(f"--rule {show(option)}: {rule} stands twice in one change")
+            change[rule] = _value(text)
+        yield change
+
+
+def _value(text: str) -> Any:
+    """Return a value by its form: a number, a list, or else a text."""
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(part.strip()) for part in text[1:-1].split(",")]
+    return int(text) if _NUMBER.fullmatch(text) else text
+
+
+def _combine(by_rule: Iterable[Sequence[Change]]) -> Iterator[Change]:
+    """Yield every combination of the changes of different rules, single changes among them."""
+    for parts in product(*([{}, *changes] for changes in by_rule)):
+        names = [name for part in parts for name in part]
+        if len(names) > len({*names}):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"--cross: {show(twice)} is changed by two of the options --rule")
+        yield {name: value for part in parts for name, value in part.items()}
+
+
+def _apply(base: Rules, change: Change) -> Rules:
+    """Return the base rules with a change."""
+    try:
+        return Rules.from_changes(base.changes() | change)
+    except RulesError as error:
+        words = "+".join(f"{name}={_text(value)}" for name, value in change.items())
+        raise InputError(f"--rule {words}: {error}") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "-".join(map(str, value))
+    return str(value)

@@ -1,0 +1,255 @@
+"""The same bots on the same deals under several rules: runs of their own, and what they say."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.base import Executor
+from arena.executors.log import QUIET, RunLog
+from arena.results.ablation import COLUMNS, FILE, Ablation
+from arena.results.folder import MANIFEST, TABLES, RunFolder
+from arena.results.reader import read_run
+from arena.runs.ablate import ablate
+from arena.runs.run import Interrupted, run
+from arena.runs.verify import verify
+from arena.statistics.ablation import MEASURES
+from arena.tournament.chunk import Played
+from arena.tournament.plan import Plan
+from arena.tournament.stop import Until
+from arena.tournament.tournament import Tournament
+from arena.tournament.variants import make_variants
+from engine import STANDARD
+from tests import ROOT, markdown
+from tests.conftest import Arena, run_command
+from tests.rogues import write
+from tests.runs.test_verify import HERE
+
+OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]
+NAMES = ["base", "set_bonus=0", "cities_needed=2", "removed=23,rounds=2"]
+CUP = "seed: 3\npairs: 4\nbots: [uniform, greedy, majority]\n"
+TIMID = (
+    "    def choose(self, view, /):\n"
+    "        assert view.rules.set_bonus, 'what is a set worth?'\n"
+    "        return view.legal[0]"
+)
+
+
+def tournament(*bots: str, pairs: int = 4) -> Tournament:
+    return Tournament(
+        "cup", 3, pairs, [resolve(bot, lane="inproc") for bot in bots], STANDARD, max_faults=3
+    )
+
+
+def play(folder: Path, what: Tournament, executor: Executor = HERE) -> Ablation:
+    variants = make_variants(STANDARD, OPTIONS)
+    return ablate(what, variants, executor, folder, lambda _: None, QUIET)
+
+
+CUP_BOTS = tournament("uniform", "greedy", "majority")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an ablation that has ended."""
+    folder = tmp_path_factory.mktemp("ablate") / "out"
+    play(folder, CUP_BOTS)
+    return folder
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / FILE).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def games(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and the deal of every game of a run."""
+    what, store = read_run(folder)
+    with closing(store):
+        for number, result in store.results():
+            fixture = what.fixture(number, result.pair, result.seat)
+            yield fixture.name, fixture.draw(what.seed, what.rules).deal.hex()
+
+
+def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
+    """The base has the bytes of a run without changes, and each of them can be verified."""
+    assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *NAMES])
+    run(CUP_BOTS, HERE, RunFolder(tmp_path / "plain"), QUIET)
+    for name in (MANIFEST, *TABLES):
+        assert (out / "base" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+    for name in NAMES:
+        assert next(iter(verify(out / name, 1, HERE))) == "games: 24 replayed"
+    assert json.loads((out / NAMES[1] / MANIFEST).read_text())["rules"] == {"set_bonus": 0}
+
+
+def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
+    """With the same two bots for the spread; the base has no difference from itself."""
+    table = rows(out)
+    assert [*table[0]] == COLUMNS
+    places = [(name, measure.name) for name in NAMES for measure in MEASURES]
+    assert [(row["variant"], row["measure"]) for row in table] == places
+    assert {row["difference"] for row in table[: len(MEASURES)]} == {""}
+    assert all(row["difference_low"] for row in table[len(MEASURES) :] if row["measure"] == "city")
+    pairs_of_bots = {(row["bot"], row["opponent"]) for row in table if row["measure"] == "spread"}
+    assert pairs_of_bots == {("majority", "uniform")}
+    assert {(row["pairs"], row["games"], row["forfeits"]) for row in table} == {("4", "24", "0")}
+
+
+def test_the_numbers_are_those_of_the_games(out: Path) -> None:
+    """Counted a second time, from games.csv."""
+    for name in NAMES:
+        with (out / name / "games.csv").open(newline="") as file:
+            played = list(csv.DictReader(file))
+        own = {row["measure"]: row["value"] for row in rows(out) if row["variant"] == name}
+        types = [game["win_type"] for game in played]
+        assert float(own["city"]) == pytest.approx(types.count("city") / 24, abs=1e-4)
+        assert float(own["tiebreaks"]) == pytest.approx(types.count("tiebreak") / 24, abs=1e-4)
+        assert float(own["plies"]) == pytest.approx(
+            sum(int(game["plies"]) for game in played) / 24, abs=1e-3
+        )
+        scored = [game for game in played if game["win_type"] != "city"]
+        leads = [abs(int(g["points"]) - int(g["opponent_points"])) for g in scored]
+        assert float(own["margin"]) == pytest.approx(sum(leads) / len(leads), abs=1e-3)
+        seats = [(g["bot"], g["opponent"])[int(g["seat"])] == g["winner"] for g in played]
+        draws = types.count("draw") / 2
+        assert float(own["seat_0"]) == pytest.approx((sum(seats) + draws) / 24, abs=1e-4)
+        two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "majority"}]
+        score = sum({"majority": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
+        assert float(own["spread"]) == pytest.approx(score, abs=1e-4)
+
+
+def test_the_deals_are_the_same_where_the_rules_deal_alike(out: Path) -> None:
+    """The file says where; a shorter game has the same shuffle, and other hands later."""
+    base = list(games(out / "base"))
+    assert list(games(out / "set_bonus=0")) == base
+    said = {row["variant"]: row["same_deals"] for row in rows(out)}
+    assert said == dict(zip(NAMES, ["yes", "yes", "yes", "no"], strict=True))
+
+
+class Stops:
+    """Plays this many chunks, and is then interrupted."""
+
+    def __init__(self, chunks: int) -> None:
+        self.left = chunks
+
+    def play(self, plan: Plan, what: Tournament, log: RunLog) -> Generator[Played, None, None]:
+        for played in HERE.play(plan, what, log):
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield played
+
+
+def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> None:
+    """It says how many games of all variants are kept, and ends with the same bytes."""
+    folder = tmp_path / "out"
+    kept = [0]
+    for chunks in (2, 4, 6):
+        with pytest.raises(Interrupted) as caught:
+            play(folder, CUP_BOTS, Stops(chunks))
+        assert caught.value.games == 4 * 24
+        kept.append(caught.value.kept)
+        assert not (folder / FILE).exists()
+    assert kept == sorted({*kept})
+    play(folder, CUP_BOTS)
+    assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
+    again = play(folder, CUP_BOTS, Stops(0))
+    assert [variant.games for variant in again.variants] == [24] * 4
+
+
+def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
+    """Its forfeits are in no measure: games without a fault are what a rule is about."""
+    timid = str(write(tmp_path, "timid", TIMID))
+    done = play(tmp_path / "out", tournament("greedy", "uniform", timid))
+    base, no_bonus, *_ = done.variants
+    assert (base.forfeits, no_bonus.forfeits) == (0, 16)
+    assert no_bonus.out == ["timid"]
+    alone = play(tmp_path / "alone", tournament("greedy", "uniform")).variants[1]
+    city, plies = 0, 6
+    for number in (city, plies):
+        assert no_bonus.values[number].value == alone.values[number].value
+
+
+def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
+    """The file is written, and says how many there were; nobody is the strongest."""
+    (tmp_path / "a.py").write_text("raise OSError\n")
+    (tmp_path / "b.py").write_text("raise OSError\n")
+    bots = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
+    done = play(tmp_path / "out", tournament(*bots, pairs=1))
+    assert done.contest is None
+    for row in rows(tmp_path / "out"):
+        assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
+
+
+def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
+    arena: Arena, out: Path, tmp_path: Path
+) -> None:
+    """Into results/NAME-ablate; its table has at most 80 columns, and its document no NaN."""
+    (tmp_path / "cup.yaml").write_text(CUP)
+    words = ["ablate", "cup.yaml", *(word for option in OPTIONS for word in ("--rule", option))]
+    done = arena(*words, "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "24 games of cup under each; base: the published rules"
+    assert max(map(len, lines)) <= 80
+    assert "removed=23,rounds=2: other deals than the base, so less is common to both" in lines
+    assert lines[-1] == "results in results/cup-ablate/"
+    assert done.stderr.splitlines() == [f"{n} of 4: {name}" for n, name in enumerate(NAMES, 1)]
+    folder = tmp_path / "results" / "cup-ablate"
+    assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
+    document = json.loads(arena(*words, "--json").stdout)
+    assert [variant["variant"] for variant in document["variants"]] == NAMES
+    assert document["variants"][1]["rules"] == {"set_bonus": 0}
+    assert (document["strongest"], document["weakest"]) == ("majority", "uniform")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--rule", "set_bonus=x"], "--rule set_bonus=x: set_bonus must be a whole number"),
+        ([], "Missing option '--rule'"),
+        (["--rule", "set_bonus=0", "--out", "."], ".: holds other files and no ablation"),
+        (["--rule", "set_bonus=0", "--out", "run"], "run: holds a run; choose another folder"),
+        (["--rule", "set_bonus=0", "--out", "cup.yaml"], "cup.yaml: not a folder"),
+        (["--rule", "set_bonus=0", "--bot", "nobody"], "nobody"),
+    ],
+)
+def test_what_cannot_be_played_is_one_line(
+    arena: Arena, tmp_path: Path, words: list[str], message: str
+) -> None:
+    """With exit status 2, and nothing is written or removed."""
+    (tmp_path / "cup.yaml").write_text(CUP)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.sqlite").touch()
+    for more in ([], ["--fresh"]):
+        done = arena("ablate", "cup.yaml", *words, *more)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.yaml", "run"]
+
+
+def test_a_run_that_stops_by_itself_is_refused(tmp_path: Path) -> None:
+    """Its pairs depend on its results, which differ from rules to rules."""
+    for changed in ({"stop": Until("resolved", 10)}, {"rounds": 2}):
+        with pytest.raises(InputError, match="an ablation plays the same pairs under all rules"):
+            play(tmp_path / "out", replace(CUP_BOTS, **changed))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.study
+def test_the_page_shows_what_its_command_prints(tmp_path: Path) -> None:
+    """The recorded example of docs/ablate.md, run again."""
+    page = (ROOT / "docs" / "ablate.md").read_text()
+    command, recorded = markdown.blocks(page, "console")[0], markdown.blocks(page, "text")[0]
+    done = run_command(tmp_path, *command.split()[1:])
+    assert done.stdout == recorded

@@ -121,8 +121,7 @@ class _Stages:
         return [
             look
             for look in walk.looks
-            if look == walk.steps
-            or look * drift + _FAR * math.sqrt(look * walk.variance) > near
+            if look == walk.steps or look * drift + _FAR * math.sqrt(look * walk.variance) > near
         ]
 
     def _quadrature(self, least: float) -> tuple[Floats, Floats]:

@@ -1,0 +1,193 @@
+"""Difference: what a changed bot does better than before, by deal, against the same opponents.
+
+Both versions play the same deals with the same generators. So most of the luck of a deal is in
+the scores of both, and the difference of the two scores is far surer than either of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from arena.statistics.sprt import DIFFERENCES, elo_of, share_of
+
+Z95 = 1.959963984540054
+WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
+COLUMNS = [
+    *("part", "name", "deals", "new", "old", "difference", "low", "high"),
+    *("elo", "elo_low", "elo_high"),
+]
+_MOST_ELO = 8000.0
+_BISECTIONS = 100
+_DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:], 1)
+
+
+class Twin(NamedTuple):
+    """One game of both versions: the same deal and seat against the same opponent.
+
+    The scores are 1, 1/2 or 0; `ply` is the first at which the two games differ, None where
+    all moves are the same.
+    """
+
+    opponent: str
+    pair: int
+    seat: int
+    new_score: float
+    old_score: float
+    new_type: str
+    old_type: str
+    ply: int | None
+
+
+class Lead(NamedTuple):
+    """A lead of the new version in share of the score, with its 95 % interval, and in Elo."""
+
+    difference: float
+    low: float
+    high: float
+
+
+def prior_share(total: float, pairs: int) -> float:
+    """Return a share of the score, 0 to 1, from so many pairs and one more that is even.
+
+    >>> prior_share(2.0, 1)
+    0.75
+    """
+    return (total + 1) / (2 * (pairs + 1))
+
+
+def mean_difference(shares: Sequence[float], elo: float) -> float:
+    """Return by how much a pair's score rises with `elo`, on average over opponents.
+
+    `shares` are the old version's shares of the score against each of them, between 0 and 1.
+
+    >>> round(mean_difference([0.5], 10), 4), round(mean_difference([0.5, 0.99], 10), 4)
+    (0.0288, 0.0149)
+    """
+    risen = [share_of(elo_of(share) + elo) - share for share in shares]
+    return 2 * math.fsum(risen) / len(shares)
+
+
+def elo_difference(shares: Sequence[float], difference: float, deals: int) -> float:
+    """Return the Elo points by which the share of the score rises so much: it is finite.
+
+    A share that would be nearer to 0 or 1 than half a pair of `deals` is taken to be there.
+
+    >>> round(elo_difference([0.5, 0.99], 0.0149 / 2, 1000))
+    10
+    >>> round(elo_difference([0.5], 0.5, 9))
+    512
+    """
+    edge = 0.5 / (deals + 1)
+    old = math.fsum(shares) / len(shares)
+    wanted = min(1 - edge, max(edge, old + difference)) - old
+    low, high = -_MOST_ELO, _MOST_ELO
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if mean_difference(shares, middle) / 2 < wanted:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def difference_counts(differences: Iterable[float]) -> tuple[int, ...]:
+    """Return how many deals had each difference of two pair scores, -2 to 2 by halves.
+
+    >>> difference_counts([0.0, 0.0, -0.5, 2.0])
+    (0, 0, 0, 1, 2, 0, 0, 0, 1)
+    """
+    counts = [0] * len(DIFFERENCES)
+    for difference in differences:
+        counts[round(2 * difference) + 4] += 1
+    return tuple(counts)
+
+
+def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
+    """Return the lead of the new version in total and by part, with intervals by deal.
+
+    `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave. `new`
+    and `old` are shares of games, won for `won_by` and lost for `lost_by`. These and the rows
+    without a difference of strength have no Elo.
+    """
+    rows = [_row("total", "", twins, *_scores(twins), lead=total)]
+    for opponent, games in twins.groupby("opponent", sort=False):
+        rows.append(_row("opponent", str(opponent), games, *_scores(games)))
+    for seat, games in twins.groupby("seat"):
+        rows.append(_row("seat", str(seat), games, *_scores(games)))
+    for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
+        for win_type in WIN_TYPES:
+            new, old = (
+                ((twins[f"{version}_score"] == won) & (twins[f"{version}_type"] == win_type))
+                for version in ("new", "old")
+            )
+            if new.any() or old.any():
+                rows.append(_row(part, win_type, twins, new.astype(float), old.astype(float)))
+    return pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
+
+
+def _scores(games: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
+    return games["new_score"], games["old_score"]
+
+
+def _row(
+    part: str,
+    name: str,
+    games: pd.DataFrame,
+    new: pd.Series[float],
+    old: pd.Series[float],
+    lead: Lead | None = None,
+) -> tuple[object, ...]:
+    """Return a row: shares of both, their difference with its interval, and the Elo points."""
+    by_deal = (new - old).groupby([games["opponent"], games["pair"]]).mean()
+    lead = lead or lead_by_deal(by_deal.tolist())
+    deals = len(by_deal)
+    shares = (float(new.mean()), float(old.mean()))
+    if part in ("won_by", "lost_by"):
+        return (part, name, deals, *shares, *lead, None, None, None)
+    # half of one more pair is won, as in the ratings
+    sums = old.groupby(games["opponent"], sort=False).agg(["sum", "count"])
+    olds = [(total + 0.5) / (count + 1) for total, count in sums.itertuples(index=False)]
+    elo = [elo_difference(olds, value, deals) for value in lead]
+    return (part, name, deals, *shares, *lead, *elo)
+
+
+def lead_by_deal(differences: Sequence[float]) -> Lead:
+    """Return the mean of differences, -1 to 1, with an interval; one deal is added to its error.
+
+    >>> [round(value, 3) for value in lead_by_deal([0.0, 0.5, 0.0, 0.5])]
+    [0.25, -0.25, 0.75]
+    """
+    deals = len(differences)
+    mean = math.fsum(differences) / deals
+    square = math.fsum(value * value for value in differences)
+    shrunk = mean * deals / (deals + 1)
+    error = Z95 * math.sqrt(((square + 1) / (deals + 1) - shrunk**2) / deals)
+    return Lead(mean, max(-1.0, mean - error), min(1.0, mean + error))
+
+
+def separate_games(twins: pd.DataFrame) -> float:
+    """Return how many games on separate deals have the same error, for each one of these.
+
+    The variances of the two versions' pair scores add up where the deals differ. They and that
+    of the difference are taken within each opponent, whose numbers of deals are equal, and
+    each has one deal more of the largest variance, as everywhere.
+    """
+    pairs = twins.groupby(["opponent", "pair"], sort=False)[["new_score", "old_score"]].sum()
+    pairs["difference"] = pairs["new_score"] - pairs["old_score"]
+    apart = together = 0.0
+    for _, scores in pairs.groupby("opponent", sort=False):
+        apart += _variance(scores["new_score"] - 1, most=1)
+        apart += _variance(scores["old_score"] - 1, most=1)
+        together += _variance(scores["difference"], most=2)
+    return apart / together
+
+
+def _variance(values: pd.Series[float], most: float) -> float:
+    """Return the variance, with one more value that is half of it `most` and half -`most`."""
+    number = len(values) + 1
+    total, square = float(values.sum()), float((values**2).sum())
+    return (square + most**2) / number - (total / number) ** 2

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from arena.statistics.sprt import DIFFERENCES, elo_of, share_of
+from arena.statistics.sprt import DIFFERENCES, elo_of, log_likelihood_ratio, share_of
 
 Z95 = 1.959963984540054
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
@@ -94,6 +94,20 @@ def elo_difference(shares: Sequence[float], difference: float, deals: int) -> fl
     return (low + high) / 2
 
 
+def difference_ratio(
+    counts: Sequence[int], shares: Sequence[float], elo0: float, elo1: float
+) -> float:
+    """Return the log-likelihood ratio of a lead of `elo1` against one of `elo0`.
+
+    `counts` are the deals with each difference, `shares` the old version's by opponent.
+
+    >>> round(difference_ratio((0, 0, 9, 0, 90, 0, 25, 0, 1), [0.4, 0.5], 0, 50), 2)
+    4.59
+    """
+    means = [mean_difference(shares, elo) for elo in (elo0, elo1)]
+    return log_likelihood_ratio(counts, DIFFERENCES, *means)
+
+
 def difference_counts(differences: Iterable[float]) -> tuple[int, ...]:
     """Return how many deals had each difference of two pair scores, -2 to 2 by halves.
 
@@ -113,7 +127,7 @@ def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
     and `old` are shares of games, won for `won_by` and lost for `lost_by`. These and the rows
     without a difference of strength have no Elo.
     """
-    rows = [_row("total", "", twins, *_scores(twins), lead=total)]
+    rows = [_row("total", "", twins, *_scores(twins), given=total)]
     for opponent, games in twins.groupby("opponent", sort=False):
         rows.append(_row("opponent", str(opponent), games, *_scores(games)))
     for seat, games in twins.groupby("seat"):
@@ -126,7 +140,9 @@ def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
             )
             if new.any() or old.any():
                 rows.append(_row(part, win_type, twins, new.astype(float), old.astype(float)))
-    return pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
+    table = pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
+    table[COLUMNS[3:]] += 0.0  # so that -0.0 is 0.0
+    return table
 
 
 def _scores(games: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
@@ -139,20 +155,24 @@ def _row(
     games: pd.DataFrame,
     new: pd.Series[float],
     old: pd.Series[float],
-    lead: Lead | None = None,
+    given: Lead | None = None,
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
     by_deal = (new - old).groupby([games["opponent"], games["pair"]]).mean()
-    lead = lead or lead_by_deal(by_deal.tolist())
     deals = len(by_deal)
-    shares = (float(new.mean()), float(old.mean()))
+    row = (part, name, deals, float(new.mean()), float(old.mean()))
+    lead = given or lead_by_deal(by_deal.tolist())
     if part in ("won_by", "lost_by"):
-        return (part, name, deals, *shares, *lead, None, None, None)
-    # half of one more pair is won, as in the ratings
-    sums = old.groupby(games["opponent"], sort=False).agg(["sum", "count"])
-    olds = [(total + 0.5) / (count + 1) for total, count in sums.itertuples(index=False)]
-    elo = [elo_difference(olds, value, deals) for value in lead]
-    return (part, name, deals, *shares, *lead, *elo)
+        return (*row, *lead, None, None, None)
+    share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
+    olds = _prior_shares(old, games["opponent"], len(old) / deals)
+    return (*row, *lead, *(elo_difference(olds, value * share, deals) for value in lead))
+
+
+def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:
+    """Return the share of the score against each opponent, with so many games more, even ones."""
+    sums = scores.groupby(opponents, sort=False).agg(["sum", "count"])
+    return [(total + games / 2) / (count + games) for total, count in sums.itertuples(index=False)]
 
 
 def lead_by_deal(differences: Sequence[float]) -> Lead:

@@ -220,8 +220,8 @@ def lines() -> Iterator[str]:
     yield (
         f"Tests of 0 against `elo1` with errors of 5 %, {RUNS:,} runs a row. Pair scores are as\n"
         "spread as those of greedy against greedy(patience=2.5) (near), or more (far). `covered`\n"
-        "is how often the 95 % interval had the true Elo, `above` how often the estimate was more,\n"
-        "and `plain` what an interval covers that takes the number of pairs for chosen before.\n"
+        "is how often the 95 % interval had the true Elo, `above` how often the estimate was\n"
+        "more, and `plain` what an interval covers that takes the number of pairs as given.\n"
     )
     yield from _table(SETUPS, play_tests, coverage)
     shares = ", ".join(f"{share:.0%}" for share in PANEL)

@@ -58,8 +58,8 @@ def _interruption(error: click.Abort) -> str:
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 
-from arena.cli import game, packing, person, playing, reading, records, writing  # noqa: E402
+from arena.cli import compare, game, packing, person, playing, reading, records, writing  # noqa: E402
 
-for _module in (playing, person, game, records, reading, writing, packing):
+for _module in (playing, compare, person, game, records, reading, writing, packing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -9,19 +9,20 @@ import pandas as pd
 import pytest
 
 from arena.statistics.difference import (
+    difference_ratio,
+    elo_difference,
+    mean_difference,
+    prior_share,
+)
+from arena.statistics.sprt import elo_of, share_of
+from arena.statistics.twins import (
     COLUMNS,
     Lead,
     Twin,
-    difference_counts,
-    difference_ratio,
-    elo_difference,
     lead_by_deal,
     make_differences,
-    mean_difference,
-    prior_share,
     separate_games,
 )
-from arena.statistics.sprt import elo_of, share_of
 
 NONE = Lead(0.0, -0.1, 0.1)
 
@@ -123,11 +124,6 @@ def test_a_lead_means_less_against_far_weaker_opponents() -> None:
     rises = [share_of(elo_of(share) + 25) - share for share in shares]
     assert mean_difference(shares, 25) == pytest.approx(2 * sum(rises) / 3)
     assert elo_difference(shares, sum(rises) / 3, 10**6) == pytest.approx(25, abs=1e-6)
-
-
-def test_deals_are_counted_by_their_difference() -> None:
-    """Nine counts, from -2 to 2 by halves."""
-    assert difference_counts([-2.0, -1.5, 0.0, 0.5, 2.0, 2.0]) == (1, 1, 0, 0, 1, 1, 0, 0, 2)
 
 
 def test_the_ratio_is_for_more_where_the_new_version_scores_more() -> None:

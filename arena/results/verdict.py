@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from arena.results.comparison import Comparison
 
 _VALUES = {0.0: "0", 0.5: "1/2", 1.0: "1", 1.5: "3/2", 2.0: "2"}
+_NAME_WIDTH = 14
 _HEAD = (
-    f"{'part':<9} {'name':<18} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>15}"
-    f" {'elo':>5} {'95 %':>13}"
+    f"{'part':<8} {'name':<{_NAME_WIDTH}} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>14}"
+    f" {'elo':>5} {'95 %':>12}"
 )
-_NAME_WIDTH = 18
 
 
 def describe(comparison: Comparison) -> Iterator[str]:
@@ -23,14 +23,17 @@ def describe(comparison: Comparison) -> Iterator[str]:
     yield f"{comparison.verdict}: {_explain(comparison)}"
     yield (
         f"Elo difference {elo.value:+.1f}, 95 % interval {elo.low:+.1f} to {elo.high:+.1f}"
-        f" (right for a test that stopped)"
+        f" (adjusted for stopping)"
     )
     seen = ", ".join(
         f"{_name(value)}: {count:,}"
         for value, count in zip(evidence.values, evidence.counts, strict=True)
     )
-    what = "differences of the two scores" if comparison.twins else f"scores of {comparison.new}"
-    yield f"{evidence.pairs:,} pairs; {what}: {seen}"
+    if comparison.twins:
+        yield f"{evidence.pairs:,} pairs played by both; by how much {comparison.new} had more:"
+    else:
+        yield f"{evidence.pairs:,} pairs, by the score of {comparison.new}:"
+    yield f"  {seen}"
     yield f"log-likelihood ratio {evidence.ratio:.2f}, bounds {low:.2f} and {high:.2f}"
 
 
@@ -69,22 +72,22 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
             name = name[: _NAME_WIDTH - 3] + "..."
         share = f"{row['low']:+.1%}..{row['high']:+.1%}"
         line = (
-            f"{row['part']:<9} {name:<{_NAME_WIDTH}} {row['new']:>6.1%} {row['old']:>6.1%}"
-            f" {row['difference']:>+7.1%} {share:>15}"
+            f"{row['part']:<8} {name:<{_NAME_WIDTH}} {row['new']:>6.1%} {row['old']:>6.1%}"
+            f" {row['difference']:>+7.1%} {share:>14}"
         )
         if row["elo"] == row["elo"]:  # not nan
             interval = f"{row['elo_low']:+.0f}..{row['elo_high']:+.0f}"
-            line += f" {row['elo']:>+5.0f} {interval:>13}"
+            line += f" {row['elo']:>+5.0f} {interval:>12}"
         yield line
     yield ""
     games = comparison.games
     yield (
-        f"{2 * twins.same_games:,} of {games:,} games are the same move by move in both versions"
+        f"{2 * twins.same_games:,} of {games:,} games are the same move by move for both versions"
     )
     times = twins.separate_games / games if games else 0
     yield (
-        f"two separate round robins would need {twins.separate_games:,} games for the same error,"
-        f" {times:.1f} times as many"
+        f"two separate round robins would need {twins.separate_games:,} games, {times:.1f} times"
+        " as many"
     )
     decided = len(twins.decided)
     if decided:

@@ -35,8 +35,8 @@ _SHOWN = 5  # games in which the change decided
     shell_complete=complete_bots,
     help="Both meet these bots, A,B,C or ladder, on the same deals; repeatable.",
 )
-@click.option("--elo0", type=float, default=0.0, show_default="0", help="Lead that is none.")
-@click.option("--elo1", type=float, default=10.0, show_default="10", help="Lead to be noticed.")
+@click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
+@click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo0, at most."
 )
@@ -52,7 +52,7 @@ _SHOWN = 5  # games in which the change decided
 @REPLACE
 @add_run_options(
     seed="0",
-    workers="all cores",
+    workers="all cores; four at least with --against",
     lane="as fits the bot",
     out="results/compare-NEW-OLD",
     quiet="Show only the verdict.",
@@ -144,9 +144,10 @@ def _play(
     """Play a comparison, and print what it came to."""
     from arena.cli.playing import clear
     from arena.executors import log
-    from arena.executors.local import LocalExecutor, count_cores
+    from arena.executors.local import LocalExecutor
     from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
+    from arena.runs.compare import default_workers
     from arena.runs.run import Interrupted
 
     if verbose and quiet:
@@ -160,7 +161,7 @@ def _play(
         clear(folder, quiet=quiet)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    executor = LocalExecutor(workers or count_cores())
+    executor = LocalExecutor(workers or default_workers(tournament))
     try:
         outcome, comparison = _compare(tournament, executor, folder, shown, replace=replace)
     except Interrupted as interrupted:

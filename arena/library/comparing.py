@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor, count_cores
+from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
@@ -156,7 +156,7 @@ def compare(
     default = {"name": "compare", "pairs": max_pairs}
     tournament, wanted = request([new, old], None, given, default)
     tournament = comparisons.as_comparison(tournament, stop)
-    executor = LocalExecutor(wanted or count_cores())
+    executor = LocalExecutor(wanted or comparisons.default_workers(tournament))
     shown = NORMAL if progress else QUIET
     if out is None:
         return _play(tournament, executor, shown)

@@ -40,14 +40,15 @@ def mean_difference(shares: Sequence[float], elo: float) -> float:
 def elo_difference(shares: Sequence[float], difference: float, deals: int) -> float:
     """Return the Elo points by which the share of the score rises so much: it is finite.
 
-    A share that would be nearer to 0 or 1 than half a pair of `deals` is taken to be there.
+    A share that would be nearer to 0 or 1 than a quarter of a pair of `deals` and one more is
+    taken to be there.
 
     >>> round(elo_difference([0.5, 0.99], 0.0149 / 2, 1000))
     10
     >>> round(elo_difference([0.5], 0.5, 9))
-    512
+    636
     """
-    edge = 0.5 / (deals + 1)
+    edge = 0.25 / (deals + 1)
     old = math.fsum(shares) / len(shares)
     wanted = min(1 - edge, max(edge, old + difference)) - old
     low, high = -_MOST_ELO, _MOST_ELO

@@ -66,7 +66,7 @@ class Evidence(NamedTuple):
         """Return the lead in Elo points that a mean of the observations stands for."""
         if self.shares:
             return elo_difference(self.shares, mean / 2, self.pairs)
-        edge = 0.5 / (self.pairs + 1)  # as if half of one more pair were won
+        edge = 0.25 / (self.pairs + 1)  # where all is won the estimate is at twice that
         return elo_of(min(1 - edge, max(edge, mean / 2)))
 
 

@@ -13,6 +13,7 @@ from arena.cli import person
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
     AGAINST,
+    ANCHOR,
     NAMES,
     PATH,
     REPLACE,
@@ -68,7 +69,6 @@ _NOT_FOR_A_PERSON = (
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
-    anchor="the config's, or none: the mean is 1500",
     quiet="Show only errors.",
 )
 def run(
@@ -130,13 +130,13 @@ def run(
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
 @AGAINST
+@ANCHOR
 @REPLACE
 @add_run_options(
     seed="0",
     workers="all cores",
     lane="as fits the bot",
     out="none, nothing is written",
-    anchor="none: the mean is 1500",
     quiet="Show only errors, and the table if no file has it.",
 )
 def play(
@@ -207,7 +207,7 @@ def _play(
         warn(problems)
     folder = RunFolder(out) if out else None
     if folder and fresh:
-        _clear(folder, quiet=quiet)
+        clear(folder, quiet=quiet)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     executor = LocalExecutor(workers or count_cores())
@@ -235,12 +235,12 @@ def _run(
     try:
         return run(tournament, executor, folder, shown, replace=replace)
     except ChangedBots as changed:
-        if not _agrees_to_replace(changed):
+        if not agrees_to_replace(changed):
             raise
         return run(tournament, executor, folder, shown, replace=True)
 
 
-def _agrees_to_replace(changed: ChangedBots) -> bool:
+def agrees_to_replace(changed: ChangedBots) -> bool:
     """Ask whether the games of changed bots are to be played again, where somebody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
@@ -248,7 +248,7 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     return click.confirm("Delete their games, and play them again?", err=True)
 
 
-def _clear(folder: RunFolder, *, quiet: bool) -> None:
+def clear(folder: RunFolder, *, quiet: bool) -> None:
     """Remove an earlier run, and say so."""
     removed = folder.clear()
     if removed and not quiet:

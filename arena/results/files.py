@@ -10,6 +10,7 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
+from arena.results.comparison import comparison_writers, make_comparison
 from arena.results.findings import Findings, Misfit
 from arena.results.folder import MANIFEST, Writer
 from arena.results.manifest import manifest_text
@@ -23,6 +24,7 @@ from arena.statistics.seats import seat_advantage
 from arena.statistics.unrated import find_unrated
 from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
+from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 
@@ -72,8 +74,10 @@ def make_files(tournament: Tournament, store: Store) -> Files:
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
     }
     manifest = manifest_text(tournament.manifest())
-    by_name = {MANIFEST: lambda file: file.write(manifest)}
-    return Files(made.standings, made.findings, by_name | writers)
+    writers[MANIFEST] = lambda file: file.write(manifest)
+    if isinstance(tournament.stop, Sprt):
+        writers |= comparison_writers(make_comparison(tournament, tournament.stop, store))
+    return Files(made.standings, made.findings, writers)
 
 
 def make_tables(

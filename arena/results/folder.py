@@ -20,9 +20,12 @@ TABLES = (
     *("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"),
     *("superiority.csv", "rankings.csv", "faults.csv"),
 )
+COMPARISON = "comparison.json"
+DIFFERENCES = "differences.csv"
+DECIDED = "decided.csv"
 TIMINGS = "timings.csv"
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)
+_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS)
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 

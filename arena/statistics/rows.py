@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-ScoreCounts: TypeAlias = tuple[int, int, int, int, int]
+ScoreCounts: TypeAlias = tuple[int, ...]
 """The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
 
 

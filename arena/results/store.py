@@ -41,6 +41,10 @@ SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN oppone
     win_type, points, opponent_points, plies, fault
 FROM games JOIN named USING (pairing) {_IN_ORDER}
 """
+_RECORDS = f"""
+SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
+FROM games {_IN_ORDER}
+"""
 _PAIR_SCORES = """
 SELECT pairing, count(*), sum(score), sum(score * score) FROM (
     SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
@@ -252,6 +256,10 @@ class Store:
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
         return self._rows(_NAMED_GAMES)
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """Yield pairing, pair, seat, winner, win type, margin and actions of every game."""
+        return self._rows(_RECORDS)
 
     def tallies(self) -> list[Tally]:
         """Return how the games of each pairing ended, by seat."""

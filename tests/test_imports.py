@@ -33,6 +33,7 @@ ROOMS = [
     "check",
     "runs",
     "results",
+    "wins",
     "statistics",
     "executors",
     "person",

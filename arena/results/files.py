@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import pandas as pd
 
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
-from arena.results.folder import MANIFEST, TABLES, Writer
+from arena.results.folder import MANIFEST, TABLES, WINS, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
@@ -18,6 +19,7 @@ from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.statistics.unrated import find_unrated
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
+from arena.wins.tables import WinTables, make_win_tables
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,21 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     counted = store.tallies(), store.pair_totals(), store.faults()
     made = make_tables(pairings, tournament.labels, *counted)
     command = replay_commands(tournament)
+
+    @cache
+    def wins() -> WinTables:
+        return make_win_tables(tournament, store.records())
+
+    def write_wins(name: str) -> Writer:
+        return lambda file: _csv(getattr(wins(), name))(file)
+
     writers: list[Writer] = [
         lambda file: rows.write_games(file, store.named_games(pairings)),
         _csv(made.standings),
         _csv(made.head_to_head),
         _csv(made.win_types),
         lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
+        *map(write_wins, WINS),
     ]
     manifest = manifest_text(tournament.manifest())
     by_name = {MANIFEST: lambda file: file.write(manifest)}

@@ -81,7 +81,8 @@ class Batch:
     @property
     def finished(self) -> Bools:
         """Which games were played to their end: those that were not forfeited."""
-        return self.win_type != FORFEIT
+        finished: Bools = self.win_type != FORFEIT
+        return finished
 
 
 def read_batches(
@@ -108,22 +109,21 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
     pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
     places = np.array([pairing, pair])
     begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
-    first = np.array(seat)
-    won = np.array([-1 if winner is None else winner for winner in winner])
-    starts = np.flatnonzero(begins)
+    local, first = np.cumsum(begins) - 1, np.array(seat)
+    won = np.array([-1 if number is None else number for number in winner])
+    openings = _openings(tournament, [row for row, new in zip(rows, begins, strict=True) if new])
+    of_pairs = places[0][begins]
     try:
         return Batch(
-            pair=np.cumsum(begins) - 1,
+            pair=local,
             first=first,
             winner=np.where(won < 0, -1, won ^ first),
             win_type=np.array([WIN_TYPES.index(name) for name in win_type]),
             margin=np.array(margin) * (1 - 2 * first),
             actions=_actions(actions, tournament.rules.game_plies),
-            opening=_openings(tournament, [rows[start] for start in starts])[
-                np.cumsum(begins) - 1
-            ],
-            pairing=places[0][starts],
-            bots=bots[places[0][starts]],
+            opening=openings[local],
+            pairing=of_pairs,
+            bots=bots[of_pairs],
         )
     except ValueError:
         raise InputError(_find_odd(tournament, rows)) from None

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from arena.tournament.schedule import Pairing
-from arena.wins.batch import Ints
 from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Moments
 from arena.wins.replay import Replay
@@ -45,7 +44,7 @@ class Cards:
         key = np.tile(np.arange(kinds), 2 * len(game))
         counts = sides.add_up(both, seat, key, kinds)
         for moments, cards in ((self.played, replay.played), (self.taken, replay.piles[:, -1])):
-            values = cards[game].swapaxes(0, 1).ravel()
+            values = cards[game].astype(np.int64).swapaxes(0, 1).ravel()
             sides.add(moments, counts, sides.add_up(both, seat, key, kinds, values))
         self.sample.add(replay)
 
@@ -57,7 +56,7 @@ class Cards:
         worth: Worth = self.sample.worth(groups)
         columns = {
             "bot": bot,
-            "card": [CHARS[place] for place in kind],
+            "card": np.array([*CHARS])[kind],
             "games": games,
             **interval("played", "played", self.played.means()),
             **interval("taken", "taken", self.taken.means()),
@@ -67,4 +66,4 @@ class Cards:
             **interval("more", "more", worth.more),
             **interval("adds", "adds", worth.adds),
         }
-        return make_frame(columns, self.labels)[games > 0].reset_index(drop=True)
+        return make_frame(columns, self.labels, games > 0)

@@ -16,14 +16,14 @@ from scipy.special import expit
 from arena.entries.resolve import resolve
 from arena.wins.batch import Bools, Bytes, Ints
 from arena.wins.moments import Floats
-from arena.wins.replay import ALLIANCES, BETRAYALS, Replay, seat_at
-from engine import CITY, STANDARD, SUPPORTS, TAKE
+from arena.wins.replay import Replay, seat_at
+from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES
 from engine.cards import MOST_COPIES
 
 BOT = "champion"
 """The bot whose values these are."""
 
-_DEALS = ALLIANCES + BETRAYALS
+_DEALS = np.array(VALUES, float)
 _MOST_CITIES = 2  # that a seat holds and has not won
 
 
@@ -62,19 +62,23 @@ class _Values:
 
         `piles` has that seat's pile first (positions x seats x kinds), `row` is by kind.
         """
-        counts = np.minimum(piles, MOST_COPIES).astype(np.intp)
-        logit = self.constant + row @ self.row
+        counts = np.minimum(piles[:, :, : len(SUPPORTS)], MOST_COPIES).astype(np.int16)
+        logit: Floats = self.constant + row.astype(float) @ self.row
+        places = counts[:, 0] * (MOST_COPIES + 1) + counts[:, 1]
         for kind in SUPPORTS:
-            place = counts[:, 0, kind] * (MOST_COPIES + 1) + counts[:, 1, kind]
-            logit += self.leads[kind][place]
-        cities = np.minimum(counts[:, :, CITY], _MOST_CITIES)
-        missing = row[:, CITY] == STANDARD.cities_needed - cities.T
+            logit += self.leads[kind].take(places[:, kind])
+        whole, deals = counts.min(axis=2), piles.astype(float) @ _DEALS
+        cities = np.minimum(piles[:, :, CITY], _MOST_CITIES)
         for role, sign in ((0, 1), (1, -1)):
-            own, held = counts[:, role], cities[:, role]
-            worth = own[:, list(SUPPORTS)].min(axis=1) * self.worth[role, 0]
-            worth += own @ _DEALS * self.worth[role, 1] + self.held[role][held]
-            threat = self.unrivalled[role][held] + missing[role] * self.in_row[role][held]
-            logit += sign * (worth + threat * (cities[:, 1 - role] == 0))
+            held = cities[:, role]
+            worth = whole[:, role] * self.worth[role, 0] + deals[:, role] * self.worth[role, 1]
+            worth += self.held[role].take(held)
+            logit += sign * worth
+            alone = np.flatnonzero((held > 0) & (cities[:, 1 - role] == 0))
+            own = held[alone]
+            missing = row[alone, CITY] == STANDARD.cities_needed - own
+            threat = self.unrivalled[role][own] + missing * self.in_row[role][own]
+            logit[alone] += sign * threat
         return logit
 
 
@@ -148,4 +152,5 @@ def _to_take(
     lacking = 1 - cards.sum(axis=1) / STANDARD.take_size
     own = weights[2] + weights[3] * lacking + weights[4] * wins
     logit: Floats = weights[0] * now + weights[1] * np.where(wins, 0.0, then - now)
-    return logit + np.where(seat == 0, own, -own)
+    logit += np.where(seat == 0, own, -own)
+    return logit

@@ -69,9 +69,9 @@ class Decisive:
         games = self.swing.counts.ravel()
         columns = {
             "bot": bot,
-            "win_type": [_ENDED[place] for place in ended],
+            "win_type": np.array(_ENDED)[ended],
             "round": number + 1,
-            "action": [_ACTIONS[place] for place in action],
+            "action": np.array(_ACTIONS)[action],
             "games": games,
             **interval("share", "share", self.share.shares()),
             **interval("swing", "swing", self.swing.means()),
@@ -81,7 +81,7 @@ class Decisive:
             name: np.where(ended == _DRAW, np.nan, columns[name])
             for name in ("own", "own_low", "own_high")
         }
-        return make_frame(columns, self.labels)[games > 0].reset_index(drop=True)
+        return make_frame(columns, self.labels, games > 0)
 
 
 def find_decisive(chances: Floats) -> tuple[Ints, Floats]:

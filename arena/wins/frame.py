@@ -8,30 +8,40 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.wins.moments import Interval
+from arena.wins.batch import Bools, Ints
+from arena.wins.moments import Floats, Interval
 
 _DIGITS = 4
+_LABELS = ("bot", "opponent")
 
 
-def interval(name: str, mean: str, of: Interval) -> dict[str, Any]:
+def interval(name: str, mean: str, of: Interval) -> dict[str, Floats]:
     """Return three columns of an interval: the mean, and the bounds by `name`."""
     return {mean: of.mean.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
 
 
-def make_frame(columns: Mapping[str, Any], labels: Sequence[str]) -> pd.DataFrame:
-    """Return a table; `bot` and `opponent` are places in the run, and past its end all bots.
+def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:
+    """Return the rows that are shown; a bot is its place in the run, and past its end all bots.
 
-    All bots are an empty cell, and so is what is not known.
+    All bots are an empty cell, and so is a number that is not known.
     """
-    named = [*labels, None]
-    table = pd.DataFrame(dict(columns))
-    for name in {"bot", "opponent"} & {*table.columns}:
-        table[name] = pd.Series([named[place] for place in table[name]], dtype=object)
-    floats = table.select_dtypes(float).columns
-    table[floats] = table[floats].replace([np.inf, -np.inf], np.nan).round(_DIGITS) + 0.0
-    return table
+    named = np.array([*labels, None], dtype=object)
+    rows = {}
+    for name, values in columns.items():
+        column = np.asarray(values)[shown]
+        if name in _LABELS:
+            rows[name] = pd.Series(named[column], dtype=object)
+        elif column.dtype.kind == "f":
+            rows[name] = pd.Series(column.round(_DIGITS) + 0.0)  # no -0.0
+        elif column.dtype.kind == "i":
+            rows[name] = _whole(column)
+        else:
+            rows[name] = pd.Series(column.astype(object), dtype=object)
+    return pd.DataFrame(rows)
 
 
-def whole(values: Any, empty: Any) -> pd.Series[Any]:
-    """Return a column of whole numbers with empty cells."""
-    return pd.Series(values, dtype="Int64").mask(pd.Series(empty))
+def _whole(column: Ints) -> pd.Series[Any]:
+    """Return whole numbers; one below 0 is an empty cell, in a column that can have some."""
+    if (column >= 0).all():
+        return pd.Series(column)
+    return pd.Series(column, dtype="Int64").mask(pd.Series(column < 0))

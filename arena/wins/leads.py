@@ -54,10 +54,9 @@ class Leads:
         columns = {
             "bot": bot,
             "round": number + 1,
-            "after": [AFTER[place] for place in after],
+            "after": np.array(AFTER)[after],
             "games": games,
             **interval("score", "score", self.moments.shares()),
         }
-        table = make_frame(columns, self.labels)
         shown = (games > 0) & ((bot < len(self.labels)) | (after == 0))
-        return table[shown].reset_index(drop=True)
+        return make_frame(columns, self.labels, shown)

@@ -82,7 +82,8 @@ class Moments:
         """Return shares from 0 to 1, with Wilson's interval at the error between pairs.
 
         One more pair of full variance is added, so that few pairs cannot look certain, as in
-        `arena.statistics.ratings.score_interval`.
+        `arena.statistics.ratings.score_interval`. Where pairs do not differ, because nobody or
+        everybody did it, games count as independent.
         """
         pairs, count, mean, between = self._between()
         some = np.maximum(count, 1)
@@ -90,8 +91,11 @@ class Moments:
         prior = (mean * count + each / 2) / (count + each)
         full = prior * (1 - prior)
         more = full * self.sums[3] / np.maximum(pairs, 1)
-        seen = full * some**2 / np.where(count > 0, between + more, 1.0)
-        seen = np.where(count > 0, seen, 1.0)
+        known = count > 0
+        seen = full * some**2 / np.where(known, between + more, 1.0)
+        alike = np.where(known, some * mean * (1 - mean) + full * each, 1.0)
+        seen = np.minimum(seen, some * alike / np.where(known, between + full * each, 1.0))
+        seen = np.where(known, seen, 1.0)
         centre = (mean + Z95**2 / (2 * seen)) / (1 + Z95**2 / seen)
         half = Z95 * np.sqrt(np.maximum(0, mean * (1 - mean)) / seen + (Z95 / (2 * seen)) ** 2)
         half /= 1 + Z95**2 / seen

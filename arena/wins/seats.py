@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from arena.statistics.tables import LOSS_COLUMNS
 from arena.tournament.schedule import Pairing
 from arena.wins.batch import CITY_WIN, FORFEIT, WIN_TYPES, Batch, Ints
 from arena.wins.frame import interval, make_frame
@@ -16,7 +17,6 @@ _RESULTS = 3  # won, lost, drawn
 _ENDINGS = _RESULTS * len(WIN_TYPES)
 _CELLS = _ENDINGS + 3  # and games that were scored, the sum of their margins, of the squares
 _DECIDED = [name for name in WIN_TYPES if name != "draw"]
-_LOSSES = dict(zip(_DECIDED, ("city_losses", "points_losses", "tiebreak_losses", "forfeits"), strict=True))  # fmt: skip
 
 
 class Seats:
@@ -99,11 +99,11 @@ class Seats:
             "losses": lost,
             **interval("score", "score", score.shares()),
             **{f"{name}_wins": ends[:, WIN_TYPES.index(name), 0] for name in _DECIDED},
-            **{_LOSSES[name]: ends[:, WIN_TYPES.index(name), 1] for name in _DECIDED},
+            **{LOSS_COLUMNS[name]: ends[:, WIN_TYPES.index(name), 1] for name in _DECIDED},
             **interval("city", "city_share", of_city.shares()),
             **interval("margin", "mean_margin", margin.means()),
         }
-        return make_frame(columns, self.labels)
+        return make_frame(columns, self.labels, games > 0)
 
 
 def _by_pair(batch: Batch, by_seat: Sequence[Ints]) -> Ints:
@@ -114,7 +114,7 @@ def _by_pair(batch: Batch, by_seat: Sequence[Ints]) -> Ints:
 
 def _turned(cells: Ints) -> Ints:
     """Return counts as the opponent sees them: in the other seat, lost for won."""
-    ends = cells[:, ::-1, :_ENDINGS].reshape(len(cells), 2, len(WIN_TYPES), _RESULTS)
-    ends = ends[..., [1, 0, 2]].reshape(len(cells), 2, _ENDINGS)
+    ends = cells[:, ::-1, :_ENDINGS].reshape(-1, _RESULTS)
+    ends = ends[:, [1, 0, 2]].reshape(len(cells), 2, _ENDINGS)
     scored, margin, squares = np.moveaxis(cells[:, ::-1, _ENDINGS:], 2, 0)
     return np.concatenate([ends, np.stack([scored, -margin, squares], axis=2)], axis=2)

@@ -20,7 +20,9 @@ class Sides:
         all_bots = np.full(self.pairs, bots)
         self.groups = np.concatenate([batch.bots[:, 0], batch.bots[:, 1], all_bots])
 
-    def add_up(self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None) -> Ints:
+    def add_up(
+        self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
+    ) -> Ints:
         """Return sums for each group and key (3 pairs x keys) of what seats did in games.
 
         Without `values` it is counted.

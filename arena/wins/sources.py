@@ -18,7 +18,13 @@ SOURCES = (
     "majority_5", "majority_6", "majority_7", "majority_8",
     "sets", "alliances", "betrayals", "total",
 )  # fmt: skip
-_ENDS = (("won", "city"), ("won", "points"), ("lost", "city"), ("lost", "points"), ("drawn", "draw"))
+_ENDS = (
+    ("won", "city"),
+    ("won", "points"),
+    ("lost", "city"),
+    ("lost", "points"),
+    ("drawn", "draw"),
+)
 _DRAWN = len(_ENDS) - 1
 
 
@@ -45,15 +51,15 @@ class Sources:
         by_points = batch.win_type[game] != CITY_WIN
         both, many = np.repeat(game, len(SOURCES)), len(SOURCES)
         source = np.tile(np.arange(many), len(game))
-        counts, totals, leads = (np.int64(0),) * 3
+        counts, totals, leads = (np.zeros((3 * batch.pairs, self.keys), np.int64) for _ in "123")
         for seat in (0, 1):
             end = np.where(winner < 0, _DRAWN, 2 * (winner != seat) + by_points)
             key = np.repeat(end, many) * many + source
             own, other = by_source[:, seat].ravel(), by_source[:, 1 - seat].ravel()
             place = both, np.full(len(both), seat), key, self.keys
-            counts = counts + sides.add_up(*place)
-            totals = totals + sides.add_up(*place, own)
-            leads = leads + sides.add_up(*place, own - other)
+            counts += sides.add_up(*place)
+            totals += sides.add_up(*place, own)
+            leads += sides.add_up(*place, own - other)
         sides.add(self.points, counts, totals)
         sides.add(self.leads, counts, leads)
 
@@ -65,11 +71,11 @@ class Sources:
         both_sides = (bot == len(self.labels)) & (end == _DRAWN)  # a draw of all bots has both
         columns = {
             "bot": bot,
-            "result": [_ENDS[place][0] for place in end],
-            "win_type": [_ENDS[place][1] for place in end],
-            "source": [SOURCES[place] for place in source],
+            "result": np.array(_ENDS)[end, 0],
+            "win_type": np.array(_ENDS)[end, 1],
+            "source": np.array(SOURCES)[source],
             "games": np.where(both_sides, games // 2, games),
             **interval("points", "points", self.points.means()),
             **interval("lead", "lead", self.leads.means()),
         }
-        return make_frame(columns, self.labels)[games > 0].reset_index(drop=True)
+        return make_frame(columns, self.labels, games > 0)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.wins.batch import Ints
-from arena.wins.frame import interval, make_frame, whole
+from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Moments
 from arena.wins.replay import Replay, points
 from arena.wins.sides import Sides
@@ -76,14 +76,16 @@ class Takes:
         """Return a row for each bot, round and action; then for its rounds, and for all of them."""
         groups, rounds = len(self.labels) + 1, self.rules.rounds
         numbers = np.arange(1, rounds + 1)
-        number = np.concatenate([numbers.repeat(self.actions), numbers, [0]])
-        action = np.concatenate([np.tile(np.arange(1, self.actions + 1), rounds), [0] * (rounds + 1)])
+        number = np.concatenate([numbers.repeat(self.actions), numbers, [-1]])
+        action = np.concatenate(
+            [np.tile(np.arange(1, self.actions + 1), rounds), [-1] * (rounds + 1)]
+        )
         number, action = np.tile(number, groups), np.tile(action, groups)
         takes = self.share.totals.ravel()
         columns = {
             "bot": np.arange(groups).repeat(len(number) // groups),
-            "round": whole(number, number == 0),
-            "action": whole(action, action == 0),
+            "round": number,
+            "action": action,
             "takes": takes,
             **interval("share", "share", self.share.shares()),
         }
@@ -91,4 +93,4 @@ class Takes:
             columns |= interval(name, name, self.moments[name].means())
         for name in _SHARES:
             columns |= interval(name, name, self.moments[name].shares())
-        return make_frame(columns, self.labels)[takes > 0].reset_index(drop=True)
+        return make_frame(columns, self.labels, takes > 0)

@@ -188,19 +188,20 @@ def _fit(table: Floats, results: Floats) -> Floats:
 
 def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
     """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
-    cards = cards.astype(float)
-    count = cards.sum(axis=0)
+    taken = cards.astype(float)
+    count = taken.sum(axis=0)
     some = count > 0
 
     def mean(values: Floats) -> Floats:
-        return np.divide(values, count, where=some, out=np.full(len(count), np.nan))
+        means: Floats = np.divide(values, count, where=some, out=np.full(len(count), np.nan))
+        return means
 
     found, local = np.unique(pair, return_inverse=True)
     pairs = len(found)
-    share, more = mean(won @ cards), mean(rest @ cards)
-    by_pair = _sums(local, pairs, cards * rest[:, None] - cards * np.nan_to_num(more))
+    share, more = mean(won @ taken), mean(rest @ taken)
+    by_pair = _sums(local, pairs, taken * (rest[:, None] - np.nan_to_num(more)))
     half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
-    adds, error = _adds(local, pairs, cards, rest)
+    adds, error = _adds(local, pairs, taken, rest)
     of_adds = _half(pairs, np.where(some, error, np.nan))
     adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
     return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds

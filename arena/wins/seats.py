@@ -115,6 +115,6 @@ def _by_pair(batch: Batch, by_seat: Sequence[Ints]) -> Ints:
 def _turned(cells: Ints) -> Ints:
     """Return counts as the opponent sees them: in the other seat, lost for won."""
     ends = cells[:, ::-1, :_ENDINGS].reshape(-1, _RESULTS)
-    ends = ends[:, [1, 0, 2]].reshape(len(cells), 2, _ENDINGS)
+    turned = ends[:, [1, 0, 2]].reshape(len(cells), 2, _ENDINGS)
     scored, margin, squares = np.moveaxis(cells[:, ::-1, _ENDINGS:], 2, 0)
-    return np.concatenate([ends, np.stack([scored, -margin, squares], axis=2)], axis=2)
+    return np.concatenate([turned, np.stack([scored, -margin, squares], axis=2)], axis=2)

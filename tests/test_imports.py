@@ -32,6 +32,7 @@ ROOMS = [
     "library",
     "check",
     "runs",
+    "rounds",
     "results",
     "wins",
     "statistics",

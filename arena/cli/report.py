@@ -59,7 +59,7 @@ def to_document(
     return {
         "run": tournament.name,
         "folder": None if folder is None else str(folder),
-        "games": tournament.games,
+        "games": 2 * outcome.course.scheduled,
         "played": outcome.played,
         "kept": outcome.kept,
         "standings": plain_rows(outcome.standings),

@@ -2,17 +2,25 @@
 
 Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
 hands in the other. A worker therefore plays one half of a chunk: the games in which the
-pairing's first bot has one seat.
+pairing's first bot has one seat. In a paired tournament two pairings share their deals: some
+workers play the one, and some the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from arena.games.timing import Timing
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
+from arena.tournament.tournament import Tournament
 from engine.state import Seat
+
+FEWEST_FOR_TWINS: Final = 4
+"""With fewer workers, bots in the lane `inproc` would meet the deals of twins again."""
 
 _MOST_WAITING = 2  # for each worker: halves that wait for a worker that may play them
 
@@ -52,26 +60,32 @@ class Halves:
 
     Workers with even numbers play seat 0 as long as there is no lack of work, the others
     seat 1: then each of them needs one process of each bot. A worker that replaces another has
-    its number.
+    its number. `twins` are the pairings that play the deals of others: every other two workers
+    play them, and no others.
     """
 
-    def __init__(self, plan: Plan, workers: int) -> None:
+    def __init__(self, plan: Plan, workers: int, twins: Collection[int] = ()) -> None:
         self.plan = plan
         self.workers = workers
+        self.twins = twins if workers >= FEWEST_FOR_TWINS else ()
         self._open: list[_Open] = []
 
     def next(self, worker: int) -> Chunk | None:
         """Return what a worker is to play next, None if there is nothing for it."""
         self._drop_decided()
         seat = worker % 2
-        waiting = sum(len(opened.waiting) for opened in self._open)
+        waiting = sum(len(opened.waiting) for opened in self._open)  # also for the other workers
         is_behind = waiting >= _MOST_WAITING * self.workers
         piece = self._take(worker, seat)
         if piece is None and is_behind:
             piece = self._take(worker, 1 - seat)
-        if piece is None and (chunk := self.plan.next()):
+        if piece is None and (chunk := self.plan.next(partial(self._may_play, worker))):
             self._open_for(chunk, worker, 1 - seat if is_behind else seat)
         return piece or self._take(worker, seat) or self._take(worker, 1 - seat)
+
+    def _may_play(self, worker: int, pairing: int) -> bool:
+        """Return whether a worker plays a pairing at all."""
+        return not self.twins or (pairing in self.twins) == (worker // 2 % 2 == 1)
 
     def _drop_decided(self) -> None:
         """Let the plan pass over the chunks that have become forfeits by rule."""
@@ -84,11 +98,15 @@ class Halves:
         """Add a chunk: this worker plays the half of this seat, a neighbour the other one."""
         neighbour = worker ^ 1 if worker ^ 1 < self.workers else worker - 1
         seats = {worker: seat, neighbour: 1 - seat} if self.workers > 1 else {}
+        if not self._may_play(neighbour, chunk.pairing):
+            seats = {}
         self._open.append(_Open(chunk, seats))
 
     def _take(self, worker: int, seat: Seat) -> Chunk | None:
         """Return the first piece that a worker may play; of any seat if it is the only one."""
         for opened in self._open:
+            if not self._may_play(worker, opened.chunk.pairing):
+                continue
             for piece in opened.waiting:
                 if self.workers == 1 or (
                     piece.seats == (seat,) and opened.seats.get(worker, seat) == seat
@@ -114,3 +132,18 @@ class Halves:
                 if whole := opened.join():
                     self._open.remove(opened)
                     yield whole
+
+
+def keep_apart(tournament: Tournament, workers: int) -> Tournament:
+    """Return a tournament in which no process of a bot meets a deal again, on so many workers.
+
+    A paired one of few workers has all bots in processes of their own: a game has the same
+    bytes in every lane.
+    """
+    if not tournament.paired or workers >= FEWEST_FOR_TWINS:
+        return tournament
+    entries = [
+        replace(entry, lane="process") if entry.lane == "inproc" else entry
+        for entry in tournament.entries
+    ]
+    return replace(tournament, entries=entries)

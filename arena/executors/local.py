@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
-from arena.executors.halves import Halves
+from arena.executors.halves import Halves, keep_apart
 from arena.executors.keeper import Keeper, keeper
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member, defer_interrupts, servers, start_server
@@ -49,6 +49,7 @@ class LocalExecutor:
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
+        tournament = keep_apart(tournament, self.workers)
         start_server()
         with scratch_folder() as folder, keeper(folder) as kept:
             others = children()
@@ -74,7 +75,7 @@ class _Crew:
         kept: Keeper,
     ) -> None:
         self.size = size
-        self.halves = Halves(plan, size)
+        self.halves = Halves(plan, size, tournament.twins)
         self.tournament = tournament
         self.payload = pickle.dumps(tournament)
         self.log = log

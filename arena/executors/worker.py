@@ -58,7 +58,7 @@ class Worker:
     """Plays chunks of a tournament; `folder` is for the files of its bots.
 
     `output` holds what bots in this process print. `processes` are those of the bots, by label
-    and half: no process of a bot plays both games of a deal.
+    and part: no process of a bot plays two games of a deal.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Worker:
         self.folder = folder
         self.output = output or Output()
         self.reporter = reporter or Reporter()
-        self.processes: dict[tuple[str, Seat], BotProcess] = {}
+        self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self.pace = Pace(tournament)
@@ -120,11 +120,12 @@ class Worker:
         remote = [label for label in pairing if not self._is_local(label, chunk)]
         if not remote or chunk.apart or self.unsteady & {*remote}:
             return 1
-        return min(self._most_games(label, *chunk.seats) for label in remote)
+        part = self.tournament.part(pairing, *chunk.seats)
+        return min(self._most_games(label, part) for label in remote)
 
-    def _most_games(self, label: str, half: Seat) -> int:
+    def _most_games(self, label: str, part: int) -> int:
         """Return about how many games a bot's process can be asked about at once."""
-        process = self._process(label, half)
+        process = self._process(label, part)
         with suppress(Forfeit):  # the game itself will find it
             process.start()
         return self.pace.most_games(label, process.games)
@@ -132,7 +133,7 @@ class Worker:
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""
         tournament = self.tournament
-        games = [(game, game.draw(tournament.seed, tournament.rules)) for game in fixtures]
+        games = [(game, tournament.draw(game)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
             return [self._play_local(*game) for game in games]
         return self._play_batch(chunk, games)
@@ -202,8 +203,9 @@ class Worker:
         return not is_told and not self._is_local(label, chunk)
 
     def _has_failed(self, fixture: Fixture) -> bool:
-        """Return whether a process that plays this half of the pairing's games has ended."""
-        used = [self.processes.get((label, fixture.seat)) for label in fixture.pairing]
+        """Return whether a process that plays this part of the pairing's games has ended."""
+        part = self._part(fixture)
+        used = [self.processes.get((label, part)) for label in fixture.pairing]
         return any(process is not None and process.pid is None for process in used)
 
     def _play_alone(
@@ -222,9 +224,10 @@ class Worker:
 
         The processes of the others are stopped meanwhile where they could reach them.
         """
+        part = self._part(fixture)
         for label in fixture.pairing:
-            if (label, fixture.seat) in self.processes:
-                self.processes[label, fixture.seat].kill()
+            if (label, part) in self.processes:
+                self.processes[label, part].kill()
         (finished,) = play_together([self._asking(chunk, fixture, draw)])
         assert finished is not None
         return finished
@@ -243,7 +246,7 @@ class Worker:
         if self._is_local(label, chunk):
             return Inline(self._inproc_player(fixture, draw, seat))
         player = RemotePlayer(
-            self._process(label, fixture.seat),
+            self._process(label, self._part(fixture)),
             slot or 0,
             seat,
             draw.lucks[seat],
@@ -282,21 +285,24 @@ class Worker:
     def _clock(self) -> Clock:
         return self.tournament.limits.clock()
 
-    def _process(self, label: str, half: Seat) -> BotProcess:
-        """Return the process of a bot for one half of the games; it starts when first asked."""
-        if (label, half) not in self.processes:
+    def _part(self, fixture: Fixture) -> int:
+        return self.tournament.part(fixture.pairing, fixture.seat)
+
+    def _process(self, label: str, part: int) -> BotProcess:
+        """Return the process of a bot for one part of the games; it starts when first asked."""
+        if (label, part) not in self.processes:
             entry = self.tournament.by_label[label]
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir()
             rules, limits = self.tournament.rules, self.tournament.limits
-            self.processes[label, half] = self._stack.enter_context(
-                bot_process(entry, rules, limits, folder, partial(self._wait_for, (label, half)))
+            self.processes[label, part] = self._stack.enter_context(
+                bot_process(entry, rules, limits, folder, partial(self._wait_for, (label, part)))
             )
-        return self.processes[label, half]
+        return self.processes[label, part]
 
-    def _wait_for(self, asked: tuple[str, Seat]) -> None:
+    def _wait_for(self, asked: tuple[str, int]) -> None:
         """Stop the processes of all bots but the one that has been thinking for a while."""
         self.reporter.beat()
         for key, process in self.processes.items():

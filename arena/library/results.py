@@ -20,9 +20,11 @@ from arena.results.reader import read_run
 from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.results.store import Store
 from arena.results.summary import format_standings
+from arena.rounds.course import Course, follow
 from arena.runs.game import Game
 from arena.statistics.rows import PairTotals, Tally
 from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.errors import show
@@ -78,8 +80,11 @@ class Results:
 
     @property
     def total(self) -> int:
-        """How many games the run has when it is finished."""
-        return self._tournament.games
+        """How many games the run has when it is finished, as far as its rounds are known."""
+        tournament = self._tournament
+        if not tournament.rounds and not tournament.stop:
+            return tournament.most_games
+        return 2 * self._course.scheduled
 
     @property
     def standings(self) -> pd.DataFrame:
@@ -167,6 +172,13 @@ class Results:
         return make_win_tables(self._tournament, self._store.records())
 
     @cached_property
+    def _course(self) -> Course:
+        tournament = self._tournament
+        return follow(
+            tournament, self._store, Strikes(tournament.pairings, 0, tournament.max_faults)
+        )
+
+    @cached_property
     def _tables(self) -> Tables:
         from arena.results.files import Tables, make_tables
 
@@ -199,8 +211,9 @@ class Results:
         if pairing not in numbers:
             raise InputError(f"{bot} and {opponent} do not play each other in this run")
         fixture = Fixture(pairing, pair, seat)
-        if not 0 <= pair < self._tournament.pairs:
-            raise InputError(f"game {fixture.name}: there are {self._tournament.pairs:,} pairs")
+        if not 0 <= pair < self._tournament.most_pairs:
+            most = self._tournament.most_pairs
+            raise InputError(f"game {fixture.name}: there are {most:,} pairs")
         return self._read(fixture, numbers[pairing])
 
     def _read(self, fixture: Fixture, number: int) -> Game:

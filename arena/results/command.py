@@ -43,8 +43,9 @@ def replay_commands(tournament: Tournament) -> Command:
         if any(entries[label].needs for label in labels):
             needs = [json.dumps(entries[label].needs) for label in labels]
             words += [word for text in needs for word in ("--needs", text)]
-        if own & {*labels}:
-            words += [word for label in labels for word in ("--label", label)]
+        seeded = tournament.seeded(labels)  # labels decide the deals
+        if own & {*labels} or seeded != labels:
+            words += [word for label in seeded for word in ("--label", label)]
         return shlex.join(words)
 
     return command
@@ -52,7 +53,11 @@ def replay_commands(tournament: Tournament) -> Command:
 
 def _call(tournament: Tournament, fixture: Fixture) -> str:
     """Return the call of the library that plays a game again."""
-    bots = [_bot(tournament.by_label[label]) for label in fixture.pairing]
+    seeded = tournament.seeded(fixture.pairing)
+    bots = [
+        _bot(tournament.by_label[label], as_label)
+        for label, as_label in zip(fixture.pairing, seeded, strict=True)
+    ]
     words = [f"seed={tournament.seed}", f"pair={fixture.pair}", f"seat={fixture.seat}"]
     if changes := tournament.rules.changes():
         words.append(f"rules={changes!r}")
@@ -61,10 +66,10 @@ def _call(tournament: Tournament, fixture: Fixture) -> str:
     return f"arena.play({', '.join([*bots, *words])})"
 
 
-def _bot(entry: Entry) -> str:
-    """Return a bot as it is passed to the library."""
+def _bot(entry: Entry, label: str) -> str:
+    """Return a bot as it is passed to the library, with the label that decides its deals."""
     target = entry.target.removeprefix(OBJECT)
-    parts = {"label": entry.label, "params": entry.params, "lane": entry.lane}
+    parts = {"label": label, "params": entry.params, "lane": entry.lane}
     parts |= {"needs": [*entry.needs]} if entry.needs else {}
     bot = repr(target) if target == entry.target else target
     return f"{{'bot': {bot}, {repr(parts)[1:]}"

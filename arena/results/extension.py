@@ -44,6 +44,15 @@ FROM left_out JOIN slots USING (bot, opponent) WHERE pair < ? AND message IS NOT
 _NO_LONGER_LEFT_OUT = """
 DELETE FROM left_out WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent FROM slots)
 """
+_BEYOND = f"""
+INSERT OR REPLACE INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
+FROM games JOIN slots USING (pairing) JOIN lengths USING (pairing)
+    LEFT JOIN evidence USING (pairing, pair, seat)
+WHERE pair >= length AND fault <> ?
+"""
+_DELETE_BEYOND = """
+DELETE FROM {table} WHERE pair >= (SELECT length FROM lengths WHERE pairing = {table}.pairing)
+"""
 _FORGET_BOTS = """
 DELETE FROM bots
 WHERE label NOT IN (SELECT bot FROM left_out UNION SELECT opponent FROM left_out)
@@ -94,6 +103,21 @@ def rearrange(
     _fill_slots(database, after)
     for statement in (_FROM_LEFT_OUT, _EVIDENCE_FROM_LEFT_OUT, _NO_LONGER_LEFT_OUT):
         database.execute(statement, (pairs,))
+
+
+def trim(
+    database: sqlite3.Connection, pairings: Iterable[Pairing], lengths: Iterable[tuple[int, int]]
+) -> None:
+    """Leave out the games beyond the last pair of each pairing; `lengths` are number and pairs."""
+    _fill_slots(database, pairings)
+    database.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS lengths (pairing INTEGER PRIMARY KEY, length INTEGER)"
+    )
+    database.execute("INSERT OR REPLACE INTO lengths SELECT DISTINCT pairing, 0 FROM games")
+    database.executemany("INSERT OR REPLACE INTO lengths VALUES (?, ?)", lengths)
+    database.execute(_BEYOND, (BY_RULE,))
+    for table in ("games", "evidence"):
+        database.execute(_DELETE_BEYOND.format(table=table))
 
 
 def keep_bots(database: sqlite3.Connection, bots: Iterable[dict[str, Any]]) -> None:

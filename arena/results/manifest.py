@@ -12,12 +12,14 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.numbers import Bots, Pairs, Positive, Seed
+from arena.tournament.numbers import Bots, Pairs, Positive, Rounds, Seed
+from arena.tournament.stop import Stop
 from arena.tournament.tournament import Tournament
 from engine import EngineError, Rules
 
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
+_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop")
 
 
 class _Bot(msgspec.Struct):
@@ -42,6 +44,9 @@ class _Manifest(msgspec.Struct):
     max_faults: Positive
     bots: Bots[_Bot]
     panel: list[str] = []
+    rounds: Rounds = 0
+    paired: bool = False
+    stop: Stop | None = None
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -105,21 +110,25 @@ def read_tournament(text: str) -> Tournament:
         manifest.limits,
         manifest.max_faults,
         panel,
+        manifest.rounds,
+        manifest.stop,
+        manifest.paired,
     )
 
 
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Return why a run cannot go on as another one, as `differences` does.
 
-    It can have other bots, another panel and more or fewer pairs, because they change no
-    game of the bots that stay. A patch release of Python changes none, either.
+    It can have other bots, another panel, more or fewer pairs and rounds, and stop at another
+    time, because these change no game of the bots that stay. A patch release of Python changes
+    none, either.
     """
     return differences(_fixed(stored), _fixed(wanted))
 
 
 def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what of a manifest must not change."""
-    fixed = {key: manifest[key] for key in manifest if key not in ("bots", "panel", "pairs")}
+    fixed = {key: value for key, value in manifest.items() if key not in _MAY_CHANGE}
     versions = fixed.get("versions")
     if isinstance(versions, dict) and isinstance(python := versions.get("python"), str):
         fixed["versions"] = versions | {"python": ".".join(python.split(".")[:2])}

@@ -39,7 +39,7 @@ def _tournament(path: Path, store: Store) -> Tournament:
         tournament = read_tournament(store.manifest)
     except InputError as error:
         raise InputError(f"{path / NAME}: {error}") from None
-    store.check_games(len(tournament.pairings), tournament.pairs)
+    store.check_games(len(tournament.pairings), tournament.most_pairs)
     return tournament
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,12 @@ SELECT pairing, count(*), sum(score), sum(score * score) FROM (
     SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
     FROM games GROUP BY pairing, pair
 ) GROUP BY pairing
+"""
+_PAIR_COUNTS = """
+SELECT CAST(2 * score AS INTEGER), count(*) FROM (
+    SELECT sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+    FROM games WHERE pairing = ? AND pair >= ? AND pair < ? GROUP BY pair HAVING count(*) = 2
+) GROUP BY score
 """
 _TALLIES = """
 SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
@@ -142,16 +148,23 @@ class Store:
         manifest: dict[str, Any],
         before: Sequence[Pairing],
         after: Sequence[Pairing],
+        pairs: int,
         replaced: Collection[str] = (),
     ) -> None:
         """Make it the store of another run, with the games that both have; it happens as a whole.
 
-        `before` and `after` are the pairings of both; the games of `replaced` labels are
-        deleted.
+        `before` and `after` are the pairings of both, and `pairs` those that a pairing plays at
+        most; the games of `replaced` labels are deleted.
         """
         with self._errors():
-            extension.rearrange(self._database, before, after, manifest["pairs"], replaced)
+            extension.rearrange(self._database, before, after, pairs, replaced)
             self._set_manifest(manifest)
+            self.commit()
+
+    def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
+        """Leave out the games beyond the last pair of each pairing, by number."""
+        with self._errors():
+            extension.trim(self._database, pairings, lengths.items())
             self.commit()
 
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
@@ -200,12 +213,23 @@ class Store:
                 self._database.execute("COMMIT")
         self._database.close()
 
-    def finished(self, pairing: int) -> Iterator[range]:
-        """Yield the ranges of pairs of a pairing that have been played, in order."""
-        start = end = 0
-        for (pair,) in self._rows(
-            "SELECT pair FROM games WHERE pairing = ? GROUP BY pair HAVING count(*) = 2", pairing
-        ):
+    def count_pairs(self, pairing: int, first: int, end: int) -> tuple[int, int, int, int, int]:
+        """Return the finished pairs of a pairing from `first` up to `end` by their score.
+
+        It is that of the pairing's first bot: 0, 1/2, 1, 3/2 or 2.
+        """
+        counts = dict(self._rows(_PAIR_COUNTS, pairing, first, end))
+        zero, one, two, three, four = (int(counts.get(score, 0)) for score in range(5))
+        return zero, one, two, three, four
+
+    def finished(self, pairing: int, first: int, last: int) -> Iterator[range]:
+        """Yield the ranges of a pairing's pairs from `first` up to `last` that have been played."""
+        start = end = first
+        query = (
+            "SELECT pair FROM games WHERE pairing = ? AND pair >= ? AND pair < ? "
+            "GROUP BY pair HAVING count(*) = 2"
+        )
+        for (pair,) in self._rows(query, pairing, first, last):
             if pair > end:
                 if end > start:
                     yield range(start, end)

@@ -43,8 +43,9 @@ def choose(
     for word in words:
         if word not in labels:
             raise InputError(f"no bot {show(word)} in this run; there are {', '.join(labels)}")
-    if pair is not None and pair >= tournament.pairs:
-        raise InputError(f"pair {pair}: the run has {tournament.pairs:,} pairs, from 0 on")
+    if pair is not None and pair >= tournament.most_pairs:
+        most = f"{tournament.most_pairs:,} pairs"
+        raise InputError(f"pair {pair}: the run has {most}, from 0 on")
     choice = Choice(tuple(words), pair, seat)
     if not _numbers(tournament, choice):
         raise InputError(f"{' and '.join(words)} do not play each other in this run")

@@ -43,7 +43,7 @@ class Game:
     @classmethod
     def of(cls, tournament: Tournament, fixture: Fixture, result: GameResult) -> Game:
         """Return the game that was played at this place of a tournament."""
-        deal = to_text(fixture.draw(tournament.seed, tournament.rules).deal)
+        deal = to_text(tournament.draw(fixture).deal)
         score = result.points, result.opponent_points
         return cls(
             Record(deal, result.actions, tournament.rules),

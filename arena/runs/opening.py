@@ -51,15 +51,22 @@ def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
         before = read_tournament(stored)
     except InputError as error:
         raise InputError(f"{store.path}: {error}; --fresh starts over") from None
-    store.check_games(len(before.pairings), before.pairs)
+    store.check_games(len(before.pairings), before.most_pairs)
     changed = store.find_changed(manifest)
     if changed and not replace:
         raise ChangedBots(store.path, changed)
-    if changed or (before.pairings, before.pairs) != (tournament.pairings, tournament.pairs):
-        store.extend(manifest, before.pairings, tournament.pairings, changed)
+    if changed or _schedule(before) != _schedule(tournament):
+        pairings = before.pairings, tournament.pairings
+        store.extend(manifest, *pairings, tournament.most_pairs, changed)
         _log_bots(before.labels, tournament.labels, changed)
     else:
         store.begin(manifest)
+
+
+def _schedule(tournament: Tournament) -> tuple[object, ...]:
+    """Return what decides which games a run has."""
+    size = tournament.pairs, tournament.rounds, tournament.stop
+    return tournament.pairings, *size
 
 
 def _log_bots(before: Sequence[str], after: Sequence[str], replaced: Iterable[str]) -> None:

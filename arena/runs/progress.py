@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tqdm import tqdm
 from tqdm.utils import disp_trim
@@ -77,31 +77,58 @@ def is_terminal() -> bool:
     return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
 
 
+class Progress(Protocol):
+    """What is told how far a run is."""
+
+    def plan(self, games: int, kept: int, status: str = "", /) -> None:
+        """The run has so many games as far as is known; so many were kept from before."""
+
+    def add(self, games: int) -> None:
+        """So many games have been played."""
+
+
 @contextmanager
 def show_progress(
     games: int, kept: int, standings: Lines, log: logging.StreamHandler[Any], *, shown: bool
-) -> Iterator[Callable[[int], object]]:
-    """Yield what is to be called with every number of games that have been played.
+) -> Iterator[Progress]:
+    """Yield what is to be told of every number of games that have been played.
 
     `log` writes to the terminal, too: its lines go above the bar. At the end nothing of the
     bar and the standings is left.
     """
     with make_bar(games, kept, shown=shown) as bar:
         if not shown or _in_notebook():
-            yield bar.update
+            yield _OnBar(bar)
         elif bar.disable:
             count = _Count(games, kept)
             with _repeated(count.show, LINE_EVERY):
-                yield count.add
+                yield count
         else:
             table = _Table(bar, standings) if is_terminal() else None
             show = table.show if table else bar.refresh
             try:
                 with _above(bar, log), _repeated(show, TABLE_EVERY):
-                    yield bar.update
+                    yield _OnBar(bar)
             finally:
                 if table:
                     table.clear()
+
+
+class _OnBar:
+    """Shows on a bar how many games have been played."""
+
+    def __init__(self, bar: Bar) -> None:
+        self.bar = bar
+        self.played = 0
+
+    def plan(self, games: int, kept: int, _status: str = "", /) -> None:
+        self.bar.total = games
+        self.bar.initial = kept
+        self.bar.n = kept + self.played
+
+    def add(self, games: int) -> None:
+        self.played += games
+        self.bar.update(games)
 
 
 class _Count:
@@ -110,8 +137,12 @@ class _Count:
     def __init__(self, games: int, kept: int) -> None:
         self.games = games
         self.kept = kept
+        self.status = ""
         self.played = 0
         self.started = time.monotonic()
+
+    def plan(self, games: int, kept: int, status: str = "", /) -> None:
+        self.games, self.kept, self.status = games, kept, status
 
     def add(self, games: int) -> None:
         self.played += games
@@ -119,8 +150,9 @@ class _Count:
     def show(self) -> None:
         if sys.stderr:
             seconds = time.monotonic() - self.started
+            line = format_line(self.games, self.kept, self.played, seconds)
             with suppress(OSError, ValueError):  # closed
-                print(format_line(self.games, self.kept, self.played, seconds), file=sys.stderr)
+                print("; ".join(filter(None, [line, self.status])), file=sys.stderr)
 
 
 def format_line(games: int, kept: int, played: int, seconds: float) -> str:

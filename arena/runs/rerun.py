@@ -17,7 +17,7 @@ from engine.state import Seat
 def play_again(tournament: Tournament, pair: int, seat: Seat, executor: Executor) -> Game:
     """Play the game in which the tournament's first bot has this seat, as a run plays it."""
     fixture = Fixture(tournament.pairings[0], pair, seat)
-    strikes = Strikes(tournament.pairings, tournament.pairs, most=sys.maxsize)
+    strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
     missing = [[range(pair, pair + 1)], *([] for _ in tournament.pairings[1:])]
     with run_log(None) as log:
         (played,) = executor.play(Plan(missing, strikes), tournament, log)

@@ -16,10 +16,12 @@ from arena.lanes.cleanup import exit_on_termination
 from arena.results.folder import TIMINGS, RunFolder
 from arena.results.store import Store
 from arena.results.summary import HEAD, format_rows
+from arena.rounds.course import Course
 from arena.runs.interim import Interim
 from arena.runs.opening import open_store
 from arena.runs.progress import is_terminal, show_progress
 from arena.tournament.chunk import Played
+from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -32,10 +34,12 @@ if TYPE_CHECKING:
 class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
+    `course` has the pairs of each pairing, and their scores if the run had several rounds;
     `out` are the labels of the bots that had too many faults; `timings` are by label.
     """
 
     standings: pd.DataFrame
+    course: Course
     played: int
     kept: int
     out: list[str]
@@ -77,23 +81,24 @@ def run(
         exit_on_termination(),
         open_store(tournament, folder, store, replace=replace) as store,
     ):
-        logger.info("run %s: %d games, %s", tournament.name, tournament.games, executor)
+        games = f"{'at most ' if tournament.stop else ''}{tournament.most_games} games"
+        logger.info("run %s: %s, %s", tournament.name, games, executor)
         started = time.perf_counter()
+        under_way = _Run(tournament, store, show_progress=shown < QUIET)
         try:
-            under_way = _Run(tournament, store, show_progress=shown < QUIET)
             under_way.play(executor, log)
             standings = under_way.write(folder)
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
                 kept = sum(tally.games for tally in store.tallies())
-                raise Interrupted(kept, tournament.games) from None
+                raise Interrupted(kept, 2 * under_way.course.scheduled) from None
             raise
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
         logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
     out = [*under_way.strikes.out]
-    return Outcome(standings, played, kept, out, seconds, under_way.timings)
+    return Outcome(standings, under_way.course, played, kept, out, seconds, under_way.timings)
 
 
 class _Run:
@@ -104,62 +109,86 @@ class _Run:
         self.store = store
         self.show_progress = show_progress
         self.pairings = tournament.pairings
-        self.strikes = Strikes(self.pairings, tournament.pairs, tournament.max_faults)
+        self.course = Course(tournament, store)
+        self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
         self.played = self.kept = 0
+        self.status = ""
         self.announced: set[str] = set()
         self.interim = Interim(self.pairings) if show_progress and is_terminal() else None
         self.lock = threading.Lock()  # of `interim`: another thread shows it
         self.importing = threading.Thread(target=_import_files)
 
     def play(self, executor: Executor, log: RunLog) -> None:
-        """Play what the store does not have, and keep it there."""
-        plan = Plan([self._missing(number) for number in range(len(self.pairings))], self.strikes)
+        """Play what the store does not have, round by round, and keep it there."""
+        plan = Plan([], self.strikes)
+        goes_on = self._go_on(plan)
         if self.interim and self.kept:
             store = self.store
             self.interim.begin(store.tallies(), store.pair_totals(), store.faults())
-        with (
-            show_progress(
-                self.tournament.games,
-                self.kept,
-                self._standings,
-                log.terminal,
-                shown=self.show_progress,
-            ) as update,
-            closing(executor.play(plan, self.tournament, log)) as games,
-        ):
-            for played in games:
-                if not self.played:  # pandas and scipy are imported while the workers play
-                    self.importing.start()
-                self._keep(played, plan)
-                update(len(played.results))
-        self._carry_out_forfeits()
-        self.store.commit()
+        scheduled = 2 * self.course.scheduled
+        with show_progress(
+            scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress
+        ) as progress:
+            while goes_on:
+                with closing(executor.play(plan, self.tournament, log)) as games:
+                    for played in games:
+                        self._keep(played, plan)
+                        progress.add(len(played.results))
+                        if plan.is_finished and self._go_on(plan):
+                            scheduled = 2 * self.course.scheduled
+                            progress.plan(scheduled, self.kept, self.status)
+                goes_on = self._go_on(plan)
+        self.store.trim(self.pairings, self.course.lengths)
 
-    def _standings(self) -> list[str]:
-        """Return the standings so far, as soon as scipy has been imported."""
-        if self.interim is None or not self.played or self.importing.is_alive():
+    def _go_on(self, plan: Plan) -> bool:
+        """Begin rounds until one of them lacks games; return whether there is anything to play.
+
+        A round begins when all games of the one before are in the store.
+        """
+        while plan.is_finished:  # the games that the last round lacked may be forfeits by rule
+            self._carry_out_forfeits()
+            self.store.commit()
+            legs = self.course.next_round(self.strikes.out)
+            if not legs:
+                return False
+            self.strikes.extend(legs)
+            if self.show_progress:
+                self.status = self.course.status()
+            for leg in legs:
+                missing = [(leg.pairing, pairs) for pairs in self._missing(leg)]
+                plan.add(missing, spread=self.course.number > 1)
+        return True
+
+    def _lines(self) -> list[str]:
+        """Return how far the run is, and the standings so far, once scipy has been imported."""
+        if not self.played or self.importing.is_alive():
             return []
+        lines = [self.status] if self.status else []
+        if self.interim is None:
+            return lines
         with self.lock:
-            return [HEAD, *format_rows(self.interim.rows(), unrated="")]
+            return [*lines, HEAD, *format_rows(self.interim.rows(), unrated="")]
 
-    def _missing(self, number: int) -> list[range]:
-        """Return the ranges of a pairing's pairs that are not in the store."""
+    def _missing(self, leg: Leg) -> list[range]:
+        """Return the ranges of a leg's pairs that are not in the store."""
         missing = []
-        pairs = self.tournament.pairs
-        start = 0
-        for finished in [*self.store.finished(number), range(pairs, pairs)]:
-            if start < finished.start:
-                missing.append(range(start, finished.start))
-            if finished:
-                self.kept += 2 * len(finished)
-                forfeits = self.store.forfeits(number, finished)
-                self.strikes.finish(number, finished.start, len(finished), forfeits)
-            start = finished.stop
+        start = leg.first
+        finished = self.store.finished(leg.pairing, leg.first, leg.end)
+        for pairs in [*finished, range(leg.end, leg.end)]:
+            if start < pairs.start:
+                missing.append(range(start, pairs.start))
+            if pairs:
+                self.kept += 2 * len(pairs)
+                forfeits = self.store.forfeits(leg.pairing, pairs)
+                self.strikes.finish(leg.pairing, pairs.start, len(pairs), forfeits)
+            start = pairs.stop
         return missing
 
     def _keep(self, played: Played, plan: Plan) -> None:
         """Store a chunk for good: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
+        if not self.played:  # pandas and scipy are imported while the workers play
+            self.importing.start()
         self.store.add(played)
         plan.learn(played)
         self._carry_out_forfeits()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
@@ -21,6 +21,7 @@ from arena.results.files import make_files
 from arena.results.folder import MANIFEST, RunFolder
 from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store, forfeit_by_rule
+from arena.rounds.course import follow
 from arena.runs.progress import make_bar
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
@@ -62,9 +63,10 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             tournament = _tournament(store)
             if _is_being_extended(path, tournament, store):
                 raise InputError(f"{path}: {_UNFINISHED}")
-            yield f"games: {_check_games(tournament, store):,} replayed"
+            lengths = _check_games(tournament, store)
+            yield f"games: {2 * sum(lengths.values()):,} replayed"
             yield f"files: {_check_files(tournament, store, path)} compared"
-            yield from _check_bots(tournament, store, sample, executor)
+            yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None
         finally:
@@ -81,49 +83,49 @@ def _tournament(store: Store) -> Tournament:
 
 def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool:
     """Return whether a run was stopped that goes on from a smaller one, with that one's files."""
-    missing = sum(tally.games for tally in store.tallies()) < tournament.games
+    missing = sum(tally.games for tally in store.tallies()) < tournament.most_games
     written = (path / MANIFEST).read_text(encoding="utf-8", errors="replace")
     return missing and written != store.manifest
 
 
-def _check_games(tournament: Tournament, store: Store) -> int:
-    """Replay every game, and return how many there are."""
-    by_rule = _forfeits_by_rule(tournament, store)
+def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
+    """Replay every game, and return how many pairs each pairing has."""
+    strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
+    course = follow(tournament, store, strikes)
+    by_rule: dict[int, list[Forfeits]] = {}
+    for forfeits in strikes.take_due():
+        by_rule.setdefault(forfeits.pairing, []).append(forfeits)
     rows = store.results()
-    with make_bar(tournament.games) as bar:
-        for number in range(len(tournament.pairings)):
-            for pair in range(tournament.pairs):
+    with make_bar(2 * course.scheduled) as bar:
+        for number, length in sorted(course.lengths.items()):
+            for pair in range(length):
                 for seat in (0, 1):
                     fixture = tournament.fixture(number, pair, seat)
                     row = next(rows, None)
                     is_here = row is not None and (row[0], *row[1][:2]) == (number, pair, seat)
                     result = row[1] if row is not None and is_here else None
-                    if problem := _find_problem(tournament, fixture, result, by_rule.get(number)):
+                    due = by_rule.get(number, [])
+                    if problem := _find_problem(tournament, fixture, result, due):
                         raise Difference(f"{NAME}: game {fixture.name}: {problem}")
                 bar.update(2)
     if next(rows, None) is not None:
         raise Difference(f"{NAME}: more games than the run has")
-    return tournament.games
-
-
-def _forfeits_by_rule(tournament: Tournament, store: Store) -> dict[int, Forfeits]:
-    """Return the forfeits by rule that follow from the faults of the run, by pairing."""
-    pairs = tournament.pairs
-    strikes = Strikes(tournament.pairings, pairs, tournament.max_faults)
-    for number in range(len(tournament.pairings)):
-        strikes.finish(number, 0, pairs, store.forfeits(number, range(pairs)))
-    return {forfeits.pairing: forfeits for forfeits in strikes.take_due()}
+    return course.lengths
 
 
 def _find_problem(
-    tournament: Tournament, fixture: Fixture, result: GameResult | None, by_rule: Forfeits | None
+    tournament: Tournament,
+    fixture: Fixture,
+    result: GameResult | None,
+    by_rule: Iterable[Forfeits],
 ) -> str:
     """Return what is wrong with the stored result of a game, nothing if it is right."""
     if result is None:
         return "is missing"
-    if by_rule and by_rule.first <= 2 * fixture.pair + fixture.seat < by_rule.end:
-        expected = forfeit_by_rule(fixture.pair, fixture.seat, 1 - by_rule.loser)
-        return _difference(result, expected)
+    for due in by_rule:
+        if due.first <= 2 * fixture.pair + fixture.seat < due.end:
+            expected = forfeit_by_rule(fixture.pair, fixture.seat, 1 - due.loser)
+            return _difference(result, expected)
     try:
         return _difference(result, _replay(tournament, fixture, result))
     except EngineError as error:
@@ -137,7 +139,7 @@ def _replay(tournament: Tournament, fixture: Fixture, result: GameResult) -> Gam
     before the first action.
     """
     rules = tournament.rules
-    state = State(fixture.draw(tournament.seed, rules).deal, rules)
+    state = State(tournament.draw(fixture).deal, rules)
     state.follow(parse_actions(result.actions))
     if result.fault is None or result.fault.kind == BY_RULE:
         return result_of(Finished(state), *fixture[1:]) if state.over else None
@@ -197,7 +199,11 @@ class _Comparison(io.TextIOBase):
 
 
 def _check_bots(
-    tournament: Tournament, store: Store, sample: int, executor: Executor
+    tournament: Tournament,
+    store: Store,
+    lengths: Mapping[int, int],
+    sample: int,
+    executor: Executor,
 ) -> Iterator[str]:
     """Let the bots play a sample of their games again."""
     same = {}
@@ -213,8 +219,8 @@ def _check_bots(
             same[entry.label] = resolved
     replayable = replace(tournament, entries=[same.get(e.label, e) for e in tournament.entries])
     pairs = [
-        spread(tournament.pairs, sample) if {*pairing} <= {*same} else []
-        for pairing in tournament.pairings
+        spread(lengths.get(number, 0), sample) if {*pairing} <= {*same} else []
+        for number, pairing in enumerate(tournament.pairings)
     ]
     yield from _replay_sample(replayable, store, pairs, executor)
 
@@ -270,7 +276,8 @@ def _play_pairs(
     seats: tuple[Seat, ...] = (0, 1),
 ) -> dict[Place, GameResult]:
     """Return the results of these pairs, played in this order."""
-    plan = Plan(pairs, Strikes(tournament.pairings, tournament.pairs, most=sys.maxsize), seats)
+    strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
+    plan = Plan(pairs, strikes, seats)
     results: dict[Place, GameResult] = {}
     with run_log(None) as log, closing(executor.play(plan, tournament, log)) as games:
         for played in games:

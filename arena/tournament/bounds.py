@@ -7,5 +7,6 @@ from typing import Final
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # which are half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing
+MOST_ROUNDS: Final = 1000  # of a Swiss tournament
 MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise

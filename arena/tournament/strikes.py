@@ -2,7 +2,8 @@
 
 It is decided in the order of the schedule and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
-played. So the number of workers changes nothing.
+played. So the number of workers changes nothing. A run of several rounds adds each round to
+the schedule when it begins.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from arena.games.match import GameResult
+from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
 
 
@@ -28,17 +30,29 @@ class Forfeits(NamedTuple):
 
 
 class Strikes:
-    """Counts faults; `out` holds the labels of the bots that had too many, the first first."""
+    """Counts faults; `out` holds the labels of the bots that had too many, the first first.
+
+    The schedule begins with `pairs` pairs of every pairing; with none it is empty.
+    """
 
     def __init__(self, pairings: Sequence[Pairing], pairs: int, most: int) -> None:
         self.pairings = pairings
-        self.pairs = pairs
         self.most = most
         self.out: dict[str, int] = {}  # by label: the order in which they went out
         self._due: list[Forfeits] = []
         self._counts: Counter[str] = Counter()
-        self._settled = 0  # pairs of the whole schedule, from its beginning without a gap
-        self._finished: dict[int, tuple[int, list[GameResult]]] = {}
+        self._bases: dict[int, int] = {}  # by pairing: the place of its pair 0 in this round
+        self._scheduled = 0  # pairs of all rounds so far
+        self._settled = 0  # of them, from the beginning without a gap
+        self._finished: dict[int, tuple[int, int, int, list[GameResult]]] = {}
+        if pairs:
+            self.extend(single_round(pairings, pairs))
+
+    def extend(self, legs: Iterable[Leg]) -> None:
+        """Add a round to the schedule; all pairs of the rounds before are finished."""
+        for leg in legs:
+            self._bases[leg.pairing] = self._scheduled - leg.first
+            self._scheduled += leg.end - leg.first
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
@@ -49,15 +63,14 @@ class Strikes:
     ) -> None:
         """Take note that these pairs have been played, or passed over because of `is_out`.
 
-        `forfeits` are those of their games that a fault has ended.
+        They are of one leg. `forfeits` are those of their games that a fault has ended.
         """
-        start = pairing * self.pairs + first
-        self._finished[start] = (pairs, sorted(forfeits, key=lambda game: game[:2]))
+        games = sorted(forfeits, key=lambda game: game[:2])
+        self._finished[self._bases[pairing] + first] = (pairing, first, pairs, games)
         while self._settled in self._finished:
-            start = self._settled
-            pairs, games = self._finished.pop(start)
-            self._settle(start // self.pairs, start % self.pairs, pairs, games)
-            self._settled += pairs
+            finished = self._finished.pop(self._settled)
+            self._settle(*finished)
+            self._settled += finished[2]
 
     def take_due(self) -> list[Forfeits]:
         """Return the forfeits by rule that follow from what is settled, each once."""

@@ -18,7 +18,9 @@ from arena.entries.entry import Entry
 from arena.lanes.limits import Limits
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
+from arena.tournament.stop import Sprt, Stop
 from engine import Rules
+from engine.play import Draw
 from engine.state import Seat
 
 
@@ -27,8 +29,13 @@ class Tournament:
     """A round robin: every two bots play `pairs` deals twice, with the seats swapped.
 
     With a `panel` it is a gauntlet: the last `panel` bots do not play one another, and neither
-    do the others, the challengers. After `max_faults` faults, a bot's remaining games are
-    forfeits. It is all that a worker needs to play any game of the run.
+    do the others, the challengers. With `rounds` it is a Swiss tournament of so many rounds of
+    `pairs` pairs. With a `stop` the run goes on until that is reached. After `max_faults`
+    faults, a bot's remaining games are forfeits. It is all that a worker needs to play any game
+    of the run.
+
+    A gauntlet can be `paired`: its two challengers, a new version of a bot and the old one, meet
+    the panel on the same deals with the same luck, and no process meets a deal twice.
     """
 
     name: str
@@ -39,6 +46,9 @@ class Tournament:
     limits: Limits = field(default_factory=Limits)
     max_faults: int = MAX_FAULTS
     panel: int = 0
+    rounds: int = 0
+    stop: Stop | None = None
+    paired: bool = False
 
     @property
     def labels(self) -> list[str]:
@@ -58,13 +68,48 @@ class Tournament:
         return round_robin(self.labels)
 
     @property
-    def games(self) -> int:
-        """How many games the run has."""
-        return 2 * self.pairs * len(self.pairings)
+    def most_pairs(self) -> int:
+        """How many pairs a pairing plays at most."""
+        return self.stop.max_pairs if self.stop else self.pairs * (self.rounds or 1)
+
+    @property
+    def most_games(self) -> int:
+        """How many games the run has at most; without a stop, that is how many it has."""
+        if self.rounds:
+            return 2 * self.pairs * self.rounds * (len(self.entries) // 2)
+        if isinstance(self.stop, Sprt):
+            return 2 * self.stop.max_pairs * (1 + self.paired)
+        return 2 * self.most_pairs * len(self.pairings)
+
+    @cached_property
+    def twins(self) -> frozenset[int]:
+        """The numbers of the pairings that play the deals of others: the new version's."""
+        if not self.paired:
+            return frozenset()
+        new = self.labels[0]
+        return frozenset(n for n, pairing in enumerate(self.pairings) if pairing.bot == new)
 
     def fixture(self, pairing: int, pair: int, seat: Seat) -> Fixture:
         """Return the place of a game of the pairing with this number."""
         return Fixture(self.pairings[pairing], pair, seat)
+
+    def draw(self, fixture: Fixture) -> Draw:
+        """Return the deal and the luck of both seats of a game."""
+        seeded = Fixture(self.seeded(fixture.pairing), *fixture[1:])
+        return seeded.draw(self.seed, self.rules)
+
+    def seeded(self, pairing: Pairing) -> Pairing:
+        """Return the labels that decide the deals of a pairing: not the new version's."""
+        if self.paired and pairing.bot == self.labels[0]:
+            return Pairing(self.labels[1], pairing.opponent)
+        return pairing
+
+    def part(self, pairing: Pairing, seat: Seat) -> int:
+        """Return the part of a game: games of one deal are in different parts.
+
+        `seat` is that of the pairing's first bot.
+        """
+        return seat if self.seeded(pairing) == pairing else seat + 2
 
     def manifest(self) -> dict[str, Any]:
         """Return what was asked for and with what: enough to run it again."""
@@ -77,6 +122,7 @@ class Tournament:
             "limits": msgspec.structs.asdict(self.limits),
             "max_faults": self.max_faults,
             **panel,
+            **self._more(),
             "bots": [entry.describe() for entry in self.entries],
             "versions": {
                 "arena": metadata.version("district-noir-arena"),
@@ -84,6 +130,13 @@ class Tournament:
                 "python": platform.python_version(),
             },
         }
+
+    def _more(self) -> dict[str, Any]:
+        """Return what of the manifest only some tournaments have."""
+        more = {"rounds": self.rounds, "paired": self.paired, "stop": None}
+        if self.stop:
+            more["stop"] = msgspec.to_builtins(self.stop)
+        return {key: value for key, value in more.items() if value}
 
 
 @cache

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
-from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine.cards import CHARS
 from engine.state import Seat
@@ -156,8 +155,5 @@ def _openings(tournament: Tournament, rows: Iterable[Row]) -> Bytes:
     rules = tournament.rules
     start = 2 * rules.hand_size
     end = start + rules.opening_row
-    deals = [
-        Fixture(tournament.pairings[row[0]], row[1], 0).draw(tournament.seed, rules).deal[start:end]
-        for row in rows
-    ]
+    deals = [tournament.draw(tournament.fixture(*row[:3])).deal[start:end] for row in rows]
     return np.frombuffer(b"".join(deals), np.uint8).reshape(len(deals), rules.opening_row)

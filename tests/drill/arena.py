@@ -309,7 +309,7 @@ ARENA = [
     Fault(
         "a verify that believes the loser of a forfeit by rule",
         "arena/runs/verify.py",
-        "forfeit_by_rule(fixture.pair, fixture.seat, 1 - by_rule.loser)",
+        "forfeit_by_rule(fixture.pair, fixture.seat, 1 - due.loser)",
         "forfeit_by_rule(fixture.pair, fixture.seat, result.winner)",
         "tests/runs/test_verify.py::test_a_changed_game_is_named",
     ),

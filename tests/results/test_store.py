@@ -38,8 +38,8 @@ def test_the_finished_pairs_are_known_as_ranges() -> None:
     store = Store(None)
     for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
         store.add(played(4, first, pairs))
-    assert list(store.finished(4)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
-    assert list(store.finished(0)) == []
+    assert list(store.finished(4, 0, 99)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
+    assert list(store.finished(0, 0, 99)) == []
 
 
 def test_a_result_is_read_as_it_was_written() -> None:
@@ -108,7 +108,7 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
     store.close()
     again = Store(path)
     assert again.manifest == manifest_text(MANIFEST)
-    assert list(again.finished(0)) == [range(100)]
+    assert list(again.finished(0, 0, 999)) == [range(100)]
     again.close()
 
 
@@ -124,7 +124,7 @@ def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> 
     for path in tmp_path.glob("run.sqlite*"):
         (copy / path.name).write_bytes(path.read_bytes())
     again = Store(copy / "run.sqlite")
-    assert list(again.finished(0)) == [range(7)]
+    assert list(again.finished(0, 0, 999)) == [range(7)]
     again.close()
 
 

@@ -61,8 +61,8 @@ def test_on_a_terminal_the_standings_are_under_the_bar_and_nothing_is_left(
     """As many rows as there is room for, cut to its width; what was there before stays."""
     with terminal(monkeypatch, lines, columns) as screen:
         print("before", file=sys.stderr)
-        with show_progress(1000, 100, standings, log, shown=True) as update:
-            update(400)
+        with show_progress(1000, 100, standings, log, shown=True) as progressed:
+            progressed.add(400)
             expected = [line[: columns - 1] for line in standings()[:shown]]
             until(lambda: screen.text()[-shown:] == expected)
             until(lambda: "500/1000" in screen.text()[-shown - 1])
@@ -99,8 +99,8 @@ def test_on_a_low_terminal_there_is_only_the_bar(
 
     with terminal(monkeypatch, lines, 80) as screen:
         print("before", file=sys.stderr)
-        with show_progress(1000, 0, counted, log, shown=True) as update:
-            update(10)
+        with show_progress(1000, 0, counted, log, shown=True) as progressed:
+            progressed.add(10)
             until(lambda: len(asked) > 2)
             until(lambda: "10/1000" in screen.text()[1])
             assert len(screen.text()) == 2
@@ -142,8 +142,8 @@ def test_on_a_terminal_that_cannot_move_the_cursor_there_is_only_the_bar(
     asked: list[None] = []
     with terminal(monkeypatch, 24, 80) as screen:
         monkeypatch.setenv("TERM", "dumb")
-        with show_progress(10, 0, lambda: asked.append(None) or [], log, shown=True) as update:
-            update(5)
+        with show_progress(10, 0, lambda: asked.append(None) or [], log, shown=True) as progressed:
+            progressed.add(5)
             until(lambda: "5/10" in screen.text()[0])
     assert not asked
 
@@ -154,9 +154,9 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     """It counts the games from before, also while the first game has not ended."""
     errors = io.StringIO()
     monkeypatch.setattr(sys, "stderr", errors)
-    with show_progress(1000, 100, standings, log, shown=True) as update:
+    with show_progress(1000, 100, standings, log, shown=True) as progressed:
         until(lambda: "100 of 1,000 games, none finished yet in 0 s\n" in errors.getvalue())
-        update(400)
+        progressed.add(400)
         until(lambda: "500 of 1,000 games, " in errors.getvalue())
         until(lambda: errors.getvalue().endswith(" left\n"))
     ended = errors.getvalue()
@@ -171,6 +171,6 @@ def test_when_only_errors_are_shown_there_is_no_line(
     errors = io.StringIO()
     monkeypatch.setattr(sys, "stderr", errors)
     monkeypatch.setattr(progress, "_repeated", None)
-    with show_progress(1000, 0, standings, log, shown=False) as update:
-        update(400)
+    with show_progress(1000, 0, standings, log, shown=False) as progressed:
+        progressed.add(400)
     assert errors.getvalue() == ""

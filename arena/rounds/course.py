@@ -1,0 +1,76 @@
+"""Course: the rounds of a run, as far as the games in its store decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from arena.results.store import Store
+from arena.rounds.base import Counts, add, make_rounds
+from arena.tournament.leg import Leg
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+
+
+class Course:
+    """Goes from round to round; `counts` are those of all rounds whose games were asked for.
+
+    `lengths` are the pairs of each pairing so far, by number, and `scheduled` those of all.
+    `ended` says that there is no further round.
+    """
+
+    def __init__(self, tournament: Tournament, store: Store) -> None:
+        self.tournament = tournament
+        self.store = store
+        self.rounds = make_rounds(tournament)
+        self.number = 0
+        self.legs: list[Leg] = []  # of the round that is being played
+        self.counts: dict[int, Counts] = {}
+        self.lengths: dict[int, int] = {}
+        self.scheduled = 0
+        self.ended = False
+
+    def next_round(self, out: Collection[str]) -> list[Leg]:
+        """Return the pairs of the next round, none if the run is over.
+
+        All games of the round before are in the store. `out` are the labels of bots that had
+        too many faults.
+        """
+        if self.ended:
+            return []
+        if self.number == self.rounds.most:
+            self.legs, self.ended = [], True
+            return []
+        self._count()
+        self.legs = self.rounds.next(self.number, self.counts, out)
+        self.number += 1
+        self.ended = not self.legs
+        for leg in self.legs:
+            self.lengths[leg.pairing] = leg.end
+            self.scheduled += leg.end - leg.first
+        return self.legs
+
+    def status(self) -> str:
+        """Return in one line how far the run is, at the last barrier."""
+        return self.rounds.status(self.counts)
+
+    def _count(self) -> None:
+        """Count the games of the last round."""
+        for leg in self.legs:
+            before = self.counts.get(leg.pairing, (0, 0, 0, 0, 0))
+            self.counts[leg.pairing] = add(before, self.store.count_pairs(*leg))
+
+
+def follow(tournament: Tournament, store: Store, strikes: Strikes) -> Course:
+    """Return the course of a run as far as its store has whole rounds; `strikes` are empty.
+
+    The strikes have then counted the faults of all these rounds.
+    """
+    course = Course(tournament, store)
+    while legs := course.next_round(strikes.out):
+        strikes.extend(legs)
+        for leg in legs:
+            pairs = range(leg.first, leg.end)
+            if sum(store.count_pairs(*leg)) < len(pairs):
+                return course
+            strikes.finish(leg.pairing, leg.first, len(pairs), store.forfeits(leg.pairing, pairs))
+    return course

@@ -24,7 +24,7 @@ from engine.view import view
 STAGES = (("majority", 8_000), ("champion(iterations=150)", 800))
 """The bot and its number of games; the positions of either bot weigh the same in total."""
 
-RIDGE = 5.0
+RIDGE = 0.5
 
 Position = tuple[int, tuple[float, ...], float]
 """The round, the features and the result for seat 0."""

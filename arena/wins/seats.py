@@ -71,8 +71,8 @@ class Seats:
         played = np.unique(bot)
         of_seats = total.sum(axis=0)[None] if len(played) else own[:0]
         rows = np.concatenate([own, total[played], of_seats])
-        places = np.concatenate([bot, played, [everyone] * len(of_seats)])
-        others = np.concatenate([opponent, [everyone] * (len(played) + len(of_seats))])
+        places = np.concatenate([bot, played, np.full(len(of_seats), everyone)])
+        others = np.concatenate([opponent, np.full(len(played) + len(of_seats), everyone)])
         order = np.lexsort([others, places])
         return self._frame(places[order], others[order], rows[order])
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from math import exp
 
 from bots.ismcts import Ismcts, Node
-from engine import CITY, STANDARD, SUPPORTS, Pack, Setup, State, View
-from engine.cards import MOST_COPIES, count
-from engine.scoring import deals, sets
+from engine import CITY, STANDARD, SUPPORTS, Pack, Seat, Setup, State, View
+from engine.cards import MOST_COPIES, count, pack_of
+from engine.scoring import deals, outcome, sets
 
 # fmt: off
 LEARNED = {
@@ -45,6 +45,18 @@ second, third and fourth card of 5, 6, 7 and 8, a set, a point of deals, and for
 two cities three numbers: they are held, the other seat has none, the missing ones are in the row.
 Then come for 5, 6, 7, 8 the lead divided by the cards left, and a lead that cannot be turned; then
 one card of each kind in the row."""
+
+TO_TAKE = {
+    1: (0.61, 0.67, 0, 1.01, 1.22),
+    2: (0.95, 0.68, 0.60, 1.32, 3.06),
+    3: (0.82, 0.61, 0.53, 1.50, 4.57),
+    4: (1.35, 1.02, 0.64, 2.48, 3.20),
+}
+"""Weights by the round in which one seat has taken and the other one is still to take, learned by
+`python -m bench.to_take`. The first is that of the logit as if the round had ended. The second is
+that of what the logit would gain by a take from the row as it is. Then come, in favour of the seat
+that is to take: a constant, the share of a whole take that the row lacks, and a take that would
+win by City."""
 
 _ROLE = 24
 _WIDTH = MOST_COPIES + 1
@@ -126,6 +138,44 @@ def _lead_table(
 _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 
 
+def logit_after(played: int, piles: tuple[Pack, Pack], row: bytes) -> float:
+    """Return the chance of seat 0 to win, as a logit, when so many rounds have been played."""
+    values = _VALUES[played]
+    if played & 1:  # seat 1 begins the next round
+        return -values.logit(piles[1], piles[0], row)
+    return values.logit(piles[0], piles[1], row)
+
+
+def logit_within(view: View) -> float:
+    """Return the chance of seat 0 to win, as a logit, by what both seats see of a round.
+
+    Before the first take the rounds before count, after the second one this one, too. Between
+    them the seat that is still to take would seem to be behind: TO_TAKE says what it can expect.
+    """
+    number = view.round
+    if view.taken[0] == view.taken[1]:
+        return logit_after(number if view.taken[0] else max(1, number - 1), view.piles, view.row)
+    seat = view.taken.index(False)
+    now, gain, constant, lacking, city = features_to_take(view, seat)
+    weights = TO_TAKE[number]
+    own = weights[2] * constant + weights[3] * lacking + weights[4] * city
+    return weights[0] * now + weights[1] * gain + (own if seat == 0 else -own)
+
+
+def features_to_take(view: View, seat: Seat) -> tuple[float, float, float, float, float]:
+    """Return what TO_TAKE weighs, while this seat is still to take."""
+    played = min(view.round, STANDARD.rounds - 1)
+    now = logit_after(played, view.piles, view.row)
+    start = max(0, len(view.row) - STANDARD.take_size)
+    piles = [*view.piles]
+    piles[seat] += pack_of(view.row[start:])
+    wins = piles[seat] >= STANDARD.city_pack
+    gain = 0.0
+    if not wins:
+        gain = logit_after(played, (piles[0], piles[1]), view.row[:start]) - now
+    return now, gain, 1.0, 1 - (len(view.row) - start) / STANDARD.take_size, float(wins)
+
+
 class Champion(Ismcts):
     """Searches as `ismcts` does, with learned values at the end of a round.
 
@@ -133,6 +183,9 @@ class Champion(Ismcts):
     as many as take the same time, at most three times as many. `positions` bounds the exact
     search of the last round; `seconds` and `exploration` are those of `ismcts`.
     """
+
+    after_round = _VALUES
+    to_take = TO_TAKE
 
     def __init__(
         self,
@@ -172,6 +225,20 @@ class Champion(Ismcts):
                 known = 1.0 / (1.0 + exp(-values.logit(first, second, world.row)))
             self.after[key] = known
         return known
+
+    def chance(self, view: View, /) -> float | None:
+        """Return the chance of the view's seat to win, by what both seats see.
+
+        It is looked up and not searched for. None under other rules than the published ones.
+        """
+        if not self.published:
+            return None
+        if view.over or (view.round == self.rules.rounds and all(view.taken)):
+            winner = outcome(view.piles).winner
+            chance = 0.5 if winner is None else 1.0 - winner
+        else:
+            chance = 1.0 / (1.0 + exp(-logit_within(view)))
+        return chance if view.seat == 0 else 1.0 - chance
 
 
 bot = Champion

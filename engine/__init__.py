@@ -39,7 +39,7 @@ from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import breakdown, outcome, points
 from engine.state import Seat, State
-from engine.strategy import Bot, Setup, Strategy
+from engine.strategy import Bot, Setup, Strategy, Valuer
 from engine.view import View
 from engine.worlds import hands, sample, sample_hand
 
@@ -54,6 +54,7 @@ __all__ = [
     "SUPPORTS",
     "TAKE",
     "VALUES",
+    "Valuer",
     "Action",
     "Bot",
     "EngineError",

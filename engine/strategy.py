@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 from time import perf_counter, process_time
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from engine.cards import Action
 from engine.rules import Rules
@@ -156,6 +156,43 @@ class Strategy(Protocol):
 
     def choose(self, view: View, /) -> Action:
         """Return one of `view.legal`."""
+
+
+@runtime_checkable
+class Valuer(Protocol):
+    """A strategy that can also say how likely its seat is to win; a method that is optional.
+
+    `arena show --by BOT` asks it about the plies of a finished game.
+
+    >>> from bots.champion import bot
+    >>> from engine import STANDARD
+    >>> strategy = bot(Setup(Random(7), 0, STANDARD))
+    >>> isinstance(strategy, Valuer), round(strategy.chance(View.from_text("0 5678C 88")), 2)
+    (True, 0.56)
+    """
+
+    def chance(self, view: View, /) -> float | None:
+        """Return the chance of the view's seat to win, from 0 to 1, or None if it is not known.
+
+        A draw is half a win. It may be asked about any view of its seat, also while it is not
+        its turn (`view.legal` is empty then), in any order, and before or without a `choose`.
+        """
+
+
+def checked_chance(strategy: Strategy, view: View) -> float | None:
+    """Return what a strategy says of its chance to win.
+
+    Raises TypeError for one that is no Valuer, and ValueError for a number that is no chance.
+    """
+    if not isinstance(strategy, Valuer):
+        raise TypeError("its strategy has no method `chance`, which says how likely it is to win")
+    chance = strategy.chance(view)
+    if chance is None:
+        return None
+    number = float(chance)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"`chance` returned {number!r} at ply {len(view.history)}: not 0 to 1")
+    return number
 
 
 Bot: TypeAlias = Callable[..., Strategy]

@@ -34,6 +34,7 @@ ROOMS = [
     "runs",
     "rounds",
     "results",
+    "wins",
     "statistics",
     "executors",
     "person",

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -57,6 +57,9 @@ def replay(file: Path, as_json: bool) -> None:
 @click.option("--pair", type=PAIR, help="Of a run: which deal.")
 @click.option("--seat", type=SEAT, help="Of a run: where BOT sat; seat 0 begins.")
 @click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
+@click.option(
+    "--by", default="champion", show_default=True, metavar="BOT", help="Who values the plies."
+)
 @names_option
 def show(
     target: Path,
@@ -64,6 +67,7 @@ def show(
     pair: int | None,
     seat: int | None,
     line: int | None,
+    by: str,
     names: Naming,
 ) -> None:
     """Print a game ply by ply, or list the games of a run.
@@ -72,29 +76,34 @@ def show(
     the seat, or by its name GAME, as in greedy/uniform/3/1. Where more than one is chosen they
     are listed. FILE has a game record a line; - is standard input.
 
+    The last line is about the decisive ply: the one at which the chance to win changed most.
+    The bot of --by says what the chances were.
+
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/show &&
         arena show results/show greedy uniform --pair 3 --seat 1
     """
     tolerate_any_terminal()
+    choice = bots, pair, seat
     if os.path.isdir(target):  # False also where it cannot be looked at
         if line is not None:
             raise InputError(f"--line: for a file of records, and {target} is a folder")
-        _show_run(target, bots, pair, seat, names)
+        _show_run(target, choice, names, by)
         return
     if bots or pair is not None or seat is not None:
         raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
     if not os.path.exists(target) and str(target) != "-":
         raise InputError(f"{target}: no such file, and no such run")
-    _show_record(target, line or 1, names)
+    _show_record(target, line or 1, names, by)
 
 
-def _show_record(path: Path, line: int, names: Naming) -> None:
+def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
     from arena.records.judge import parse_players, parse_record
     from arena.records.lines import read_lines
     from arena.records.show import format_game
+    from arena.runs.decisive import describe_decisive
     from engine import EngineError
 
     with _open_records(path) as records:
@@ -102,7 +111,9 @@ def _show_record(path: Path, line: int, names: Naming) -> None:
     if text is None:
         raise InputError(f"{path}: there is no line {line}")
     try:
-        for row in format_game(parse_record(text), names, parse_players(text)):
+        record, players = parse_record(text), parse_players(text)
+        decisive = describe_decisive(record, players, by)
+        for row in chain(format_game(record, names, players), decisive):
             click.echo(row)
     except EngineError as error:
         ply = getattr(error, "ply", None)
@@ -111,7 +122,7 @@ def _show_record(path: Path, line: int, names: Naming) -> None:
 
 
 def _show_run(
-    path: Path, words: Sequence[str], pair: int | None, seat: int | None, names: Naming
+    path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
     """Print the game of a run that is chosen, or a list of those that are."""
     from arena.results.reader import read_run
@@ -119,12 +130,12 @@ def _show_run(
 
     tournament, store = read_run(path)
     with closing(store):
-        games = chosen_games(tournament, store, choose(tournament, words, pair, seat))
+        games = chosen_games(tournament, store, choose(tournament, *choice))
         listed = list(islice(games, _LISTED + 1))
     if not listed:
         raise InputError(f"{path}: no such game has been played yet")
     if len(listed) == 1:
-        _print_game(path, *listed[0][1:], names)
+        _print_game(path, listed[0][1], names, by)
         return
     for fixture, game in listed[:_LISTED]:
         click.echo(escape(f"{fixture.name}  {game.ending}"))
@@ -134,12 +145,14 @@ def _show_run(
     click.echo(f"one of them, ply by ply: {command}")
 
 
-def _print_game(path: Path, game: Game, names: Naming) -> None:
-    """Print a game ply by ply, with the evidence of a forfeit."""
+def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
+    """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
+    from arena.runs.decisive import describe_decisive
     from engine import EngineError
 
+    decisive = describe_decisive(game.record, game.seats, by)
     try:
-        for row in game.lines(names):
+        for row in chain(game.lines(names), decisive):
             click.echo(escape(row))
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None

@@ -30,11 +30,12 @@ from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402
 from engine.state import checked  # noqa: E402
-from engine.strategy import Clock, Setup, Strategy  # noqa: E402
+from engine.strategy import Clock, Setup, Strategy, checked_chance  # noqa: E402
 from engine.view import View  # noqa: E402
 
 GAMES = 64
 _READ = 1 << 16
+_OF_GAME = ("choose", "chance")  # messages that a game goes on with
 _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
@@ -68,12 +69,12 @@ class Host:
     def answer(self, message: Message) -> Message:
         """Return the answer to a message, without its id."""
         kind = message["type"]
-        if kind != "choose":
+        if kind not in _OF_GAME:
             self.games.pop(message.get("game", -1), None)
             self.output.take()  # what is printed after a game is no other game's evidence
         game = self.games.get(message.get("game", -1))
         try:
-            if kind == "choose" and game is not None:
+            if kind in _OF_GAME and game is not None:
                 return self._choose(game, message)
             if kind == "new":
                 return self._new(message)
@@ -108,6 +109,8 @@ class Host:
     def _choose(self, game: Game, message: Message) -> Message:
         view = self._view(message)
         assert game.strategy is not None
+        if message["type"] == "chance":
+            return {"chance": checked_chance(game.strategy, view)}
         game.clock.start(message["seconds_left"])  # for the bot: the arena has its own clock
         action = game.strategy.choose(view)
         self._keep_output(game)

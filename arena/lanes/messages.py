@@ -70,6 +70,12 @@ class Choose(Message, kw_only=True):
     seconds_left: float | None
 
 
+class Chance(Choose, kw_only=True):
+    """How likely is the bot to win, with this view? Only our own host is asked."""
+
+    type: str = "chance"
+
+
 class End(Message, kw_only=True):
     """A game is over."""
 
@@ -82,6 +88,7 @@ class Answer(msgspec.Struct):
 
     id: int
     action: str | None = None
+    chance: float | None = None
     ready: bool = False
     games: int = 1
     error: str | None = None

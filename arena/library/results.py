@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from arena.results.files import Tables
     from arena.statistics.seats import SeatAdvantage
+    from arena.wins.tables import WinTables
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 _MOST_TIMINGS = 1 << 20  # bytes: a thousand bots have 150 KB
@@ -146,6 +147,36 @@ class Results:
         rows = fault_rows(forfeits, replay_commands(self._tournament))
         return _without_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
 
+    @property
+    def seats(self) -> pd.DataFrame:
+        """One row for each bot, opponent and seat; then for each bot, and for all (seats.csv)."""
+        return self._wins.seats
+
+    @property
+    def leads(self) -> pd.DataFrame:
+        """How often who leads after a round wins (leads.csv)."""
+        return self._wins.leads
+
+    @property
+    def wins_by_source(self) -> pd.DataFrame:
+        """From what winners and losers have their points (wins_by_source.csv)."""
+        return self._wins.wins_by_source
+
+    @property
+    def takes(self) -> pd.DataFrame:
+        """When each bot takes, and what its takes are worth (takes.csv)."""
+        return self._wins.takes
+
+    @property
+    def cards(self) -> pd.DataFrame:
+        """How often each kind of card is played and taken, and what it adds (cards.csv)."""
+        return self._wins.cards
+
+    @property
+    def decisive(self) -> pd.DataFrame:
+        """When games were decided, by `champion`'s values (decisive.csv)."""
+        return self._wins.decisive
+
     @cached_property
     def timings(self) -> pd.DataFrame:
         """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
@@ -182,6 +213,12 @@ class Results:
     @cached_property
     def _strikes(self) -> Strikes:
         return Strikes(self._tournament.pairings, 0, self._tournament.max_faults)
+
+    @cached_property
+    def _wins(self) -> WinTables:
+        from arena.wins.tables import make_win_tables
+
+        return make_win_tables(self._tournament, self._store.records())
 
     @cached_property
     def _course(self) -> Course:

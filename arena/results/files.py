@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import pandas as pd
 
@@ -12,7 +13,7 @@ from arena.results import rows
 from arena.results.command import replay_commands
 from arena.results.comparison import comparison_writers, make_comparison
 from arena.results.findings import Findings, Misfit
-from arena.results.folder import MANIFEST, Writer
+from arena.results.folder import MANIFEST, WINS, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
@@ -26,6 +27,7 @@ from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
+from arena.wins.tables import WinTables, make_win_tables
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,14 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     pairings = tournament.pairings
     made = make_tables(pairings, tournament.labels, store.count(), tournament.anchor)
     command = replay_commands(tournament)
+
+    @cache
+    def wins() -> WinTables:
+        return make_win_tables(tournament, store.records())
+
+    def write_wins(name: str) -> Writer:
+        return lambda file: _csv(getattr(wins(), name))(file)
+
     writers: dict[str, Writer] = {
         "games.csv": lambda file: rows.write_games(file, store.named_games(pairings)),
         "standings.csv": _csv(made.standings),
@@ -72,6 +82,7 @@ def make_files(tournament: Tournament, store: Store) -> Files:
         "superiority.csv": _csv(made.superiority, index=True),
         "rankings.csv": _csv(made.rankings),
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
+        **{f"{name}.csv": write_wins(name) for name in WINS},
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)

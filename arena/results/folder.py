@@ -16,13 +16,16 @@ from arena.results.manifest import obstacles, read_manifest
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
-TABLES = (
-    *("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("superiority.csv", "rankings.csv", "faults.csv"),
-)
 COMPARISON = "comparison.json"
 DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
+WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
+"""The tables of arena.wins.tables.WinTables."""
+TABLES = (
+    *("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"),
+    *("superiority.csv", "rankings.csv", "faults.csv"),
+    *(f"{name}.csv" for name in WINS),
+)
 TIMINGS = "timings.csv"
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS)

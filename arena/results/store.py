@@ -41,6 +41,10 @@ SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN oppone
     win_type, points, opponent_points, plies, fault
 FROM games JOIN named USING (pairing) {_IN_ORDER}
 """
+_RECORDS = f"""
+SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
+FROM games {_IN_ORDER}
+"""
 _PAIR_SCORES = """
 SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
     sum(score = 1), sum(score = 1.5), sum(score = 2)
@@ -310,6 +314,10 @@ class Store:
         """Return all that the games of the run are counted into."""
         seats = SeatTotals._make(next(self._rows(_SEAT_SCORES)))
         return Counts(self.tallies(), self.pair_totals(), self.faults(), seats)
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """Yield pairing, pair, seat, winner, win type, margin and actions of every game."""
+        return self._rows(_RECORDS)
 
     def tallies(self) -> list[Tally]:
         """Return how the games of each pairing ended, by seat."""

@@ -11,7 +11,7 @@ from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.results.files import make_files, timings_writer
-from arena.results.folder import MANIFEST, TABLES
+from arena.results.folder import MANIFEST, TABLES, WINS
 from arena.results.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
@@ -39,6 +39,8 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         write(file)
         texts[name] = file.getvalue().splitlines()
     assert json.loads("".join(texts.pop(MANIFEST))) == tournament.manifest()
+    for name in WINS:
+        assert texts.pop(f"{name}.csv")[0].split(",")[0] == "bot"
     assert {name: (lines[0].split(",")[:3], len(lines) - 1) for name, lines in texts.items()} == {
         "games.csv": (["bot", "opponent", "pair"], 2),
         "standings.csv": (["rank", "bot", "elo"], 2),

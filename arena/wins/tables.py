@@ -1,0 +1,66 @@
+"""Tables: how the games of a run were won; every game is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from arena.tournament.tournament import Tournament
+from arena.wins.batch import Row, read_batches
+from arena.wins.cards import MOST_PAIRS, Cards
+from arena.wins.decisive import Decisive
+from arena.wins.leads import Leads
+from arena.wins.replay import replay
+from arena.wins.seats import Seats
+from arena.wins.sides import Sides
+from arena.wins.sources import Sources
+from arena.wins.takes import Takes
+from engine import STANDARD
+
+
+@dataclass(frozen=True)
+class WinTables:
+    """How the games of a run were won."""
+
+    seats: pd.DataFrame
+    leads: pd.DataFrame
+    wins_by_source: pd.DataFrame
+    takes: pd.DataFrame
+    cards: pd.DataFrame
+    decisive: pd.DataFrame
+
+
+def make_win_tables(
+    tournament: Tournament,
+    records: Iterable[tuple[Any, ...]],
+    *,
+    games: int | None = None,
+    sampled: int = MOST_PAIRS,
+) -> WinTables:
+    """Return the tables of these games, which have the fields of a Row and come in order.
+
+    They are read in batches of so many `games`, which change nothing. `sampled` pairs at most
+    say what cards are worth. Raises InputError for a record that cannot be played.
+    """
+    labels, pairings, rules = tournament.labels, tournament.pairings, tournament.rules
+    seats = Seats(labels, pairings)
+    leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
+    cards, decisive = Cards(labels, pairings, rules, sampled), Decisive(labels)
+    for batch in read_batches(tournament, map(Row._make, records), games):
+        seats.add(batch)
+        played, sides = replay(batch, rules), Sides(batch, len(labels))
+        for table in (leads, sources, takes, cards):
+            table.add(played, sides)
+        if rules == STANDARD:
+            decisive.add(played, sides)
+    return WinTables(
+        seats.table(),
+        leads.table(),
+        sources.table(),
+        takes.table(),
+        cards.table(),
+        decisive.table(),
+    )

@@ -1,0 +1,262 @@
+"""The tables are what counting the games one by one gives."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.wins.sources import SOURCES
+from arena.wins.tables import WinTables, make_win_tables
+from engine import STANDARD, TAKE, Rules, breakdown, counts, points
+from engine.cards import CHARS
+from tests.wins.games import Played, play, random_rules, rows_of, tournament
+
+CUP = tournament(bots=3, pairs=12)
+GAMES = [*play(CUP, forfeits=True)]
+TABLES = make_win_tables(CUP, rows_of(GAMES))
+VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
+
+
+def seats_of(game: Played) -> tuple[str, str]:
+    """Return the labels of seat 0 and seat 1."""
+    bot, opponent = CUP.pairings[game.row.pairing]
+    return (bot, opponent) if game.row.seat == 0 else (opponent, bot)
+
+
+def winner_of(game: Played) -> int | None:
+    """Return the seat that won."""
+    return None if game.row.winner is None else game.row.winner ^ game.row.seat
+
+
+def rows_by(table: pd.DataFrame, *keys: str) -> dict[tuple[object, ...], dict[str, object]]:
+    """Return the rows of a table by their keys; an empty cell is None."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return {tuple(row[key] for key in keys): row for row in rows}
+
+
+def test_seats_count_how_games_ended() -> None:
+    """For each bot, opponent and seat, and in total; margins of games that were scored."""
+    found = rows_by(TABLES.seats, "bot", "opponent", "seat")
+    ends: dict[tuple[object, ...], Counter[str]] = defaultdict(Counter)
+    margins = defaultdict(list)
+    for game in GAMES:
+        seats, winner = seats_of(game), winner_of(game)
+        lead = game.row.margin * (1 - 2 * game.row.seat)
+        for seat in (0, 1):
+            end = "draws" if winner is None else ("losses", "wins")[winner == seat]
+            for key in ((seats[seat], seats[1 - seat]), (seats[seat], None), (None, None)):
+                ends[*key, seat] += Counter([end, f"{game.row.win_type} {end}"])
+                if game.row.win_type in ("points", "tiebreak", "draw"):
+                    margins[*key, seat].append(lead * (1 - 2 * seat))
+    assert ends.keys() == found.keys()
+    for key, row in found.items():
+        for end in ("wins", "losses", "draws"):
+            assert row[end] == ends[key][end]
+        for win_type in ("city", "points", "tiebreak", "forfeit"):
+            assert row[f"{win_type}_wins"] == ends[key][f"{win_type} wins"]
+        assert row["forfeits"] == ends[key]["forfeit losses"]
+        assert row["city_losses"] == ends[key]["city losses"]
+        assert row["mean_margin"] == pytest.approx(np.mean(margins[key]), abs=1e-4)
+        assert row["margin_low"] < row["mean_margin"] < row["margin_high"]  # type: ignore[operator]
+        assert row["score_low"] < row["score"] < row["score_high"]  # type: ignore[operator]
+
+
+def test_leads_count_who_led_and_won() -> None:
+    """After each of three rounds; games that ended before are not counted."""
+    found = rows_by(TABLES.leads, "bot", "round", "after")
+    scores = defaultdict(list)
+    for game in GAMES:
+        for number in (1, 2, 3):
+            if game.forfeited or len(game.states) <= 12 * number + 1:
+                continue
+            score, winner = points(game.states[12 * number].piles), winner_of(game)
+            for seat in (0, 1):
+                won = 0.5 if winner is None else float(winner == seat)
+                lead = score[seat] - score[1 - seat]
+                after = "led" if lead > 0 else "behind" if lead < 0 else "level"
+                scores[seats_of(game)[seat], number, after].append(won)
+                if after == "led":
+                    scores[None, number, after].append(won)
+    assert {key: row["games"] for key, row in found.items()} == {
+        key: len(won) for key, won in scores.items()
+    }
+    for key, row in found.items():
+        assert row["score"] == pytest.approx(np.mean(scores[key]), abs=1e-4)
+
+
+def test_sources_add_up_the_points_of_winners_and_losers() -> None:
+    """With the lead over the other seat; forfeits are left out."""
+    found = rows_by(TABLES.wins_by_source, "bot", "result", "win_type", "source")
+    own, leads = defaultdict(list), defaultdict(list)
+    for game in GAMES:
+        if game.forfeited:
+            continue
+        parts = [
+            (*part.majorities, part.sets, part.alliances, part.betrayals, part.points)
+            for part in breakdown(game.states[-1].piles)
+        ]
+        winner, by = winner_of(game), "city" if game.row.win_type == "city" else "points"
+        for seat in (0, 1):
+            result = ("drawn", "draw")
+            if winner is not None:
+                result = ("won" if winner == seat else "lost", by)
+            for bot in (seats_of(game)[seat], None):
+                for place, source in enumerate(SOURCES):
+                    own[bot, *result, source].append(parts[seat][place])
+                    leads[bot, *result, source].append(parts[seat][place] - parts[1 - seat][place])
+    assert found.keys() == own.keys()
+    for key, row in found.items():
+        both = key[:2] == (None, "drawn")
+        assert row["games"] == len(own[key]) // (1 + both)
+        assert row["points"] == pytest.approx(np.mean(own[key]), abs=1e-4)
+        assert row["lead"] == pytest.approx(np.mean(leads[key]), abs=1e-4)
+
+
+def test_takes_are_those_of_all_games() -> None:
+    """By round and action, and in total; takes of forfeited games too."""
+    found = rows_by(TABLES.takes, "bot", "round", "action")
+    takes = defaultdict(list)
+    for game in GAMES:
+        for ply, (before, after) in enumerate(pairwise(game.states)):
+            if after.history[-1] != TAKE:
+                continue
+            seat, was, is_now = before.to_act, points(before.piles), points(after.piles)
+            gain = is_now[seat] - was[seat]
+            lead = gain - (is_now[1 - seat] - was[1 - seat])
+            cards, forced = min(5, len(before.row)), not before.hands[seat]
+            action = sum(state.to_act == seat for state in game.states[ply // 12 * 12 : ply + 1])
+            for bot in (seats_of(game)[seat], None):
+                for key in ((before.round, action), (before.round, None), (None, None)):
+                    takes[bot, *key].append((cards, gain, lead, cards < 5, forced))
+    assert found.keys() == takes.keys()
+    for key, row in found.items():
+        bot, number, action = key
+        out_of = (bot, None, None) if action is None else (bot, number, None)
+        assert row["takes"] == len(takes[key])
+        assert row["share"] == pytest.approx(len(takes[key]) / len(takes[out_of]), abs=1e-4)
+        means = [row[name] for name in ("cards", "gain", "lead", "early", "forced")]
+        assert means == pytest.approx(np.mean(takes[key], axis=0), abs=1e-4)
+
+
+def test_cards_are_counted_by_game() -> None:
+    """How many of each kind a bot plays and takes in a game that has begun."""
+    found = rows_by(TABLES.cards, "bot", "card")
+    played, taken = defaultdict(list), defaultdict(list)
+    sampled: Counter[object] = Counter()
+    for game in GAMES:
+        moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
+        sampled.update({*([] if game.forfeited else [*seats_of(game), None])})
+        for seat in (0, 1) if moves else ():
+            for kind, held in enumerate(counts(game.states[-1].piles[seat])):
+                for bot in (seats_of(game)[seat], None):
+                    played[bot, CHARS[kind]].append(moves.count((seat, kind)))
+                    taken[bot, CHARS[kind]].append(held)
+    assert found.keys() == played.keys()
+    for key, row in found.items():
+        assert row["games"] == len(played[key])
+        assert row["played"] == pytest.approx(np.mean(played[key]), abs=1e-4)
+        assert row["taken"] == pytest.approx(np.mean(taken[key]), abs=1e-4)
+        assert row["sampled"] == sampled[key[0]]
+        assert row["won"] - row["expected"] == pytest.approx(row["more"], abs=2e-4)  # type: ignore[operator]
+
+
+def test_who_took_a_card_won_so_often() -> None:
+    """Counted by cards: who took two of a kind and won counts twice."""
+    found = rows_by(TABLES.cards, "bot", "card")
+    won = defaultdict(list)
+    for game in GAMES:
+        winner = winner_of(game)
+        for seat in () if game.forfeited else (0, 1):
+            result = 0.5 if winner is None else float(winner == seat)
+            for kind, held in enumerate(counts(game.states[-1].piles[seat])):
+                won[seats_of(game)[seat], CHARS[kind]] += [result] * held
+    for key, results in won.items():
+        assert found[key]["won"] == pytest.approx(np.mean(results), abs=1e-4)
+
+
+def test_decisive_plies_are_counted_for_the_winner() -> None:
+    """Shares of a bot's wins of a type add up to 1; draws are only of all bots."""
+    table = TABLES.decisive
+    wins = Counter(
+        (bot, game.row.win_type)
+        for game in GAMES
+        if not game.forfeited
+        for bot in (None, *([] if game.row.winner is None else [seats_of(game)[winner_of(game)]]))  # type: ignore[index]
+    )
+    table = table.assign(bot=table["bot"].where(table["bot"].notna(), None))
+    totals = table.groupby(["bot", "win_type"], dropna=False)[["games", "share"]].sum()
+    assert {
+        (bot if isinstance(bot, str) else None, win_type): games
+        for (bot, win_type), games in totals["games"].items()
+    } == wins
+    assert totals["share"].to_numpy() == pytest.approx(np.ones(len(totals)), abs=1e-3)
+    assert table["swing"].between(0, 1).all()
+
+
+def as_text(tables: WinTables) -> list[str]:
+    """Return the tables as their files have them."""
+    return [table.to_csv(index=False) for table in vars(tables).values()]
+
+
+@pytest.mark.parametrize("cup", [CUP, VARIANT], ids=["published", "variant"])
+def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
+    """Nor does it under other rules, where the decisive ply is not known."""
+    assert isinstance(cup, type(CUP))
+    rows = rows_of([*play(cup, forfeits=True)])
+    whole = as_text(make_win_tables(cup, rows))
+    for most in (1, 7):
+        assert as_text(make_win_tables(cup, rows, games=most)) == whole
+    assert len(whole[-1].splitlines()) == 1 or cup.rules == STANDARD
+
+
+def test_the_sample_of_takes_is_the_first_pairs_of_every_pairing() -> None:
+    """With six pairs for three pairings, each has two; batches may end anywhere."""
+    rows = rows_of([*play(CUP)])
+    few = [row for row in rows if row.pair < 2]
+    columns = ["sampled", "won", "expected", "more", "more_low", "adds"]
+    wanted = make_win_tables(CUP, few).cards[columns]
+    for games in (None, 5):
+        sampled = make_win_tables(CUP, rows, games=games, sampled=6).cards
+        assert sampled[columns].equals(wanted)
+        assert sampled["played"].tolist() == make_win_tables(CUP, rows).cards["played"].tolist()
+    assert set(wanted["sampled"]) == {8, 12}
+
+
+@pytest.mark.parametrize(
+    "odd", ["none", "one game", "one pair", "forfeits", "unplayed", "one side"]
+)
+def test_odd_runs_have_finite_tables(odd: str) -> None:
+    """A cell that cannot be said is empty; no warning is given."""
+    games = {
+        "none": [],
+        "one game": GAMES[:1],
+        "one pair": [*play(tournament(bots=2, pairs=1))],
+        "forfeits": [game for game in GAMES if game.forfeited],
+        "unplayed": [game for game in GAMES if not game.row.actions],
+        "one side": [game for game in GAMES if game.row.winner == 0],
+    }[odd]
+    with np.errstate(all="raise", under="ignore"):
+        tables = make_win_tables(CUP, rows_of(games))
+    for table in vars(tables).values():
+        numbers = table.select_dtypes("number").astype(float).to_numpy()
+        assert not np.isinf(numbers).any()
+        text = table.to_csv(index=False)
+        assert "nan" not in text
+        assert "inf" not in text
+    assert tables.seats.empty == (odd == "none")
+    assert list(tables.takes.columns) == list(TABLES.takes.columns)
+
+
+def test_a_game_without_a_second_round_has_no_leads() -> None:
+    """With one round there is none after which the game goes on."""
+    copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
+    rules = Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3)
+    cup = tournament(bots=2, pairs=3, rules=rules)
+    tables = make_win_tables(cup, rows_of([*play(cup)]))
+    assert tables.leads.empty
+    assert set(tables.takes["round"].dropna()) == {1}

@@ -53,6 +53,7 @@ _NOT_FOR_A_PERSON = (
     help="One more bot; repeatable.",
 )
 @AGAINST
+@ANCHOR
 @click.option(
     "--until",
     type=TARGET,

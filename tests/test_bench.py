@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from bench import bare
+from bench.summary import measure
 from engine import State
 from engine.cards import cards_of
 from engine.play import playout
@@ -40,3 +41,12 @@ def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:
     for what in ("city", "points", 0, 1):
         error = (2 * ours[what] * (games - ours[what]) / games) ** 0.5
         assert theirs[what] == pytest.approx(ours[what], abs=4 * error)
+
+
+def test_a_run_that_is_made_up_has_all_its_games() -> None:
+    """The summary's benchmark measures a round robin of whole pairs."""
+    games, tables, files, busy, memory = measure(4, 3)
+    assert games == 4 * 3 // 2 * 3 * 2
+    assert 0 < tables < files
+    assert busy > 0
+    assert memory > 10

@@ -11,11 +11,11 @@ from typing import Any
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results import extension
+from arena.results import counting, extension
 from arena.results.damage import SCHEMA, find_damage
 from arena.results.manifest import manifest_text
 from arena.results.snapshot import copy
-from arena.statistics.rows import Counts, Faults, PairTotals, SeatTotals, Tally
+from arena.statistics.rows import Counts, Faults, PairTotals, Tally
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
@@ -52,12 +52,6 @@ FROM (
     SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
     FROM games GROUP BY pairing, pair
 ) GROUP BY pairing
-"""
-_SEAT_SCORES = """
-SELECT count(*), total(score), total(score * score) FROM (
-    SELECT sum(CASE WHEN winner IS NULL THEN 0.5 WHEN winner = seat THEN 1.0 ELSE 0.0 END) AS score
-    FROM games GROUP BY pairing, pair HAVING max(fault) = '' AND count(*) = 2
-)
 """
 _PAIR_COUNTS = """
 SELECT CAST(2 * score AS INTEGER), count(*) FROM (
@@ -311,9 +305,8 @@ class Store:
         return self._rows(_NAMED_GAMES)
 
     def count(self) -> Counts:
-        """Return all that the games of the run are counted into."""
-        seats = SeatTotals._make(next(self._rows(_SEAT_SCORES)))
-        return Counts(self.tallies(), self.pair_totals(), self.faults(), seats)
+        """Return all that the games of the run are counted into; they are read once."""
+        return counting.count(self._rows(counting.PAIRS))
 
     def records(self) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type, margin and actions of every game."""

@@ -133,14 +133,19 @@ def score_interval(pairs: int, total: float, squares: float) -> tuple[float, flo
     >>> round(low, 3), round(high, 3)
     (0.431, 0.569)
     """
+    low, high = score_intervals(*(np.array([float(value)]) for value in (pairs, total, squares)))
+    return float(low[0]), float(high[0])
+
+
+def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper bounds of `score_interval` for many pairings."""
     mean = total / (2 * pairs)
     prior = (total / 2 + 0.5) / (pairs + 1)
     full = prior * (1 - prior)
-    between = squares / 4 - pairs * mean**2
-    least = pairs * float(least_variance(np.array([prior]))[0])
-    effect = max(between + full, least) / (pairs * full)
+    between = np.maximum(0.0, squares / 4 - pairs * mean**2)
+    effect = np.maximum(between + full, pairs * least_variance(prior)) / (pairs * full)
     games = pairs / effect
     centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
-    half = Z95 * math.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)
+    half = Z95 * np.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)
     half /= 1 + Z95**2 / games
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)

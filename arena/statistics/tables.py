@@ -62,9 +62,8 @@ def make_head_to_head(
     """
     keys = ["bot", "opponent"]
     table = _tally(sides, keys).merge(scores, on=keys)
-    intervals = list(map(ratings.score_interval, table["pairs"], table["total"], table["squares"]))
-    table["score_low"] = [low for low, _ in intervals]
-    table["score_high"] = [high for _, high in intervals]
+    of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
+    table["score_low"], table["score_high"] = ratings.score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
     columns = [*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS, *_RESIDUALS]
     return _rounded(table[columns])

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from arena.statistics.field import Field
-from arena.statistics.ratings import score_interval
+from arena.statistics.ratings import score_intervals
 from arena.statistics.residuals import LEVEL, make_residuals
 from arena.statistics.rows import PairTotals
 from arena.tournament.schedule import Pairing
@@ -85,7 +85,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
     pairings = [Pairing(labels[bot], labels[opponent]) for bot, opponent in setup.pairings]
     gaps = [setup.elo[bot] - setup.elo[opponent] for bot, opponent in setup.pairings]
     shares = [pair_shares(gap) for gap in gaps]
-    means = [float(share @ (0, 0.5, 1)) for share in shares]
+    means = np.array([float(share @ (0, 0.5, 1)) for share in shares])
     truth = np.array(setup.elo) - np.mean(setup.elo) + 1500
     elo, score, named = np.zeros(len(labels)), np.zeros(len(pairings)), 0
     for _ in range(runs):
@@ -97,16 +97,16 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
         field = Field(pairings, totals, labels)
         _, low, high = np.array([*field.ratings().values()]).T
         elo += (low <= truth) & (truth <= high)
-        bounds = [score_interval(*total[1:4]) for total in totals]
-        score += [lo <= mean <= hi for mean, (lo, hi) in zip(means, bounds, strict=True)]
+        lows, highs = score_intervals(*np.array([total[1:4] for total in totals]).T)
+        score += (lows <= means) & (means <= highs)
         named += bool((make_residuals(field)["residual_q"] < LEVEL).any())
     return Coverage(elo / runs, score / runs, named / runs)
 
 
-def lines() -> Iterator[str]:
+def lines(runs: int = RUNS, sizes: Sequence[int] = PAIRS) -> Iterator[str]:
     """Yield the table: coverage over all bots and pairings, and its range over them."""
     yield (
-        f"95 % intervals in {RUNS:,} simulated runs each: how often the Elo of a bot and the mean "
+        f"95 % intervals in {runs:,} simulated runs each: how often the Elo of a bot and the mean "
         "score of\na pairing lay in theirs, over all bots or pairings (and for the one with least "
         "and most), and\nin how many runs a pairing was named as not being what the Elo says, "
         "though all are.\n"
@@ -114,8 +114,8 @@ def lines() -> Iterator[str]:
     yield "| field | pairs | Elo covered, % | score covered, % | misfit named, % of runs |"
     yield "|---|---|---|---|---|"
     for setup in SETUPS:
-        for pairs in PAIRS:
-            found = simulate(setup, pairs)
+        for pairs in sizes:
+            found = simulate(setup, pairs, runs)
             named = "-" if len(setup.pairings) < len(setup.elo) else f"{100 * found.named:.1f}"
             cells = setup.name, f"{pairs}", _percent(found.elo), _percent(found.score), named
             yield f"| {' | '.join(cells)} |"

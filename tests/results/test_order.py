@@ -69,6 +69,20 @@ def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
     assert sorted(columns) == sorted([*"abcd", "bot", "bot"])
 
 
+def test_one_reading_counts_what_several_count() -> None:
+    """Tallies, pairs and faults, in the same order; a game without a second one counts."""
+    store = Store(None)
+    for played in random_chunks(random.Random(4), 10):
+        store.add(played)
+    single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
+    store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
+    counts = store.count()
+    assert counts.tallies == store.tallies()
+    assert counts.pairs == store.pair_totals()
+    assert counts.faults == store.faults()
+    assert sum(of_pairing.pairs for of_pairing in counts.pairs) == 10 * PAIRS + 1
+
+
 def one_way(winner: int | None, win_type: str, number: int, pairs: int = 1) -> Played:
     """Return a chunk of games that all ended alike."""
     fault = FAULT if win_type == "forfeit" else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import apart, newcomer, sequences, sprt, swiss
+from bench.studies import apart, ladder, newcomer, sequences, sprt, swiss
 
 HEAD = """# What the statistics get right
 
@@ -20,6 +20,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
+    "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "swiss": ("Swiss tournaments", swiss.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, quiet: str
+    *, seed: str, workers: str, lane: str, out: str, anchor: str, quiet: str
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of `run` and `play`, with these defaults."""
     options: list[_Command] = [
@@ -45,6 +45,9 @@ def add_run_options(
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
         click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),
+        click.option(
+            "--anchor", metavar="BOT=ELO", help=f"A bot whose Elo is fixed.  [default: {anchor}]"
+        ),
         click.option("--fresh", is_flag=True, help="Remove what is there, and start over."),
         click.option("--strict", is_flag=True, help="Play nothing if a bot does not load."),
         json_option,

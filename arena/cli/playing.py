@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "workers", "fresh", "strict"),
+    *("pairs", "against", "replace", "anchor", "workers", "fresh", "strict"),
     *("as_json", "verbose", "quiet"),
 )
 
@@ -61,7 +61,8 @@ _NOT_FOR_A_PERSON = (
 @click.option(
     "--max-pairs",
     type=PAIRS,
-    help="With --until, deals for each two bots at most.  [default: the config's, or 100 times --pairs]",
+    help="With --until, deals for each two bots at most."
+    "  [default: the config's, or 100 times --pairs]",
 )
 @REPLACE
 @add_run_options(
@@ -69,6 +70,7 @@ _NOT_FOR_A_PERSON = (
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
+    anchor="the config's, or none: the mean is 1500",
     quiet="Show only errors.",
 )
 def run(
@@ -81,6 +83,7 @@ def run(
     seed: int | None,
     lane: str | None,
     out: Path | None,
+    anchor: str | None,
     **how: Any,
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
@@ -111,6 +114,7 @@ def run(
             lane=lane,
             until=until,
             max_pairs=max_pairs,
+            anchor=anchor,
         )
         problems = prepare(tournament)
     except InputError as error:
@@ -134,6 +138,7 @@ def run(
     workers="all cores",
     lane="as fits the bot",
     out="none, nothing is written",
+    anchor="none: the mean is 1500",
     quiet="Show only errors, and the table if no file has it.",
 )
 def play(
@@ -145,6 +150,7 @@ def play(
     seed: int | None,
     lane: str | None,
     out: Path | None,
+    anchor: str | None,
     **how: Any,
 ) -> None:
     """Play bots against each other without a config.
@@ -158,6 +164,7 @@ def play(
     """
     from arena.entries.resolve import resolve
     from arena.runs.prepare import prepare
+    from arena.tournament.anchor import read_anchor
     from arena.tournament.tournament import Tournament
     from engine import STANDARD
 
@@ -168,7 +175,9 @@ def play(
         return
     person.refuse_options("games", "names", why="only for a game with a person: arena human BOT")
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=len(against))
+    fixed = read_anchor(anchor or "", [entry.label for entry in entries])
+    panel = len(against)
+    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
     _play(tournament, prepare(tournament), out, **how)
 
 

@@ -194,9 +194,8 @@ class Results:
         pairings = self._tournament.pairings
         if not self._counts.tallies:  # the columns of tables that have rows
             return make_tables(pairings, pairings[0], _NO_GAME).without_rows()
-        met = {label for tally in self._counts.tallies for label in pairings[tally.pairing]}
-        labels = [label for label in self._tournament.labels if label in met]
-        made = make_tables(pairings, labels, self._counts)
+        tournament = self._tournament
+        made = make_tables(pairings, tournament.labels, self._counts, tournament.anchor)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:

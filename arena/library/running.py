@@ -56,6 +56,7 @@ def run(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    anchor: str | Mapping[str, float] | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
@@ -78,14 +79,8 @@ def run(
     (4, ['greedy', 'uniform'])
     """
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
-    given |= {
-        "until": until,
-        "max_pairs": max_pairs,
-        "rules": rules,
-        "lane": lane,
-        "limits": limits,
-        "max_faults": max_faults,
-    }
+    given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
+    given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)

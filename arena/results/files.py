@@ -21,6 +21,7 @@ from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.rows import Counts
 from arena.statistics.seats import seat_advantage
 from arena.statistics.unrated import find_unrated
+from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 
@@ -59,7 +60,7 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    made = make_tables(pairings, tournament.labels, store.count())
+    made = make_tables(pairings, tournament.labels, store.count(), tournament.anchor)
     command = replay_commands(tournament)
     writers: dict[str, Writer] = {
         "games.csv": lambda file: rows.write_games(file, store.named_games(pairings)),
@@ -79,9 +80,11 @@ def make_tables(
     pairings: Sequence[Pairing],
     labels: Sequence[str],
     counts: Counts,
-    anchor: tuple[str, float] | None = None,
+    anchor: Anchor | None = None,
 ) -> Tables:
-    """Return the tables of the games that are counted, in which each of these bots has played."""
+    """Return the tables of the games that are counted; bots that have not played are left out."""
+    met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
+    labels = [label for label in labels if label in met]
     games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
     unrated = find_unrated(pairings, games, counts.faults)
     sides = tables.make_sides(pairings, counts.tallies)
@@ -99,9 +102,7 @@ def make_tables(
     )
 
 
-def _find(
-    field: Field, residuals: pd.DataFrame, counts: Counts, anchor: tuple[str, float] | None
-) -> Findings:
+def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor | None) -> Findings:
     """Return what is to be said beside the tables."""
     misfits = find_misfits(residuals, field.labels)
     return Findings(

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from arena.statistics.seats import SeatAdvantage
+from arena.tournament.anchor import Anchor
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
@@ -28,12 +31,12 @@ class Misfit:
 class Findings:
     """What is to be said of a run's ratings.
 
-    `anchor` is a label and its Elo, as was asked for, and `anchored` says whether the ratings
-    have it. `groups` are the labels of rated bots that met, directly or through others, by
-    group; `misfits` are of `tested` pairings; `cycle` has bots of which each beats the next.
+    `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
+    are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
+    `tested` pairings; `cycle` has bots of which each beats the next.
     """
 
-    anchor: tuple[str, float] | None
+    anchor: Anchor | None
     anchored: bool
     seat: SeatAdvantage | None
     groups: Sequence[Sequence[str]]
@@ -64,7 +67,7 @@ class Findings:
         """Return why ratings are not what they seem, in a line each."""
         found = []
         if self.anchor and not self.anchored:
-            found.append(f"anchor: {self.anchor[0]} is not rated; the mean is 1500")
+            found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
         if len(self.groups) > 1:
             named = ", ".join(_cut(group[0]) for group in self.groups[:_MOST_NAMED])
             more = ", ..." if len(self.groups) > _MOST_NAMED else ""
@@ -76,9 +79,8 @@ class Findings:
 
     def document(self) -> dict[str, Any]:
         """Return it as data for JSON, without the warnings."""
-        anchor = dict(zip(("bot", "elo"), self.anchor, strict=True)) if self.anchor else None
         return {
-            "anchor": anchor,
+            "anchor": msgspec.to_builtins(self.anchor),
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],

@@ -12,6 +12,7 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
+from arena.tournament.anchor import Anchor, check_anchor
 from arena.tournament.numbers import Bots, Pairs, Positive, Rounds, Seed
 from arena.tournament.stop import Stop
 from arena.tournament.tournament import Tournament
@@ -19,7 +20,7 @@ from engine import EngineError, Rules
 
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
-_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop")
+_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor")
 
 
 class _Bot(msgspec.Struct):
@@ -47,6 +48,7 @@ class _Manifest(msgspec.Struct):
     rounds: Rounds = 0
     paired: bool = False
     stop: Stop | None = None
+    anchor: Anchor | None = None
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -92,6 +94,8 @@ def read_tournament(text: str) -> Tournament:
         for entry in entries:
             check_label(entry.target, entry.label)
         check_labels(entries)
+        if manifest.anchor:
+            check_anchor(manifest.anchor, [entry.label for entry in entries])
     except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:
         raise InputError(f"its manifest cannot be read: {error}") from None
     if len(entries) < 2:
@@ -113,15 +117,16 @@ def read_tournament(text: str) -> Tournament:
         manifest.rounds,
         manifest.stop,
         manifest.paired,
+        manifest.anchor,
     )
 
 
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Return why a run cannot go on as another one, as `differences` does.
 
-    It can have other bots, another panel, more or fewer pairs and rounds, and stop at another
-    time, because these change no game of the bots that stay. A patch release of Python changes
-    none, either.
+    It can have other bots, another panel, more or fewer pairs and rounds, stop at another
+    time and have another anchor, because these change no game of the bots that stay. A patch
+    release of Python changes none, either.
     """
     return differences(_fixed(stored), _fixed(wanted))
 

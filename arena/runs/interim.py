@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.statistics.unrated import find_unrated
+from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Pairing
 
@@ -17,8 +18,9 @@ _MOST_FITTED = 5000  # pairings: a fit of a hundred bots takes a tenth of a seco
 class Interim:
     """Counts games as they come; the ratings are fitted when they are asked for."""
 
-    def __init__(self, pairings: Sequence[Pairing]) -> None:
+    def __init__(self, pairings: Sequence[Pairing], anchor: Anchor | None = None) -> None:
         self.pairings = pairings
+        self.anchor = anchor
         self.wins: Counter[tuple[str, str]] = Counter()  # by label and win type
         self.forfeits: Counter[str] = Counter()
         self.draws: Counter[str] = Counter()
@@ -89,7 +91,10 @@ class Interim:
             for bot, opponent in [self.pairings[totals.pairing]]
             if bot in numbers and opponent in numbers
         ]
-        return dict(zip(labels, fit(len(labels), scores), strict=True))
+        anchor = None
+        if self.anchor and self.anchor.bot in numbers:
+            anchor = numbers[self.anchor.bot], self.anchor.elo
+        return dict(zip(labels, fit(len(labels), scores, anchor), strict=True))
 
     def _row(self, label: str, games: int, elo: Sequence[float] | None) -> dict[str, Any]:
         wins = {kind: self.wins[label, kind] for kind in ("city", "points", "tiebreak", "forfeit")}

@@ -121,7 +121,9 @@ class _Run:
         self.played = self.kept = 0
         self.status = ""
         self.announced: set[str] = set()
-        self.interim = Interim(self.pairings) if show_progress and is_terminal() else None
+        self.interim = (
+            Interim(self.pairings, tournament.anchor) if show_progress and is_terminal() else None
+        )
         self.lock = threading.Lock()  # of `interim`: another thread shows it
         self.importing = threading.Thread(target=_import_files)
 

@@ -8,15 +8,16 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.statistics.apart import Evidence, number_groups
-from arena.statistics.ratings import Anchor, Fit, PairScores, Rating
+from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
+from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
 
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    `anchor` is a label with its Elo; that of a bot that is not rated is not used.
+    An anchor that is not rated is not used.
     """
 
     def __init__(
@@ -25,7 +26,7 @@ class Field:
         totals: Iterable[PairTotals],
         labels: Sequence[str],
         unrated: Collection[str] = (),
-        anchor: tuple[str, float] | None = None,
+        anchor: Anchor | None = None,
     ) -> None:
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
@@ -39,8 +40,8 @@ class Field:
                 self.met[two] = by_score
         self.fit = Fit(len(self.labels), self.scores)
         self.anchor = None
-        if anchor and anchor[0] in self.numbers:
-            self.anchor = Anchor(self.numbers[anchor[0]], anchor[1])
+        if anchor and anchor.bot in self.numbers:
+            self.anchor = self.numbers[anchor.bot], anchor.elo
 
     def number_groups(self, order: Sequence[str]) -> list[int | None]:
         """Return the number of the group that each bot cannot be told apart from, from 1.

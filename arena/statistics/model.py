@@ -64,10 +64,14 @@ class Model:
         return np.asarray(2 * self.pairs * share * (1 - share))
 
     def spreads(self, strengths: Floats) -> Floats:
-        """Return the sum of squares of each pairing's scores about the expected ones."""
+        """Return the sum of squares of each pairing's scores about the expected ones.
+
+        It is at least what a pair whose games are not drawn must have: pairs that were all
+        lost do not tell how much their scores vary.
+        """
         share = self.shares(strengths)
         spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
-        return np.asarray(spread)
+        return np.maximum(spread, 4 * self.pairs * least_variance(share))
 
     def matrix(self, weights: Floats) -> Floats:
         """Return the Laplacian of the graph of pairings with these weights."""
@@ -113,6 +117,18 @@ class Model:
     def _scale(self, hessian: Floats) -> float:
         """Return a number of the size of the Hessian's."""
         return float(np.trace(hessian)) / max(1, self.bots) or 1.0
+
+
+def least_variance(share: Floats) -> Floats:
+    """Return the least variance that the score per game of a pair can have at its mean.
+
+    It is that of a pair whose score is 0 or 1/2, or 1/2 or 1, a game.
+
+    >>> least_variance(np.array([0.0, 0.25, 0.5])).tolist()
+    [0.0, 0.0625, 0.0]
+    """
+    rarer = np.minimum(share, 1 - share)
+    return np.asarray(rarer * (0.5 - rarer))
 
 
 def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:

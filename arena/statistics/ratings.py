@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from arena.statistics.model import Floats, Model, Numbers, share_credit
+from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
 from arena.statistics.model import PairScores as PairScores
 
 MEAN = 1500.0
@@ -33,13 +33,6 @@ class Rating(NamedTuple):
     elo: float
     low: float
     high: float
-
-
-class Anchor(NamedTuple):
-    """A bot, by its number, that has this Elo whatever the games say."""
-
-    bot: int
-    elo: float
 
 
 class Fit:
@@ -70,25 +63,29 @@ class Fit:
         errors = np.sqrt(np.clip(squares, 0, None))
         return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
-    def ratings(self, anchor: Anchor | None = None) -> list[Rating]:
+    def ratings(self, anchor: tuple[int, float] | None = None) -> list[Rating]:
         """Return the rating of every bot; each group has the mean 1500, or that of the anchor.
 
+        The anchor is a bot's number and its Elo.
         The interval of a rating is that of its difference to the mean of the group. In the
         anchor's group it is that of the difference to the anchor, which itself has no error.
         """
         elo = MEAN + ELO * self.strengths
         errors = np.sqrt(np.clip(np.diag(self.covariance), 0, None))
         if anchor:
-            own = self.groups == self.groups[anchor.bot]
-            gaps = self.strengths - self.strengths[anchor.bot]
-            elo = np.where(own, anchor.elo + ELO * gaps, elo)
-            errors = np.where(own, self.gap_errors[anchor.bot], errors)
+            bot, its_elo = anchor
+            own = self.groups == self.groups[bot]
+            gaps = self.strengths - self.strengths[bot]
+            elo = np.where(own, its_elo + ELO * gaps, elo)
+            errors = np.where(own, self.gap_errors[bot], errors)
         half = Z95 * ELO * errors
         columns = (elo.tolist(), (elo - half).tolist(), (elo + half).tolist())
         return list(map(Rating._make, zip(*columns, strict=True)))
 
 
-def fit(bots: int, scores: Sequence[PairScores], anchor: Anchor | None = None) -> list[Rating]:
+def fit(
+    bots: int, scores: Sequence[PairScores], anchor: tuple[int, float] | None = None
+) -> list[Rating]:
     """Return the rating of every bot, on a scale of mean 1500 or with an anchor.
 
     Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.
@@ -128,7 +125,8 @@ def score_interval(pairs: int, total: float, squares: float) -> tuple[float, flo
     """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
 
     Wilson's interval with the number of games that would give the variance seen between
-    pairs; one pair of full variance is added, so that few pairs cannot look certain.
+    pairs; one pair of full variance is added, so that few pairs cannot look certain, and the
+    variance is at least that which pairs of the mean must have.
     Sources: Wilson 1927; Kish 1965 for the design effect.
 
     >>> low, high = score_interval(100, 100.0, 150.0)
@@ -139,7 +137,8 @@ def score_interval(pairs: int, total: float, squares: float) -> tuple[float, flo
     prior = (total / 2 + 0.5) / (pairs + 1)
     full = prior * (1 - prior)
     between = squares / 4 - pairs * mean**2
-    effect = (max(0.0, between) + full) / (pairs * full)
+    least = pairs * float(least_variance(np.array([prior]))[0])
+    effect = max(between + full, least) / (pairs * full)
     games = pairs / effect
     centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
     half = Z95 * math.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)

@@ -15,6 +15,7 @@ from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
+from arena.tournament.anchor import read_anchor
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.document import MOST_BYTES, parse
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
@@ -64,6 +65,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lane: Lane | None = None
     limits: Limits = Limits()
     max_faults: Positive = MAX_FAULTS
+    anchor: str | dict[str, float] = ""
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":
@@ -148,6 +150,7 @@ def make_tournament(
     lane: str | None = None,
     until: str | float | None = None,
     max_pairs: int | None = None,
+    anchor: str | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
@@ -175,6 +178,9 @@ def make_tournament(
         len(panel),
         rounds,
         make_until(until, pairs, max_pairs),
+        anchor=read_anchor(
+            config.anchor if anchor is None else anchor, [entry.label for entry in bots + panel]
+        ),
     )
 
 

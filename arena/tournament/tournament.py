@@ -16,6 +16,7 @@ import msgspec
 import engine
 from arena.entries.entry import Entry
 from arena.lanes.limits import Limits
+from arena.tournament.anchor import Anchor
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
@@ -35,7 +36,8 @@ class Tournament:
     of the run.
 
     A gauntlet can be `paired`: its two challengers, a new version of a bot and the old one, meet
-    the panel on the same deals with the same luck, and no process meets a deal twice.
+    the panel on the same deals with the same luck, and no process meets a deal twice. The
+    Elo of the `anchor` is fixed.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Tournament:
     rounds: int = 0
     stop: Stop | None = None
     paired: bool = False
+    anchor: Anchor | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -136,6 +139,8 @@ class Tournament:
         more = {"rounds": self.rounds, "paired": self.paired, "stop": None}
         if self.stop:
             more["stop"] = msgspec.to_builtins(self.stop)
+        if self.anchor:
+            more["anchor"] = msgspec.to_builtins(self.anchor)
         return {key: value for key, value in more.items() if value}
 
 

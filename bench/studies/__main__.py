@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import apart, ladder, newcomer, sequences, sprt, swiss
+from bench.studies import apart, ladder, newcomer, ratings, sequences, sprt, swiss
 
 HEAD = """# What the statistics get right
 
@@ -22,6 +22,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "swiss": ("Swiss tournaments", swiss.lines),
+    "ratings": ("Ratings: intervals and misfits", ratings.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -1,0 +1,102 @@
+"""The order in which games arrive changes no byte of any table; no odd run breaks one."""
+
+from __future__ import annotations
+
+import io
+import random
+from itertools import product
+
+import pandas as pd
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.games.match import GameResult
+from arena.lanes.faults import Fault
+from arena.results.files import make_files
+from arena.results.store import Store
+from arena.tournament.anchor import Anchor
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]
+FAULT = Fault("illegal", "no")
+PAIRS = 12
+
+
+def files_of(tournament: Tournament, chunks: list[Played]) -> dict[str, str]:
+    """Return the content of every file of a run whose chunks arrived in this order."""
+    store, texts = Store(None), {}
+    for played in chunks:
+        store.add(played)
+    for name, write in make_files(tournament, store).writers.items():
+        file = io.StringIO()
+        write(file)
+        texts[name] = file.getvalue()
+    store.close()
+    return texts
+
+
+def random_chunks(rng: random.Random, pairings: int) -> list[Played]:
+    """Return games with every outcome, in chunks of three pairs."""
+    outcomes = [(0, "city"), (1, "points"), (None, "draw"), (0, "tiebreak"), (1, "forfeit")]
+    chunks = []
+    for number, first in product(range(pairings), range(0, PAIRS, 3)):
+        games = []
+        for pair, seat in product(range(first, first + 3), (0, 1)):
+            winner, win_type = rng.choice(outcomes)
+            fault = FAULT if win_type == "forfeit" else None
+            games.append(GameResult(pair, seat, winner, win_type, 9, 2, 40, fault, ""))
+        chunks.append(Played(Chunk(number, first, first + 3), games, {}, 0.0))
+    return chunks
+
+
+def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
+    """Of any file; one of the bots has the label of a column."""
+    tournament = Tournament("cup", 7, PAIRS, BOTS, STANDARD, anchor=Anchor("bot", 1239.0))
+    rng = random.Random(3)
+    chunks = random_chunks(rng, len(tournament.pairings))
+    texts = files_of(tournament, chunks)
+    for _ in range(3):
+        rng.shuffle(chunks)
+        shuffled = [
+            Played(chunk.chunk, rng.sample(chunk.results, len(chunk.results)), {}, 0.0)
+            for chunk in chunks
+        ]
+        assert files_of(tournament, shuffled) == texts
+    assert texts["superiority.csv"].startswith("bot,")
+    columns = texts["superiority.csv"].splitlines()[0].split(",")
+    assert sorted(columns) == sorted([*"abcd", "bot", "bot"])
+
+
+def one_way(winner: int | None, win_type: str, number: int, pairs: int = 1) -> Played:
+    """Return a chunk of games that all ended alike."""
+    fault = FAULT if win_type == "forfeit" else None
+    games = [
+        GameResult(pair, seat, winner, win_type, 0, 0, 40, fault, "")
+        for pair, seat in product(range(pairs), (0, 1))
+    ]
+    return Played(Chunk(number, 0, pairs), games, {}, 0.0)
+
+
+ODD = {
+    "one pair": [one_way(0, "points", 0)],
+    "all won": [one_way(0, "city", number, 3) for number in range(6)],
+    "all drawn": [one_way(None, "draw", number) for number in range(6)],
+    "all forfeited": [one_way(1, "forfeit", number) for number in range(6)],
+    "two groups": [one_way(0, "points", 0), one_way(1, "points", 5)],
+    "a bot that met nobody": [one_way(0, "points", number) for number in (0, 1, 3)],
+}
+
+
+@pytest.mark.parametrize("chunks", ODD.values(), ids=ODD)
+def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
+    """A cell is a finite number, or empty where nothing can be said."""
+    tournament = Tournament("cup", 7, 3, BOTS[1:], STANDARD)
+    met = {label for played in chunks for label in tournament.pairings[played.chunk.pairing]}
+    texts = files_of(tournament, chunks)
+    standings = pd.read_csv(io.StringIO(texts["standings.csv"]))
+    assert {*standings["bot"]} == met
+    assert standings["elo"].notna().all()
+    for name, text in texts.items():
+        assert not {"inf", "-inf", "nan", "-0.0"} & {*text.replace("\n", ",").split(",")}, name

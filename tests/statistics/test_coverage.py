@@ -1,0 +1,61 @@
+"""The 95 % intervals cover the truth in 93 to 97 % of simulated runs (bench/STUDIES.md)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.studies import ratings
+from bench.studies.ratings import PAIRS, RUNS, SETUPS, Setup, pair_shares, simulate
+
+NAMES = [setup.name for setup in SETUPS]
+FAR_WEAKER = SETUPS[-1]
+
+
+def test_the_simulated_bots_are_as_strong_as_they_should_be() -> None:
+    """An Elo gap of 191 is a mean score of 3/4 (Elo 1978); luck makes sweeps more likely."""
+    lost, split, won = pair_shares(190.85)
+    assert split / 2 + won == pytest.approx(0.75, abs=1e-4)
+    assert lost + split + won == pytest.approx(1)
+    assert split > 2 * 0.75 * 0.25  # what is good luck in one game is bad luck in the other
+
+
+@pytest.mark.parametrize("setup", SETUPS, ids=NAMES)
+def test_intervals_cover_the_truth(setup: Setup) -> None:
+    """In a hundred runs: 90 to 99 % over all bots, and over all pairings."""
+    found = simulate(setup, 50, 100)
+    assert 0.9 <= found.elo.mean() <= 0.99
+    assert 0.9 <= found.score.mean() <= 0.99
+    assert found.named <= 0.12
+
+
+def test_the_intervals_of_a_far_weaker_bot_are_not_too_narrow() -> None:
+    """It lost nearly all of 20 pairs to each: with a pair of credit for each pairing its Elo was
+    covered in half of the runs, and with no least variance its scores in a third.
+    """
+    found = simulate(FAR_WEAKER, 20, 100)
+    assert found.elo[0] >= 0.9
+    assert found.score.min() >= 0.85
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize("setup", SETUPS, ids=NAMES)
+def test_intervals_cover_the_truth_in_a_thousand_runs(setup: Setup, pairs: int) -> None:
+    """93 to 97 % over all bots and over all pairings, and misfits in 5 % of runs (7 at most)."""
+    assert RUNS >= 1000
+    found = simulate(setup, pairs)
+    assert 0.93 <= found.elo.mean() <= 0.97
+    assert 0.93 <= found.score.mean() <= 0.97
+    assert 0.92 <= found.elo.min() <= found.elo.max() <= 0.98
+    assert found.named <= 0.07
+
+
+def test_the_table_has_a_row_for_each_setup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the range over bots or pairings where there is more than one."""
+    monkeypatch.setattr(ratings, "RUNS", 2)
+    monkeypatch.setattr(ratings, "PAIRS", (5,))
+    monkeypatch.setattr(ratings.simulate, "__defaults__", (2,))
+    *_, first, _, _, last = ratings.lines()
+    assert first.startswith("| one pairing | 5 | ")
+    assert last.startswith("| a round robin of 8, one far weaker | 5 | ")
+    assert last.count(" (") == 2

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import apart, ladder, newcomer, ratings, sequences, sprt, swiss
+from bench.studies import apart, ladder, newcomer, ratings, sequences, sprt, swiss, swiss_field
 
 HEAD = """# What the statistics get right
 
@@ -21,7 +21,8 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
-    "swiss": ("Swiss tournaments", swiss.lines),
+    "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
+    "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

@@ -57,12 +57,14 @@ _NOT_FOR_A_PERSON = (
 @click.option(
     "--until",
     type=TARGET,
-    help="Go on until neighbours are told apart, or all intervals are within ELO points.",
+    help="Go on until neighbours are told apart, or intervals are within ELO points."
+    "  [default: the config's]",
 )
 @click.option(
     "--max-pairs",
     type=PAIRS,
-    help="With --until, deals for each two bots at most.  [default: 100 times --pairs]",
+    help="With --until, deals for each two bots at most."
+    "  [default: the config's, or 100 times --pairs]",
 )
 @REPLACE
 @add_run_options(

@@ -79,8 +79,8 @@ def run(
     (4, ['greedy', 'uniform'])
     """
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
-    given |= {"rules": rules, "lane": lane, "limits": limits, "max_faults": max_faults}
-    given |= {"until": until, "max_pairs": max_pairs, "anchor": anchor}
+    given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
+    given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)

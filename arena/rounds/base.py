@@ -73,7 +73,8 @@ def make_rounds(tournament: Tournament) -> Rounds:
     if isinstance(tournament.stop, Until):
         from arena.rounds.until import UntilRounds  # with scipy, which takes half a second
 
-        return UntilRounds(tournament.pairings, tournament.pairs, tournament.stop)
+        anchor = tournament.anchor.bot if tournament.anchor else None
+        return UntilRounds(tournament.pairings, tournament.pairs, tournament.stop, anchor)
     if tournament.rounds:
         from arena.rounds.swiss import SwissRounds
 

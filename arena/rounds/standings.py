@@ -19,14 +19,20 @@ class Standings:
     `order` is that of their Elo, the strongest first, and `numbers` are the two bots of each
     pairing that can go on. The games of bots that are `out` do not count. `single` is the
     covariance that the fit would have if the two games of a pair did not depend on each other.
+    `anchor` is the number of the bot from which the Elo is counted, None if that is the mean.
     """
 
     def __init__(
-        self, pairings: Sequence[Pairing], counts: Mapping[int, Counts], out: Collection[str]
+        self,
+        pairings: Sequence[Pairing],
+        counts: Mapping[int, Counts],
+        out: Collection[str],
+        anchor: str | None = None,
     ) -> None:
         every = dict.fromkeys(label for pairing in pairings for label in pairing)
         self.labels = [label for label in every if label not in out]
         places = {label: place for place, label in enumerate(self.labels)}
+        self.anchor = places.get(anchor or "")
         self.numbers = {
             number: (places[bot], places[opponent])
             for number, (bot, opponent) in enumerate(pairings)
@@ -53,9 +59,17 @@ class Standings:
 
         `single` is the covariance now, or when further pairs will have been played.
         """
-        now = np.diag(self.single)
-        effect = np.diag(self.fit.covariance) / np.where(now > 0, now, 1.0)
-        return np.asarray(ELO * Z95 * np.sqrt(np.clip(effect * np.diag(single), 0, None)))
+        now = self._variances(self.single)
+        effect = self._variances(self.fit.covariance) / np.where(now > 0, now, 1.0)
+        squares = np.clip(effect * self._variances(single), 0, None)
+        return np.asarray(ELO * Z95 * np.sqrt(squares))
+
+    def _variances(self, covariance: Floats) -> Floats:
+        """Return the variance of each bot's lead over the anchor, or over the mean."""
+        own = np.diag(covariance)
+        if self.anchor is None:
+            return own
+        return np.asarray(own + own[self.anchor] - 2 * covariance[:, self.anchor])
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
         """Return the weights of the strengths in one bot's lead over another, or over the mean."""

@@ -36,16 +36,19 @@ class UntilRounds:
     """Rounds of a run that stops by itself: `next` decides, and `find_open` says what is open.
 
     `width` is half the width of the intervals that are wanted, in Elo points; None asks for
-    every two neighbours to be told apart.
+    every two neighbours to be told apart. `anchor` is the label from which the Elo is counted.
     """
 
     most = None
 
-    def __init__(self, pairings: Sequence[Pairing], pairs: int, stop: Until) -> None:
+    def __init__(
+        self, pairings: Sequence[Pairing], pairs: int, stop: Until, anchor: str | None = None
+    ) -> None:
         self.pairings = pairings
         self.pairs = pairs
         self.width = None if stop.target == "resolved" else float(stop.target)
         self.max_pairs = stop.max_pairs
+        self.anchor = anchor
         self.least = max(1, pairs // 4)
 
     def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
@@ -53,7 +56,7 @@ class UntilRounds:
         if number == 0:
             pairs = min(self.pairs, self.max_pairs)
             return [Leg(pairing, 0, pairs) for pairing in range(len(self.pairings))]
-        standings = Standings(self.pairings, counts, out)
+        standings = Standings(self.pairings, counts, out, self.anchor)
         played = standings.played
         room = {pairing: self.max_pairs - played[pairing] for pairing in played}
         narrowing = Narrowing(standings, room)
@@ -68,7 +71,7 @@ class UntilRounds:
 
     def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Open]:
         """Return what is not known, from the top of the standings; nothing if all is."""
-        standings = Standings(self.pairings, counts, out)
+        standings = Standings(self.pairings, counts, out, self.anchor)
         labels = standings.labels
         if self.width is None:
             return [
@@ -117,7 +120,9 @@ class UntilRounds:
                 break
             widest = max(wide, key=lambda bot: round(float(widths[bot]), 6))
             pairings = standings.pairings_of(widest)
-            spent = narrowing.spend(standings.contrast(widest), pairings, min(step, left), step)
+            spent = narrowing.spend(
+                standings.contrast(widest, standings.anchor), pairings, min(step, left), step
+            )
             if not spent:
                 full.add(widest)
             left -= spent

@@ -148,9 +148,9 @@ def make_tournament(
     seed: int | None = None,
     pairs: int | None = None,
     lane: str | None = None,
-    anchor: str | None = None,
     until: str | float | None = None,
     max_pairs: int | None = None,
+    anchor: str | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.

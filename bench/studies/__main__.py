@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import ablation, apart, newcomer, ratings, sequences, sprt, swiss
+from bench.studies import (
+    ablation,
+    apart,
+    ladder,
+    newcomer,
+    ratings,
+    sequences,
+    sprt,
+    swiss,
+    swiss_field,
+)
 
 HEAD = """# What the statistics get right
 
@@ -16,12 +26,14 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 `python -m bench.studies sprt --save` writes one section. `make study` runs them as tests."""
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
-    "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
-    "swiss": ("Swiss tournaments", swiss.lines),
+    "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
+    "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
+    "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
+    "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

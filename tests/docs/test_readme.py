@@ -11,6 +11,7 @@ import pytest
 
 import engine
 from arena.tournament import config
+from arena.tournament.stop import Until
 from engine import State
 from engine.state import random_deal
 from engine.view import view
@@ -99,18 +100,21 @@ def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:
 
 
 def test_the_configs_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The three bots of the first load, and its rules are valid; the second is a gauntlet."""
+    """The three bots of the first load, and its rules are valid; the others are what they say."""
     (clone / "openings").mkdir()
     monkeypatch.chdir(clone)
-    for name, text in zip(
-        ("friday", "gauntlet"), markdown.blocks(PAGES["tournaments.md"], "yaml"), strict=True
-    ):
+    names = ("friday", "gauntlet", "until", "swiss")
+    for name, text in zip(names, markdown.blocks(PAGES["tournaments.md"], "yaml"), strict=True):
         Path(f"{name}.yaml").write_text(text)
     friday = config.read(Path("friday.yaml"))
     assert len(config.resolve_bots(friday)) == 3
     assert friday.game_rules().tiebreak == "supports"
     gauntlet = config.make_tournament(config.read(Path("gauntlet.yaml")))
     assert len(gauntlet.pairings) == 3
+    until = config.make_tournament(config.read(Path("until.yaml")))
+    assert until.stop == Until("resolved", 2000)
+    swiss = config.make_tournament(config.read(Path("swiss.yaml")))
+    assert (swiss.rounds, swiss.pairs, len(swiss.entries)) == (12, 10, 3)
 
 
 def test_bots_that_join_play_only_their_games(clone: Path) -> None:

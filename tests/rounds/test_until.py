@@ -120,6 +120,11 @@ def test_half_widths_are_those_of_the_standings() -> None:
     ratings = Fit(3, _scores(counts)).ratings()
     halves = [(rating.high - rating.low) / 2 for rating in ratings]
     assert standings.half_widths(standings.single) == pytest.approx(halves)
+    anchored = Standings(THREE, counts, (), "b")
+    ratings = Fit(3, _scores(counts)).ratings((1, 1239.0))
+    halves = [(rating.high - rating.low) / 2 for rating in ratings]
+    assert halves[1] == 0
+    assert anchored.half_widths(anchored.single) == pytest.approx(halves)
 
 
 def _scores(counts: Mapping[int, Counts]) -> list[PairScores]:

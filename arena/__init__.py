@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searc
 
 if TYPE_CHECKING:
     from arena.errors import ArenaError, ChangedBots, InputError, WorkerDied
+    from arena.library.comparing import Comparison, compare
     from arena.library.playing import play
     from arena.library.results import Results
     from arena.library.results import open_run as open
@@ -19,11 +20,13 @@ else:
     _HOMES = {
         "ArenaError": "arena.errors:ArenaError",
         "ChangedBots": "arena.errors:ChangedBots",
+        "Comparison": "arena.library.comparing:Comparison",
         "Game": "arena.runs.game:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
+        "compare": "arena.library.comparing:compare",
         "open": "arena.library.results:open_run",
         "play": "arena.library.playing:play",
         "run": "arena.library.running:run",
@@ -46,11 +49,13 @@ else:
 __all__ = [
     "ArenaError",
     "ChangedBots",
+    "Comparison",
     "Game",
     "InputError",
     "Interrupted",
     "Results",
     "WorkerDied",
+    "compare",
     "open",
     "play",
     "run",

@@ -178,7 +178,7 @@ def _play(
         warn(problems)
     folder = RunFolder(out) if out else None
     if folder and fresh:
-        _clear(folder, quiet=quiet)
+        clear(folder, quiet=quiet)
     adopt_orphans()
     shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
     executor = LocalExecutor(workers or count_cores())
@@ -206,12 +206,12 @@ def _run(
     try:
         return run(tournament, executor, folder, shown, replace=replace)
     except ChangedBots as changed:
-        if not _agrees_to_replace(changed):
+        if not agrees_to_replace(changed):
             raise
         return run(tournament, executor, folder, shown, replace=True)
 
 
-def _agrees_to_replace(changed: ChangedBots) -> bool:
+def agrees_to_replace(changed: ChangedBots) -> bool:
     """Ask whether the games of changed bots are to be played again, where somebody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
@@ -219,7 +219,7 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     return click.confirm("Delete their games, and play them again?", err=True)
 
 
-def _clear(folder: RunFolder, *, quiet: bool) -> None:
+def clear(folder: RunFolder, *, quiet: bool) -> None:
     """Remove an earlier run, and say so."""
     removed = folder.clear()
     if removed and not quiet:

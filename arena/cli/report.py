@@ -27,7 +27,7 @@ def print_report(
     if quiet and folder:
         return
     if not quiet:
-        click.echo(_count(outcome))
+        click.echo(count_games(outcome))
     for line in format_standings(outcome.standings):
         click.echo(line)
     if quiet:
@@ -41,7 +41,7 @@ def print_report(
         click.echo(f"results in {folder}/")
 
 
-def _count(outcome: Outcome) -> str:
+def count_games(outcome: Outcome) -> str:
     """Return how many games were played, and how fast."""
     if not outcome.played:
         return f"nothing was left to play: all {outcome.kept:,} games were played before"

@@ -10,6 +10,7 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
+from arena.results.comparison import comparison_writers, make_comparison
 from arena.results.folder import MANIFEST, TABLES, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
@@ -17,6 +18,7 @@ from arena.statistics import tables
 from arena.statistics.rows import Faults, PairTotals, Tally
 from arena.statistics.unrated import find_unrated
 from arena.tournament.schedule import Pairing
+from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 
@@ -51,8 +53,11 @@ def make_files(tournament: Tournament, store: Store) -> Files:
         lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
     ]
     manifest = manifest_text(tournament.manifest())
-    by_name = {MANIFEST: lambda file: file.write(manifest)}
-    return Files(made.standings, by_name | dict(zip(TABLES, writers, strict=True)))
+    by_name: dict[str, Writer] = {MANIFEST: lambda file: file.write(manifest)}
+    by_name |= dict(zip(TABLES, writers, strict=True))
+    if isinstance(tournament.stop, Sprt):
+        by_name |= comparison_writers(make_comparison(tournament, tournament.stop, store))
+    return Files(made.standings, by_name)
 
 
 def make_tables(

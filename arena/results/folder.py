@@ -17,9 +17,12 @@ from arena.results.manifest import obstacles, read_manifest
 LOG = "run.log"
 MANIFEST = "manifest.json"
 TABLES = ("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv", "faults.csv")
+COMPARISON = "comparison.json"
+DIFFERENCES = "differences.csv"
+DECIDED = "decided.csv"
 TIMINGS = "timings.csv"
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_RESULTS = (*_STORE, MANIFEST, *TABLES, TIMINGS)
+_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS)
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 

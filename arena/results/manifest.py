@@ -129,6 +129,9 @@ def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what of a manifest must not change."""
     fixed = {key: value for key, value in manifest.items() if key not in _MAY_CHANGE}
+    if manifest.get("paired") and isinstance(bots := manifest.get("bots"), list):
+        # the old version's label decides the deals of the new one's games
+        fixed["compared"] = [bot.get("label") for bot in bots[:2] if isinstance(bot, dict)]
     versions = fixed.get("versions")
     if isinstance(versions, dict) and isinstance(python := versions.get("python"), str):
         fixed["versions"] = versions | {"python": ".".join(python.split(".")[:2])}

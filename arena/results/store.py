@@ -53,6 +53,18 @@ SELECT CAST(2 * score AS INTEGER), count(*) FROM (
     FROM games WHERE pairing = ? AND pair >= ? AND pair < ? GROUP BY pair HAVING count(*) = 2
 ) GROUP BY score
 """
+_DIFFERENCES = """
+SELECT CAST(2 * (new.score - old.score) AS INTEGER), count(*) FROM
+    (SELECT pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+     FROM games WHERE pairing = ?1 AND pair >= ?3 AND pair < ?4
+     GROUP BY pair HAVING count(*) = 2) AS new
+    JOIN
+    (SELECT pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+     FROM games WHERE pairing = ?2 AND pair >= ?3 AND pair < ?4
+     GROUP BY pair HAVING count(*) = 2) AS old
+    USING (pair)
+GROUP BY 1
+"""
 _TALLIES = """
 SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
 FROM games GROUP BY pairing, seat, winner, win_type
@@ -217,6 +229,15 @@ class Store:
         counts = dict(self._rows(_PAIR_COUNTS, pairing, first, end))
         zero, one, two, three, four = (int(counts.get(score, 0)) for score in range(5))
         return zero, one, two, three, four
+
+    def count_differences(self, new: int, old: int, first: int, end: int) -> tuple[int, ...]:
+        """Return the pairs that both pairings have finished by the difference of their scores.
+
+        It is the score of the first pairing's first bot less that of the second's: -2 to 2 by
+        halves.
+        """
+        counts = dict(self._rows(_DIFFERENCES, new, old, first, end))
+        return tuple(int(counts.get(score, 0)) for score in range(-4, 5))
 
     def finished(self, pairing: int, first: int, last: int) -> Iterator[range]:
         """Yield the ranges of a pairing's pairs from `first` up to `last` that have been played."""

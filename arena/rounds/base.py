@@ -6,10 +6,15 @@ from collections.abc import Collection, Mapping
 from typing import Protocol, TypeAlias
 
 from arena.tournament.leg import Leg, single_round
+from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
-Counts: TypeAlias = tuple[int, int, int, int, int]
-"""Pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
+Counts: TypeAlias = tuple[int, ...]
+"""Pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2.
+
+Those of the new version in a paired tournament are by its score less that of the old one on the
+same deal: -2 to 2 by halves.
+"""
 
 
 def add(counts: Counts, more: Counts) -> Counts:
@@ -18,8 +23,7 @@ def add(counts: Counts, more: Counts) -> Counts:
     >>> add((1, 0, 2, 0, 0), (0, 0, 3, 1, 0))
     (1, 0, 5, 1, 0)
     """
-    lost, one, even, three, won = (a + b for a, b in zip(counts, more, strict=True))
-    return lost, one, even, three, won
+    return tuple(a + b for a, b in zip(counts, more, strict=True))
 
 
 class Rounds(Protocol):
@@ -66,4 +70,8 @@ class SingleRound:
 
 def make_rounds(tournament: Tournament) -> Rounds:
     """Return what decides which pairs are played in a tournament."""
+    if isinstance(tournament.stop, Sprt):
+        from arena.rounds.sprt import SprtRounds
+
+        return SprtRounds(tournament, tournament.stop)
     return SingleRound(tournament)

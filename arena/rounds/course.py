@@ -56,8 +56,12 @@ class Course:
     def _count(self) -> None:
         """Count the games of the last round."""
         for leg in self.legs:
-            before = self.counts.get(leg.pairing, (0, 0, 0, 0, 0))
-            self.counts[leg.pairing] = add(before, self.store.count_pairs(*leg))
+            more: Counts = self.store.count_pairs(*leg)
+            if leg.pairing in self.tournament.twins:
+                old = self.tournament.old_pairing(leg.pairing)
+                more = self.store.count_differences(leg.pairing, old, leg.first, leg.end)
+            before = self.counts.get(leg.pairing, (0,) * len(more))
+            self.counts[leg.pairing] = add(before, more)
 
 
 def follow(tournament: Tournament, store: Store, strikes: Strikes) -> Course:

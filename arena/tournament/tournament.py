@@ -89,6 +89,10 @@ class Tournament:
         new = self.labels[0]
         return frozenset(n for n, pairing in enumerate(self.pairings) if pairing.bot == new)
 
+    def old_pairing(self, pairing: int) -> int:
+        """Return the pairing of the old version whose deals this one of the new version plays."""
+        return pairing + self.panel
+
     def fixture(self, pairing: int, pair: int, seat: Seat) -> Fixture:
         """Return the place of a game of the pairing with this number."""
         return Fixture(self.pairings[pairing], pair, seat)

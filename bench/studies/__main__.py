@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bench.__main__ import sections
-from bench.studies import ablation
+from bench.studies import ablation, sprt
 
 HEAD = """# What the statistics get right
 
@@ -16,6 +16,7 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 `python -m bench.studies sprt --save` writes one section. `make study` runs them as tests."""
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
+    "sprt": ("Comparisons that stop: arena compare", sprt.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

@@ -1,0 +1,223 @@
+"""The command that compares two bots, or two versions of one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_bots
+from arena.cli.options import REPLACE, add_run_options, parse_json, print_json, warn
+from arena.cli.report import count_games, describe_interruption
+from arena.cli.whole import PAIRS
+from arena.errors import ChangedBots, InputError
+
+if TYPE_CHECKING:
+    from arena.executors.base import Executor
+    from arena.results.comparison import Comparison
+    from arena.results.folder import RunFolder
+    from arena.runs.run import Outcome
+    from arena.tournament.tournament import Tournament
+
+_SHOWN = 5  # games in which the change decided
+
+
+@click.command()
+@click.argument("new", shell_complete=complete_bots)
+@click.argument("old", shell_complete=complete_bots)
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="BOTS",
+    shell_complete=complete_bots,
+    help="Both meet these bots, A,B,C or ladder, on the same deals; repeatable.",
+)
+@click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
+@click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo0, at most."
+)
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo1, at most."
+)
+@click.option(
+    "--max-pairs", type=PAIRS, default=20_000, show_default=True, help="Undecided after so many."
+)
+@click.option(
+    "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
+)
+@REPLACE
+@add_run_options(
+    seed="0",
+    workers="all cores; four at least with --against",
+    lane="as fits the bot",
+    out="results/compare-NEW-OLD",
+    quiet="Show only the verdict.",
+)
+def compare(
+    new: str,
+    old: str,
+    against: Sequence[str],
+    seed: int | None,
+    lane: str | None,
+    out: Path | None,
+    rules: str,
+    elo0: float,
+    elo1: float,
+    alpha: float,
+    beta: float,
+    max_pairs: int,
+    **how: Any,
+) -> None:
+    """Say whether NEW is stronger than OLD, with as few games as needed.
+
+    The two play each other until a sequential test has a verdict: NEW leads by elo1 Elo
+    points, or by elo0. With --against both meet other bots on the same deals, and the
+    difference by deal is tested. A comparison that was stopped goes on from where it was.
+
+    \b
+    Example:
+      arena compare denier uniform --against greedy --max-pairs 32
+    """
+    from arena.entries.resolve import resolve
+    from arena.runs.compare import as_comparison, expand_ladder, make_stop
+    from arena.runs.prepare import prepare
+    from arena.tournament.tournament import Tournament
+    from engine import Rules
+    from engine.errors import RulesError
+
+    stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
+    try:
+        changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
+    except RulesError as error:
+        raise InputError(f"--rules: {error}") from None
+    bots = [resolve(spec, lane=lane) for spec in (new, old)]
+    listed = [bot for text in against for bot in split_bots(text)]
+    names = expand_ladder(listed, [bot.label for bot in bots])
+    panel = [resolve(spec, lane=lane) for spec in names]
+    tournament = Tournament(
+        "compare", seed or 0, max_pairs, bots + panel, changed, panel=len(panel)
+    )
+    problems = prepare(tournament)
+    tournament = as_comparison(tournament, stop)
+    _play(tournament, problems, out or Path("results") / tournament.name, **how)
+
+
+def split_bots(text: str) -> list[str]:
+    """Return the specs in a text with commas between them; those in brackets are a spec's own.
+
+    >>> split_bots("greedy,a=./mine.py(depth=3,width=2)")
+    ['greedy', 'a=./mine.py(depth=3,width=2)']
+    >>> split_bots("cmd:node bot.js 1,2")
+    ['cmd:node bot.js 1,2']
+    """
+    if text.partition("=")[2].startswith("cmd:") or text.startswith("cmd:"):
+        return [text]
+    depth, parts = 0, [""]
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if "" in (words := [part.strip() for part in parts]):
+        raise InputError(f"--against: {text!r} has an empty place")
+    return words
+
+
+def _play(
+    tournament: Tournament,
+    problems: Sequence[str],
+    out: Path,
+    *,
+    workers: int | None,
+    fresh: bool,
+    replace: bool,
+    strict: bool,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Play a comparison, and print what it came to."""
+    from arena.cli.playing import clear
+    from arena.executors import log
+    from arena.executors.local import LocalExecutor
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.results.folder import RunFolder
+    from arena.runs.compare import default_workers
+    from arena.runs.run import Interrupted
+
+    if verbose and quiet:
+        raise InputError("--verbose and --quiet: choose one of them")
+    if strict and problems:
+        raise InputError(f"{problems[0]}; with --strict nothing is played")
+    if not quiet:
+        warn(problems)
+    folder = RunFolder(out)
+    if fresh:
+        clear(folder, quiet=quiet)
+    adopt_orphans()
+    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
+    executor = LocalExecutor(workers or default_workers(tournament))
+    try:
+        outcome, comparison = _compare(tournament, executor, folder, shown, replace=replace)
+    except Interrupted as interrupted:
+        raise click.Abort(describe_interruption(interrupted, out)) from None
+    if as_json:
+        played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
+        print_json(comparison.document() | played | {"warnings": [*problems]})
+    else:
+        print_comparison(comparison, outcome, tournament, out, quiet=quiet)
+
+
+def print_comparison(
+    comparison: Comparison, outcome: Outcome, tournament: Tournament, out: Path, *, quiet: bool
+) -> None:
+    """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
+    from arena.results.verdict import describe, describe_twins
+
+    lines = list(describe(comparison))
+    if quiet:
+        click.echo(lines[0])
+        return
+    for line in lines:
+        click.echo(line)
+    for label in comparison.out:
+        click.echo(f"{label} was out after {tournament.max_faults} faults")
+    for line in describe_twins(comparison):
+        click.echo(line)
+    if twins := comparison.twins:
+        for row in twins.decided.head(_SHOWN).to_dict("records"):
+            command = shlex.join(["arena", "show", str(out), str(row["game"])])
+            scores = f"{row['new_score']:g}, not {row['old_score']:g}"
+            click.echo(f"  {command}   from ply {row['ply']} on: {scores}")
+    click.echo(count_games(outcome))
+    if comparison.command:
+        click.echo(f"repeat with: {comparison.command}")
+    click.echo(f"results in {out}/")
+
+
+def _compare(
+    tournament: Tournament,
+    executor: Executor,
+    folder: RunFolder,
+    shown: int,
+    *,
+    replace: bool,
+) -> tuple[Outcome, Comparison]:
+    """Play a comparison; where bots have changed, ask whether their games are to be replaced."""
+    from arena.cli.playing import agrees_to_replace
+    from arena.runs.compare import compare as play
+
+    try:
+        return play(tournament, executor, folder, shown, replace=replace)
+    except ChangedBots as changed:
+        if not agrees_to_replace(changed):
+            raise
+        return play(tournament, executor, folder, shown, replace=True)
+
+
+COMMANDS: list[click.Command] = [compare]

@@ -1,0 +1,197 @@
+"""Comparing: whether a bot is stronger than another, from the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import NORMAL, QUIET
+from arena.lanes.limits import Limits
+from arena.library.bots import Bot
+from arena.library.request import Location, request
+from arena.library.results import Results, folder_path, open_run
+from arena.library.running import Interrupted
+from arena.results.folder import RunFolder
+from arena.results.store import Store
+from arena.results.verdict import describe, describe_twins
+from arena.runs import compare as comparisons
+from arena.runs.compare import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
+from arena.statistics.evidence import Verdict
+from arena.tournament.tournament import Tournament
+from engine import Rules
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.results import comparison as made
+
+
+class Comparison:
+    """What a comparison came to: the verdict, the lead in Elo points, and its games.
+
+    >>> import arena
+    >>> comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)
+    >>> comparison.verdict, comparison.pairs, comparison.counts
+    ('undecided', 16, (0, 0, 3, 0, 13))
+    >>> comparison.differences is None
+    True
+    """
+
+    def __init__(self, found: made.Comparison, results: Results) -> None:
+        """Take what was found, and the results of the games."""
+        self._found = found
+        self.results = results
+
+    @property
+    def verdict(self) -> Verdict:
+        """One of better, not better and undecided."""
+        return self._found.verdict
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were played; against other bots, how many by each version."""
+        return self._found.evidence.pairs
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The pairs by the new bot's score: 0, 1/2, 1, 3/2 and 2.
+
+        Against other bots they are by what it has more than the old one: -2 to 2 by halves.
+        """
+        return tuple(self._found.evidence.counts)
+
+    @property
+    def llr(self) -> float:
+        """The log-likelihood ratio of elo1 against elo0."""
+        return self._found.evidence.ratio
+
+    @property
+    def elo(self) -> float:
+        """The lead in Elo points, adjusted for stopping."""
+        return self._found.elo.value
+
+    @property
+    def elo_low(self) -> float:
+        """The lower end of its 95 % interval."""
+        return self._found.elo.low
+
+    @property
+    def elo_high(self) -> float:
+        """The upper end of its 95 % interval."""
+        return self._found.elo.high
+
+    @property
+    def differences(self) -> pd.DataFrame | None:
+        """The lead in total, by opponent, seat and win type (differences.csv).
+
+        None where the two bots played each other.
+        """
+        return self._found.twins.differences if self._found.twins else None
+
+    @property
+    def decided(self) -> pd.DataFrame | None:
+        """The games in which the change decided (decided.csv), None as for `differences`."""
+        return self._found.twins.decided if self._found.twins else None
+
+    def document(self) -> dict[str, Any]:
+        """Return what `arena compare --json` prints of it."""
+        return self._found.document()
+
+    def __str__(self) -> str:
+        return "\n".join([*describe(self._found), *describe_twins(self._found)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return it for a notebook; labels may be anything."""
+        text = f"<pre>{escape(chr(10).join(describe(self._found)))}</pre>"
+        if self.differences is None:
+            return text
+        return text + self.differences.to_html(index=False, escape=True, border=0, na_rep="")
+
+
+def compare(
+    new: Bot,
+    old: Bot,
+    *,
+    against: Sequence[Bot] | Bot | None = None,
+    elo0: float = ELO0,
+    elo1: float = ELO1,
+    alpha: float = ERROR_RATE,
+    beta: float = ERROR_RATE,
+    max_pairs: int = MAX_PAIRS,
+    seed: int | None = None,
+    workers: int | None = None,
+    rules: Mapping[str, Any] | Rules | None = None,
+    lane: str | None = None,
+    limits: Mapping[str, Any] | Limits | None = None,
+    max_faults: int | None = None,
+    out: Location | None = None,
+    fresh: bool = False,
+    replace: bool = False,
+    progress: bool = True,
+) -> Comparison:
+    """Play until a sequential test says whether `new` is stronger than `old`.
+
+    It weighs a lead of `elo1` Elo points against one of `elo0`, with error rates `alpha` and
+    `beta`, and is undecided after `max_pairs`. With `against`, a bot, some of them or "ladder",
+    both meet these bots on the same deals, and the difference by deal is tested. The other
+    arguments, and the errors, are those of `run`.
+
+    >>> comparison = compare(
+    ...     "denier", "uniform", against="greedy", seed=1, max_pairs=16, progress=False
+    ... )
+    >>> comparison.elo_low > 100
+    True
+    """
+    stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
+    given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
+    given |= {"limits": limits, "max_faults": max_faults}
+    if against is not None:
+        given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
+    default = {"name": "compare", "pairs": max_pairs}
+    tournament, wanted = request([new, old], None, given, default)
+    tournament = comparisons.as_comparison(tournament, stop)
+    executor = LocalExecutor(wanted or comparisons.default_workers(tournament))
+    shown = NORMAL if progress else QUIET
+    if out is None:
+        return _play(tournament, executor, shown)
+    folder = RunFolder(folder_path(out, "out"))
+    if fresh:
+        folder.clear()
+    return _play_into(folder, tournament, executor, shown, replace=replace)
+
+
+def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
+    """Return the opponents, the ladder's in place of its name."""
+    is_list = isinstance(against, Sequence) and not isinstance(against, str)
+    listed = [*against] if is_list else [against]
+    names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
+    return comparisons.expand_ladder(listed, [name for name in names if isinstance(name, str)])
+
+
+def _play(tournament: Tournament, executor: LocalExecutor, shown: int) -> Comparison:
+    """Play a comparison whose games are deleted with its results."""
+    store = Store(None)
+    try:
+        outcome, found = comparisons.compare(tournament, executor, None, shown, store=store)
+    except KeyboardInterrupt:
+        raise Interrupted(Results(tournament, store)) from None
+    return Comparison(found, Results(tournament, store, outcome.timings))
+
+
+def _play_into(
+    folder: RunFolder, tournament: Tournament, executor: LocalExecutor, shown: int, *, replace: bool
+) -> Comparison:
+    """Play what a folder does not have of a comparison."""
+    try:
+        _, found = comparisons.compare(tournament, executor, folder, shown, replace=replace)
+    except KeyboardInterrupt:
+        with suppress(InputError):  # there may be no run yet
+            raise Interrupted(open_run(folder.path), folder.path) from None
+        raise
+    return Comparison(found, open_run(folder.path))

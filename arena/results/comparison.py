@@ -1,0 +1,246 @@
+"""Comparison: what the games of a comparison came to, and the files that say it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from arena.entries.spec import OBJECT, default_label
+from arena.games.match import GameResult
+from arena.lanes.faults import BY_RULE
+from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
+from arena.results.store import Store
+from arena.results.summary import plain_rows
+from arena.statistics.evidence import Evidence, Verdict, decide, weigh
+from arena.statistics.stopped import Estimate, estimate_mean
+from arena.statistics.twins import Lead, Twin, make_differences, separate_games
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+
+DECIDED_COLUMNS = ["game", "old_game", "ply", *Twin._fields[:-1]]
+
+
+@dataclass(frozen=True)
+class Twins:
+    """What two versions did on the same deals.
+
+    `differences` is the lead of the new one in total and by part, and `decided` has the games
+    in which a different move came before a different result. `same_games` came out the same
+    move by move. Two versions on separate deals would have needed `separate_games`.
+    """
+
+    differences: pd.DataFrame
+    decided: pd.DataFrame
+    same_games: int
+    separate_games: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The verdict of a sequential test, and the estimate after it.
+
+    `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
+    the lead with its 95 % interval; `games` is the number of all games, `out` are the bots that
+    had too many faults. `command` plays it again. `twins` is there for two versions that met
+    the bots `against`.
+    """
+
+    new: str
+    old: str
+    against: tuple[str, ...]
+    stop: Sprt
+    evidence: Evidence
+    verdict: Verdict
+    elo: Estimate
+    games: int
+    out: tuple[str, ...]
+    command: str
+    twins: Twins | None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data, rounded where it is estimated."""
+        evidence, stop = self.evidence, self.stop
+        document: dict[str, Any] = {
+            "verdict": self.verdict,
+            "new": self.new,
+            "old": self.old,
+            "against": [*self.against],
+            "pairs": evidence.pairs,
+            "counts": [*evidence.counts],
+            "values": [*evidence.values],
+            "llr": round(evidence.ratio, 4),
+            "llr_low": round(evidence.ends.low, 4),
+            "llr_high": round(evidence.ends.high, 4),
+            "elo": round(self.elo.value, 1) + 0.0,
+            "elo_low": round(self.elo.low, 1) + 0.0,
+            "elo_high": round(self.elo.high, 1) + 0.0,
+            "elo0": stop.elo0,
+            "elo1": stop.elo1,
+            "alpha": stop.alpha,
+            "beta": stop.beta,
+            "max_pairs": stop.max_pairs,
+            "games": self.games,
+            "out": [*self.out],
+            "command": self.command,
+        }
+        if self.twins:
+            document["same_games"] = self.twins.same_games
+            document["separate_games"] = self.twins.separate_games
+            document["decided"] = len(self.twins.decided)
+            document["differences"] = plain_rows(self.twins.differences)
+        return document
+
+
+def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Comparison:
+    """Return what the games of a comparison came to, all of which are in the store."""
+    new, old, *against = tournament.labels
+    out = _find_out(tournament, store)
+    evidence = weigh(tournament, stop, _count(tournament, store), out)
+    mean = _estimate(evidence)
+    games = sum(tally.games for tally in store.tallies())
+    twins = _make_twins(tournament, store, mean) if tournament.paired else None
+    return Comparison(
+        new,
+        old,
+        tuple(against),
+        stop,
+        evidence,
+        decide(evidence, new, old, out),
+        Estimate(*map(evidence.elo, mean)),
+        games,
+        out,
+        comparison_command(tournament, stop),
+        twins,
+    )
+
+
+def _find_out(tournament: Tournament, store: Store) -> tuple[str, ...]:
+    """Return the labels of the bots that had too many faults."""
+    faults = dict.fromkeys(tournament.labels, 0)
+    for pairing, loser, kind, games in store.faults():
+        if kind != BY_RULE:
+            faults[tournament.pairings[pairing][loser]] += games
+    return tuple(label for label, count in faults.items() if count >= tournament.max_faults)
+
+
+def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
+    counts: dict[int, tuple[int, ...]] = {}
+    most = tournament.most_pairs
+    for number in range(len(tournament.pairings)):
+        counts[number] = store.count_pairs(number, 0, most)
+        if number in tournament.twins:
+            old = tournament.old_pairing(number)
+            counts[number] = store.count_differences(number, old, 0, most)
+    return counts
+
+
+def _estimate(evidence: Evidence) -> Estimate:
+    """Return the mean of an observation, with its interval, within what it can be."""
+    if not evidence.pairs:  # all opponents are out
+        return Estimate(0.0, evidence.values[0], evidence.values[-1])
+    mean = estimate_mean(
+        evidence.counts,
+        evidence.values,
+        evidence.mean0,
+        evidence.mean1,
+        evidence.looks,
+        evidence.ends,
+    )
+    return Estimate(*(min(evidence.values[-1], max(evidence.values[0], m)) for m in mean))
+
+
+def _make_twins(tournament: Tournament, store: Store, mean: Estimate) -> Twins:
+    rows = pd.DataFrame(_twins(tournament, store), columns=Twin._fields)
+    differs = rows["ply"].notna()
+    decided = rows[differs & (rows["new_score"] != rows["old_score"])].astype({"ply": int})
+    for column, label in (("game", 0), ("old_game", 1)):
+        bot = tournament.labels[label]
+        names = [
+            Fixture(Pairing(bot, row.opponent), row.pair, row.seat).name
+            for row in map(Twin._make, decided[[*Twin._fields]].itertuples(index=False))
+        ]
+        decided[column] = names
+    total = Lead(*(value / 2 for value in mean))
+    return Twins(
+        make_differences(rows, total),
+        decided[DECIDED_COLUMNS].reset_index(drop=True),
+        int((~differs).sum()),
+        round(2 * len(rows) * separate_games(rows)),
+    )
+
+
+def _twins(tournament: Tournament, store: Store) -> Iterator[Twin]:
+    """Yield every game of the new version beside that of the old one."""
+    for number in sorted(tournament.twins):
+        opponent = tournament.pairings[number].opponent
+        news, olds = store.games_of(number), store.games_of(tournament.old_pairing(number))
+        for new, old in zip(news, olds, strict=True):
+            yield Twin(
+                opponent,
+                new.pair,
+                new.seat,
+                _score(new),
+                _score(old),
+                new.win_type,
+                old.win_type,
+                _first_difference(new, old),
+            )
+
+
+def _score(result: GameResult) -> float:
+    return 0.5 if result.winner is None else 1.0 - result.winner
+
+
+def _first_difference(new: GameResult, old: GameResult) -> int | None:
+    """Return the first ply at which two games differ, None if they are the same."""
+    for ply, (one, other) in enumerate(zip(new.actions, old.actions, strict=False)):
+        if one != other:
+            return ply
+    if (len(new.actions), new.winner, new.win_type) == (
+        len(old.actions),
+        old.winner,
+        old.win_type,
+    ):
+        return None
+    return min(len(new.actions), len(old.actions))
+
+
+def comparison_command(tournament: Tournament, stop: Sprt) -> str:
+    """Return the command that plays a comparison again, nothing if it needs a program's class."""
+    new, old, *against = tournament.entries
+    if any(entry.target.startswith(OBJECT) for entry in tournament.entries):
+        return ""
+    specs = [
+        entry.spec
+        if entry.label == default_label(entry.target, entry.params)
+        else f"{entry.label}={entry.spec}"
+        for entry in (new, old, *against)
+    ]
+    words = ["arena", "compare", *specs[:2]]
+    words += [word for spec in specs[2:] for word in ("--against", spec)]
+    for option in ("elo0", "elo1", "alpha", "beta"):
+        words += [f"--{option}", f"{getattr(stop, option):.12g}"]
+    words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
+    if changes := tournament.rules.changes():
+        words += ["--rules", json.dumps(changes)]
+    return shlex.join(words)
+
+
+def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:
+    """Return the writers of a comparison's files."""
+    text = json.dumps(comparison.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    writers: dict[str, Writer] = {COMPARISON: lambda file: file.write(text)}
+    if twins := comparison.twins:
+        writers[DIFFERENCES] = _csv(twins.differences)
+        writers[DECIDED] = _csv(twins.decided)
+    return writers
+
+
+def _csv(table: pd.DataFrame) -> Writer:
+    return lambda file: table.to_csv(file, index=False, lineterminator="\n")

@@ -1,0 +1,128 @@
+"""Compare: whether one bot is stronger than another, or a new version than the old one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Collection, Iterable
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from arena.entries.ladder import ELO
+from arena.errors import InputError
+from arena.executors.base import Executor
+from arena.executors.halves import FEWEST_FOR_TWINS
+from arena.executors.local import count_cores
+from arena.executors.log import NORMAL
+from arena.results.folder import RunFolder
+from arena.results.store import Store
+from arena.runs.run import Outcome, run
+from arena.tournament.bounds import MOST_PAIRS
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+from engine.errors import show
+
+if TYPE_CHECKING:
+    from arena.results.comparison import Comparison
+
+ELO0, ELO1 = 0.0, 10.0
+ERROR_RATE = 0.05
+MAX_PAIRS = 20_000
+LADDER = "ladder"
+_MOST_ELO = 1000
+_LEAST_RATE = 1e-9
+
+
+def make_stop(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:
+    """Return the test with these hypotheses and error rates; raises InputError."""
+    for name, elo in (("elo0", elo0), ("elo1", elo1)):
+        if not _is_number(elo) or not -_MOST_ELO <= elo <= _MOST_ELO:
+            raise InputError(f"{name}: {show(elo)} is not a number from -1,000 to 1,000")
+    for name, rate in (("alpha", alpha), ("beta", beta)):
+        if not _is_number(rate) or not _LEAST_RATE <= rate < 0.5:
+            raise InputError(f"{name}: {show(rate)} is not a number above 0 and below 0.5")
+    if type(max_pairs) is not int or not 1 <= max_pairs <= MOST_PAIRS:
+        raise InputError(f"max_pairs: {show(max_pairs)} is not a number from 1 to {MOST_PAIRS:,}")
+    if elo1 <= elo0:
+        raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
+    return Sprt(float(elo0), float(elo1), float(alpha), float(beta), max_pairs)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
+    """Return the comparison of the first two bots, against the panel if there is one.
+
+    Raises InputError where `max_pairs` is too small for the panel.
+    """
+    panel = tournament.panel
+    if stop.max_pairs < panel:
+        raise InputError(f"max_pairs: {stop.max_pairs} are too few for {panel} opponents")
+    new, old = tournament.labels[:2]
+    return dataclasses.replace(
+        tournament,
+        name=comparison_name(new, old) + ("-against" if panel else ""),
+        pairs=stop.max_pairs,
+        stop=stop,
+        paired=panel > 0,
+    )
+
+
+def default_workers(tournament: Tournament) -> int:
+    """Return how many workers play a comparison: one a core.
+
+    There are as many as keep the deals of two versions apart, at least: with fewer, every bot
+    would have a process of its own, and a cheap one would take ten times as long.
+    """
+    return max(count_cores(), FEWEST_FOR_TWINS if tournament.paired else 1)
+
+
+def comparison_name(new: str, old: str) -> str:
+    """Return the name of a comparison, which is that of its folder.
+
+    >>> comparison_name("mine(depth=3)", "./mine")
+    'compare-mine-depth-3-mine'
+    """
+    words = [re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot" for label in (new, old)]
+    return "-".join(["compare", *words])
+
+
+def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
+    """Return opponents with the ladder's bots in place of its name, less those compared.
+
+    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
+    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts']
+    """
+    opponents = []
+    for bot in against:
+        opponents += [name for name in ELO if name not in without] if bot == LADDER else [bot]
+    return opponents
+
+
+def compare(
+    tournament: Tournament,
+    executor: Executor,
+    folder: RunFolder | None = None,
+    shown: int = NORMAL,
+    *,
+    store: Store | None = None,
+    replace: bool = False,
+) -> tuple[Outcome, Comparison]:
+    """Play a comparison until it has a verdict, and return what it came to.
+
+    The arguments and errors are those of `run`.
+    """
+    from arena.results.comparison import make_comparison
+
+    stop = tournament.stop
+    assert isinstance(stop, Sprt)
+    if folder:
+        outcome = run(tournament, executor, folder, shown, replace=replace)
+        with closing(Store(folder.store, copied=True)) as copy:
+            return outcome, make_comparison(tournament, stop, copy)
+    with nullcontext(store) if store else closing(Store(None)) as kept:
+        outcome = run(tournament, executor, None, shown, store=kept)
+        return outcome, make_comparison(tournament, stop, kept)

@@ -1,0 +1,203 @@
+"""Sequential probability ratio test: is a bot better by elo1 rather than by elo0.
+
+The test is the generalised one that chess engines are tested with. After each round the mean
+score of a pair under both hypotheses is given the likeliest distribution with that mean, and
+their log-likelihood ratio is compared with two bounds. It uses the standard library only.
+
+Sources: Wald 1945; Owen 2001, section 2.1, for the likeliest distribution with a given mean;
+Van den Bergh 2019, "A practical introduction to the GSPRT", for its use in chess.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+PAIR_SCORES = (0.0, 0.5, 1.0, 1.5, 2.0)
+DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
+"""What two scores of a pair can differ by."""
+
+MIN_ROUND = 16  # pairs: fewer would cost more at the barrier than they save
+ROUND_SHARE = 16  # a round is at least this part of what was played before it
+_NO_COUNT = 1e-3  # stands for a count of zero
+_BISECTIONS = 200
+
+
+class Bounds(NamedTuple):
+    """The log-likelihood ratios at which the test ends: at or below `low`, at or above `high`."""
+
+    low: float
+    high: float
+
+
+class Moments(NamedTuple):
+    """Mean and variance of a distribution that was counted."""
+
+    mean: float
+    variance: float
+
+
+def bounds(alpha: float, beta: float) -> Bounds:
+    """Return the bounds for errors of at most `alpha` where elo0 is true, `beta` where elo1 is.
+
+    Source: Wald 1945.
+
+    >>> [round(bound, 3) for bound in bounds(0.05, 0.05)]
+    [-2.944, 2.944]
+    """
+    return Bounds(math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha))
+
+
+def share_of(elo: float) -> float:
+    """Return the expected share of the score, 0 to 1, of a bot that leads by `elo` points.
+
+    >>> round(share_of(200.0), 3)
+    0.76
+    """
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def elo_of(share: float) -> float:
+    """Return the lead in Elo points that gives a share of the score; it is between 0 and 1.
+
+    >>> round(elo_of(0.75), 2)
+    190.85
+    """
+    return 400 * math.log10(share / (1 - share))
+
+
+def log_likelihood_ratio(
+    counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float
+) -> float:
+    """Return the log-likelihood ratio of a mean of `mean1` against one of `mean0`.
+
+    `counts` are the observations of each of `values`, which are in ascending order; the means
+    lie between the first and the last of them. A count of zero is taken for 0.001, so that
+    each distribution has a likelihood where no value, or only one, was observed. Without
+    observations the ratio is 0.
+
+    >>> counts = (10, 0, 80, 0, 20)
+    >>> round(log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30)), 3)
+    1.694
+    """
+    if not any(counts):
+        return 0.0
+    single = single_ratios(counts, values, mean0, mean1)
+    return math.fsum(n * ratio for n, ratio in zip(_positive(counts), single, strict=True))
+
+
+def single_ratios(
+    counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float
+) -> list[float]:
+    """Return what one observation of each value adds to the log-likelihood ratio."""
+    both = (likeliest(counts, values, mean) for mean in (mean0, mean1))
+    return [math.log(after / before) for before, after in zip(*both, strict=True)]
+
+
+def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> list[float]:
+    """Return the likeliest distribution on `values` that has this mean.
+
+    Its probabilities are f / (1 + t (value - mean)), with the observed frequencies f and the
+    multiplier t for which the mean is right. Source: Owen 2001, section 2.1.
+
+    >>> [round(p, 4) for p in likeliest((0, 0, 0, 0, 7), PAIR_SCORES, 1.0)]
+    [0.4997, 0.0003, 0.0001, 0.0001, 0.4998]
+    """
+    weights = _positive(counts)
+    total = math.fsum(weights)
+    shares = [weight / total for weight in weights]
+    leads = [value - mean for value in values]
+    # at these limits the probability of the last or of the first value would be 2
+    low = -(1 - shares[-1] / 2) / leads[-1]
+    high = -(1 - shares[0] / 2) / leads[0]
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if sum(p * lead / (1 + middle * lead) for p, lead in zip(shares, leads, strict=True)) > 0:
+            low = middle
+        else:
+            high = middle
+    return [p / (1 + low * lead) for p, lead in zip(shares, leads, strict=True)]
+
+
+def moments(counts: Sequence[int], values: Sequence[float]) -> Moments:
+    """Return mean and variance of what was counted and of one observation more.
+
+    Half of that one is the first of `values` and half is the last, as in the ratings: so the
+    mean is never at an end, and the variance never 0.
+
+    >>> moments((0, 0, 0, 0, 3), PAIR_SCORES)
+    Moments(mean=1.75, variance=0.4375)
+    """
+    weights = with_one_more(counts)
+    total = math.fsum(weights)
+    mean = math.fsum(n * value for n, value in zip(weights, values, strict=True)) / total
+    square = math.fsum(n * (value - mean) ** 2 for n, value in zip(weights, values, strict=True))
+    return Moments(mean, square / total)
+
+
+def with_one_more(counts: Sequence[int]) -> list[float]:
+    """Return the counts with one observation more, half of it the first value, half the last."""
+    weights = [float(count) for count in counts]
+    weights[0] += 0.5
+    weights[-1] += 0.5
+    return weights
+
+
+def round_size(played: int, most: int) -> int:
+    """Return how many pairs the next round has, after so many; there are at most `most` in all.
+
+    >>> round_size(0, 1000), round_size(320, 1000), round_size(990, 1000), round_size(1000, 1000)
+    (16, 20, 10, 0)
+    """
+    return max(0, min(max(MIN_ROUND, played // ROUND_SHARE), most - played))
+
+
+def looks(played: int) -> list[int]:
+    """Return after how many pairs the test was looked at, if so many have been played.
+
+    >>> looks(50)
+    [16, 32, 48, 50]
+    """
+    numbers = [0]
+    while numbers[-1] < played:
+        numbers.append(numbers[-1] + round_size(numbers[-1], played))
+    return numbers[1:]
+
+
+def likely_left(
+    counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float, ends: Bounds
+) -> float | None:
+    """Return how many observations are likely to be needed yet, None where there are none.
+
+    It is the expected time at which a Brownian motion leaves the bounds, with the drift and
+    the variance seen so far. Source: Siegmund 1985, chapter 3.
+
+    >>> ends = bounds(0.05, 0.05)
+    >>> round(likely_left((10, 0, 80, 0, 20), PAIR_SCORES, 1.0, 2 * share_of(30), ends))
+    80
+    """
+    seen = sum(counts)
+    if not seen:
+        return None
+    ratio = log_likelihood_ratio(counts, values, mean0, mean1)
+    if not ends.low < ratio < ends.high:
+        return 0.0
+    spread = (mean1 - mean0) ** 2 / moments(counts, values).variance
+    return _exit_time(ratio - ends.low, ends.high - ratio, ratio / seen, spread)
+
+
+def _exit_time(below: float, above: float, drift: float, variance: float) -> float:
+    """Return the mean time in which a Brownian motion moves down by `below` or up by `above`."""
+    pull = 2 * abs(drift) / variance
+    if pull * (below + above) < 1e-6:
+        return below * above / variance
+    behind, ahead = (below, above) if drift > 0 else (above, below)
+    reached = math.expm1(-pull * behind) / math.expm1(-pull * (behind + ahead))
+    return (reached * ahead - (1 - reached) * behind) / abs(drift)
+
+
+def _positive(counts: Sequence[int]) -> list[float]:
+    return [count or _NO_COUNT for count in counts]

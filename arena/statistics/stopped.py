@@ -1,0 +1,205 @@
+"""Stopped tests: an estimate and an interval that are right although the test chose its length.
+
+A test that stops when it is ahead has a mean that is too far from 0. Here the outcomes of the
+test are put in an order, from the earliest win of elo1 over the undecided ones to the earliest
+win of elo0 (the stage-wise order). The estimate is the mean under which the observed outcome is
+the median, and the interval's ends are those under which it is at 2.5 % and at 97.5 %.
+
+The ratio after each round is a random walk with normal steps. Its density inside the bounds is
+carried from round to round by numerical integration, once, with a drift near the observed one;
+the density with another drift follows from it by a factor.
+
+Sources: Armitage, McPherson and Rowe 1969 for the recursion; Siegmund 1978 for the order;
+Jennison and Turnbull 2000, chapter 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import ndtr, roots_legendre
+
+from arena.statistics.sprt import (
+    Bounds,
+    log_likelihood_ratio,
+    moments,
+    single_ratios,
+    with_one_more,
+)
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_LOW, _MEDIAN, _HIGH = 0.025, 0.5, 0.975
+_FAR = 6.0  # standard deviations: what is further away does not happen
+_MOST = 600.0  # of an exponent: e to it is a number
+_MIN_NODES, _MOST_NODES = 64, 400
+
+
+class Estimate(NamedTuple):
+    """A mean with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Walk(NamedTuple):
+    """A random walk that was stopped: where it ended, after how many steps.
+
+    `looks` are the numbers of steps after which it was looked at, `variance` is that of one
+    step, and `ends` are the bounds.
+    """
+
+    position: float
+    variance: float
+    looks: Sequence[int]
+    ends: Bounds
+
+    @property
+    def steps(self) -> int:
+        """How many steps there were."""
+        return self.looks[-1]
+
+
+def estimate_mean(
+    counts: Sequence[int],
+    values: Sequence[float],
+    mean0: float,
+    mean1: float,
+    looks: Sequence[int],
+    ends: Bounds,
+) -> Estimate:
+    """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
+
+    `counts` are the observations of each of `values`, and `looks` their numbers after which
+    the test was looked at, the last of them being all there are. One observation more is added
+    as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
+    the two are taken to go together, each in units of its standard deviation.
+
+    >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
+    >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
+    >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
+    >>> [round(mean, 2) for mean in estimate]
+    [1.12, 1.02, 1.22]
+    """
+    seen = moments(counts, values)
+    ratios = np.array(single_ratios(counts, values, mean0, mean1))
+    weights = np.array(with_one_more(counts))
+    weights /= weights.sum()
+    gaps = ratios - weights @ ratios
+    position = log_likelihood_ratio(counts, values, mean0, mean1)
+    walk = Walk(position, float(weights @ gaps**2), looks, ends)
+    scale = math.sqrt(seen.variance / walk.variance)
+    near = position / walk.steps
+    return Estimate(*(seen.mean + (drift - near) * scale for drift in estimate_drift(walk)))
+
+
+def estimate_drift(walk: Walk) -> Estimate:
+    """Return the drift of a stopped walk for one step."""
+    stages = _Stages(walk)
+    error = math.sqrt(walk.variance / walk.steps)
+
+    def drift_at(level: float) -> float:
+        def excess(drift: float) -> float:
+            return stages.share_above(drift) - level
+
+        low = high = stages.drift
+        while excess(low) > 0:
+            low -= error
+        while excess(high) < 0:
+            high += error
+        return brentq(excess, low, high, xtol=error * 1e-9) if low < high else low
+
+    return Estimate(*map(drift_at, (_MEDIAN, _LOW, _HIGH)))
+
+
+class _Stages:
+    """The density of a walk inside its bounds after each look but the last one."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.drift = walk.position / walk.steps  # with which the densities are computed
+        self.looks = self._needed()
+        steps = np.diff([0, *self.looks]).astype(float)
+        self.nodes, self.weights = self._quadrature(float(steps.min()))
+        self.steps = steps
+        self.masses = np.array([row * self.weights for row in self._densities()])
+
+    def _needed(self) -> list[int]:
+        """Return the looks at which the walk can have been out of the bounds, and the last."""
+        walk = self.walk
+        near = min(-walk.ends.low, walk.ends.high)
+        drift = abs(self.drift) + 4 * math.sqrt(walk.variance / walk.steps)
+        return [
+            look
+            for look in walk.looks
+            if look == walk.steps or look * drift + _FAR * math.sqrt(look * walk.variance) > near
+        ]
+
+    def _quadrature(self, least: float) -> tuple[Floats, Floats]:
+        """Return nodes and weights between the bounds, close enough for the shortest round."""
+        low, high = self.walk.ends
+        deviation = math.sqrt(least * self.walk.variance)
+        wanted = 2 * (high - low) / deviation
+        count = int(min(_MOST_NODES, max(_MIN_NODES, wanted)))
+        nodes, weights = roots_legendre(count)
+        half = (high - low) / 2
+        return np.asarray(low + half * (nodes + 1)), np.asarray(weights * half)
+
+    def _densities(self) -> list[Floats]:
+        """Return the density at the nodes after each look, without what has left the bounds."""
+        densities: list[Floats] = []
+        moves: dict[float, Floats] = {}
+        for steps in self.steps[:-1].tolist():
+            if not densities:
+                densities.append(self._step(self.nodes, steps))
+                continue
+            if steps not in moves:
+                moves[steps] = self._step(self.nodes[:, None] - self.nodes[None, :], steps)
+            densities.append(moves[steps] @ (densities[-1] * self.weights))
+        return densities
+
+    def _step(self, moved: Floats, steps: float) -> Floats:
+        """Return the density of a move in so many steps."""
+        variance = steps * self.walk.variance
+        exponent = -((moved - steps * self.drift) ** 2) / (2 * variance)
+        return np.asarray(np.exp(exponent) / math.sqrt(2 * math.pi * variance))
+
+    def share_above(self, drift: float) -> float:
+        """Return how likely an outcome like the observed one, or one that is more for elo1, is."""
+        return self._left_above(drift) + self._last_above(drift)
+
+    def _left_above(self, drift: float) -> float:
+        """Return how likely the walk left at the upper bound before the last look."""
+        if len(self.steps) == 1:
+            return 0.0
+        bound = self.walk.ends.high
+        first = self._above(bound, np.zeros(1), drift, self.steps[0])
+        later = self._above(bound, self.nodes, drift, self.steps[1:-1, None])
+        return float(np.sum(first) + np.sum(self._masses(drift)[:-1] * later))
+
+    def _last_above(self, drift: float) -> float:
+        """Return how likely the walk got to the last look, and there as far as observed."""
+        starts, masses = np.zeros(1), np.ones(1)
+        if len(self.steps) > 1:
+            starts, masses = self.nodes, self._masses(drift)[-1]
+        ends = self._above(self.walk.position, starts, drift, self.steps[-1])
+        return float(np.sum(masses * ends))
+
+    def _above(self, end: float, starts: Floats, drift: float, steps: npt.ArrayLike) -> Floats:
+        """Return how likely the walk gets from each start above `end` in so many steps."""
+        moved = np.asarray(steps, dtype=float)
+        deviation = np.sqrt(moved * self.walk.variance)
+        return np.asarray(ndtr((starts + moved * drift - end) / deviation))
+
+    def _masses(self, drift: float) -> Floats:
+        """Return the probabilities at the nodes after each look, for another drift."""
+        change = drift - self.drift
+        looks = np.array(self.looks[:-1], dtype=float)[:, None]
+        exponent = change * self.nodes - (drift**2 - self.drift**2) * looks / 2
+        return np.asarray(self.masses * np.exp(np.minimum(exponent / self.walk.variance, _MOST)))

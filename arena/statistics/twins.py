@@ -1,0 +1,137 @@
+"""Twins: the games of a new version beside those of the old one, as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from arena.statistics.difference import elo_difference
+
+Z95 = 1.959963984540054
+WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
+COLUMNS = [
+    *("part", "name", "deals", "new", "old", "difference", "low", "high"),
+    *("elo", "elo_low", "elo_high"),
+]
+_DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:], 1)
+
+
+class Twin(NamedTuple):
+    """One game of both versions: the same deal and seat against the same opponent.
+
+    The scores are 1, 1/2 or 0; `ply` is the first at which the two games differ, None where
+    all moves are the same.
+    """
+
+    opponent: str
+    pair: int
+    seat: int
+    new_score: float
+    old_score: float
+    new_type: str
+    old_type: str
+    ply: int | None
+
+
+class Lead(NamedTuple):
+    """A lead of the new version in share of the score, with its 95 % interval, and in Elo."""
+
+    difference: float
+    low: float
+    high: float
+
+
+def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
+    """Return the lead of the new version in total and by part, with intervals by deal.
+
+    `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave. `new`
+    and `old` are shares of games, won for `won_by` and lost for `lost_by`. These and the rows
+    without a difference of strength have no Elo.
+    """
+    rows = [_row("total", "", twins, *_scores(twins), given=total)]
+    for opponent, games in twins.groupby("opponent", sort=False):
+        rows.append(_row("opponent", str(opponent), games, *_scores(games)))
+    for seat, games in twins.groupby("seat"):
+        rows.append(_row("seat", str(seat), games, *_scores(games)))
+    for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
+        for win_type in WIN_TYPES:
+            new, old = (
+                ((twins[f"{version}_score"] == won) & (twins[f"{version}_type"] == win_type))
+                for version in ("new", "old")
+            )
+            if new.any() or old.any():
+                rows.append(_row(part, win_type, twins, new.astype(float), old.astype(float)))
+    table = pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
+    table[COLUMNS[3:]] += 0.0  # so that -0.0 is 0.0
+    return table
+
+
+def _scores(games: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
+    return games["new_score"], games["old_score"]
+
+
+def _row(
+    part: str,
+    name: str,
+    games: pd.DataFrame,
+    new: pd.Series[float],
+    old: pd.Series[float],
+    given: Lead | None = None,
+) -> tuple[object, ...]:
+    """Return a row: shares of both, their difference with its interval, and the Elo points."""
+    by_deal = (new - old).groupby([games["opponent"], games["pair"]]).mean()
+    deals = len(by_deal)
+    row = (part, name, deals, float(new.mean()), float(old.mean()))
+    lead = given or lead_by_deal(by_deal.tolist())
+    if part in ("won_by", "lost_by"):
+        return (*row, *lead, None, None, None)
+    share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
+    olds = _prior_shares(old, games["opponent"], len(old) / deals)
+    return (*row, *lead, *(elo_difference(olds, value * share, deals) for value in lead))
+
+
+def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:
+    """Return the share of the score against each opponent, with so many games more, even ones."""
+    sums = scores.groupby(opponents, sort=False).agg(["sum", "count"])
+    return [(total + games / 2) / (count + games) for total, count in sums.itertuples(index=False)]
+
+
+def lead_by_deal(differences: Sequence[float]) -> Lead:
+    """Return the mean of differences, -1 to 1, with an interval; one deal is added to its error.
+
+    >>> [round(value, 3) for value in lead_by_deal([0.0, 0.5, 0.0, 0.5])]
+    [0.25, -0.25, 0.75]
+    """
+    deals = len(differences)
+    mean = math.fsum(differences) / deals
+    square = math.fsum(value * value for value in differences)
+    shrunk = mean * deals / (deals + 1)
+    error = Z95 * math.sqrt(((square + 1) / (deals + 1) - shrunk**2) / deals)
+    return Lead(mean, max(-1.0, mean - error), min(1.0, mean + error))
+
+
+def separate_games(twins: pd.DataFrame) -> float:
+    """Return how many games on separate deals have the same error, for each one of these.
+
+    The variances of the two versions' pair scores add up where the deals differ. They and that
+    of the difference are taken within each opponent, whose numbers of deals are equal, and
+    each has one deal more of the largest variance, as everywhere.
+    """
+    pairs = twins.groupby(["opponent", "pair"], sort=False)[["new_score", "old_score"]].sum()
+    pairs["difference"] = pairs["new_score"] - pairs["old_score"]
+    apart = together = 0.0
+    for _, scores in pairs.groupby("opponent", sort=False):
+        apart += _variance(scores["new_score"] - 1, most=1)
+        apart += _variance(scores["old_score"] - 1, most=1)
+        together += _variance(scores["difference"], most=2)
+    return apart / together
+
+
+def _variance(values: pd.Series[float], most: float) -> float:
+    """Return the variance, with one more value that is half of it `most` and half -`most`."""
+    number = len(values) + 1
+    total, square = float(values.sum()), float((values**2).sum())
+    return (square + most**2) / number - (total / number) ** 2

@@ -1,0 +1,259 @@
+"""The sequential test of `arena compare`: wrong verdicts, pairs, and the interval's coverage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from arena.statistics.difference import (
+    difference_ratio,
+    elo_difference,
+    mean_difference,
+    prior_share,
+)
+from arena.statistics.sprt import (
+    DIFFERENCES,
+    PAIR_SCORES,
+    bounds,
+    elo_of,
+    log_likelihood_ratio,
+    looks,
+    moments,
+    round_size,
+    share_of,
+)
+from arena.statistics.stopped import estimate_mean
+
+SEED = 13
+RUNS = 1000
+NEAR = (0.16, 0.002, 0.676, 0.002, 0.16)
+"""Shares of the pair scores of greedy against a near copy, greedy(patience=2.5), made even."""
+FAR = (0.3, 0.015, 0.37, 0.015, 0.3)
+"""Shares of the pair scores of two bots that seldom do the same."""
+
+
+PANEL = (0.25, 0.5, 0.85)
+"""The old version's shares of the score against three opponents."""
+SAME = 0.8
+"""How often the new version's score of a deal is the old one's."""
+ENDS = bounds(0.05, 0.05)
+MOST = 10**6
+
+Array = npt.NDArray[np.float64]
+
+
+class Setup(NamedTuple):
+    """What is simulated: a test of 0 against `elo1` with errors of 5 %, and the truth.
+
+    `shares` are those of the five pair scores of two even bots.
+    """
+
+    shares: Sequence[float]
+    elo: float
+    elo1: float
+    most: int = MOST
+
+    def generator(self) -> np.random.Generator:
+        """Return a generator that is seeded by the setup."""
+        numbers = (self.shares[0], self.elo + 1000, self.elo1)
+        return np.random.default_rng([SEED, *(round(1000 * n) for n in numbers), self.most])
+
+
+class Finished(NamedTuple):
+    """A simulated test: how many observations of each value, the ratio, and how many rounds."""
+
+    counts: tuple[int, ...]
+    ratio: float
+    old_shares: Sequence[float] = ()
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs, or deals of both versions, it took."""
+        return sum(self.counts)
+
+
+def tilted(shares: npt.ArrayLike, values: npt.ArrayLike, mean: float) -> Array:
+    """Return the shares of values with another mean, exponentially tilted."""
+
+    def weights(tilt: float) -> Array:
+        raw = np.asarray(shares) * np.exp(tilt * np.asarray(values))
+        return np.asarray(raw / raw.sum())
+
+    def excess(tilt: float) -> float:
+        return float((weights(tilt) * np.asarray(values)).sum()) - mean
+
+    return weights(brentq(excess, -20.0, 20.0))
+
+
+def play_tests(setup: Setup, runs: int = RUNS) -> list[Finished]:
+    """Return so many simulated comparisons of two bots."""
+    rng = setup.generator()
+    truth = tilted(setup.shares, PAIR_SCORES, 2 * share_of(setup.elo))
+    return [_play_test(setup, truth, rng) for _ in range(runs)]
+
+
+def _play_test(setup: Setup, truth: Array, rng: np.random.Generator) -> Finished:
+    counts, ratio = np.zeros(len(PAIR_SCORES), dtype=int), 0.0
+    while ENDS.low < ratio < ENDS.high and (size := round_size(int(counts.sum()), setup.most)):
+        counts += rng.multinomial(size, truth)
+        ratio = log_likelihood_ratio(counts.tolist(), PAIR_SCORES, 1.0, 2 * share_of(setup.elo1))
+    return Finished(tuple(counts.tolist()), ratio)
+
+
+def play_differences(setup: Setup, runs: int = RUNS) -> list[Finished]:
+    """Return so many simulated comparisons of two versions against the panel."""
+    rng = setup.generator()
+    truths = [_both_scores(setup, share) for share in PANEL]
+    return [_play_difference(setup, truths, rng) for _ in range(runs)]
+
+
+def _both_scores(setup: Setup, share: float) -> Array:
+    """Return how likely each two pair scores of the new version (row) and the old one are."""
+    values = np.array(PAIR_SCORES)
+    old = tilted(setup.shares, values, 2 * share)
+    both = SAME * np.diag(old) + (1 - SAME) * np.outer(old, old)
+
+    def changed(tilt: float) -> Array:
+        raw = both * np.exp(tilt * values[:, None])
+        return np.asarray(raw / raw.sum(axis=0) * old)  # the old version's are as they were
+
+    def excess(tilt: float) -> float:
+        return float(changed(tilt).sum(axis=1) @ values) - 2 * share_of(elo_of(share) + setup.elo)
+
+    return changed(brentq(excess, -20.0, 20.0))
+
+
+def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Generator) -> Finished:
+    size, ratio = len(PAIR_SCORES), 0.0
+    counts = np.zeros((len(truths), size, size), dtype=int)
+    gaps = np.subtract.outer(range(size), range(size)) + size - 1  # 0 for the least difference
+    deals, differences, olds = 0, [0] * len(DIFFERENCES), [0.5]
+    while ENDS.low < ratio < ENDS.high and (more := round_size(deals, setup.most)):
+        deals += more
+        for number, truth in enumerate(truths):
+            counts[number] += rng.multinomial(more, truth.ravel()).reshape(truth.shape)
+        totals = counts.sum(axis=0).ravel()
+        differences = np.bincount(gaps.ravel(), totals).astype(int).tolist()
+        olds = [prior_share(float(seen.sum(axis=0) @ PAIR_SCORES), deals) for seen in counts]
+        ratio = difference_ratio(differences, olds, 0.0, setup.elo1)
+    return Finished(tuple(differences), ratio, olds)
+
+
+def share_better(tests: Sequence[Finished]) -> float:
+    """Return the share of tests that ended at the upper bound."""
+    return sum(test.ratio >= ENDS.high for test in tests) / len(tests)
+
+
+def share_not_better(tests: Sequence[Finished]) -> float:
+    """Return the share of tests that ended at the lower bound."""
+    return sum(test.ratio <= ENDS.low for test in tests) / len(tests)
+
+
+def mean_pairs(tests: Sequence[Finished]) -> float:
+    """Return the mean number of pairs."""
+    return sum(test.pairs for test in tests) / len(tests)
+
+
+class Coverage(NamedTuple):
+    """How often the interval had the truth, and the estimate exceeded it.
+
+    `plain` is how often the interval had it that takes the number of pairs for chosen before.
+    """
+
+    covered: float
+    above: float
+    plain: float
+
+
+def coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
+    """Return how good the estimates are after these tests of two bots."""
+    covered = above = plain = 0
+    truth = 2 * share_of(setup.elo)
+    for test in tests:
+        seen = moments(test.counts, PAIR_SCORES)
+        mean1, numbers = 2 * share_of(setup.elo1), looks(test.pairs)
+        mean = estimate_mean(test.counts, PAIR_SCORES, 1.0, mean1, numbers, ENDS)
+        covered += mean.low <= truth <= mean.high
+        above += mean.value > truth
+        plain += abs(seen.mean - truth) <= 1.96 * math.sqrt(seen.variance / test.pairs)
+    return Coverage(*(number / len(tests) for number in (covered, above, plain)))
+
+
+def difference_coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
+    """Return how good the estimates are after these tests of two versions, in Elo points."""
+    covered = above = plain = 0
+    for test in tests:
+        seen, panel = moments(test.counts, DIFFERENCES), len(PANEL)
+        mean1 = mean_difference(test.old_shares, setup.elo1)
+        numbers = [panel * look for look in looks(test.pairs // panel)]
+        mean = estimate_mean(test.counts, DIFFERENCES, 0.0, mean1, numbers, ENDS)
+        low, middle, high = (
+            elo_difference(test.old_shares, value / 2, test.pairs)
+            for value in (mean.low, mean.value, mean.high)
+        )
+        covered += low <= setup.elo <= high
+        above += middle > setup.elo
+        truth = mean_difference(PANEL, setup.elo)
+        plain += abs(seen.mean - truth) <= 1.96 * math.sqrt(seen.variance / test.pairs)
+    return Coverage(*(number / len(tests) for number in (covered, above, plain)))
+
+
+SETUPS = [
+    Setup(shares, elo, elo1, most)
+    for shares in (NEAR, FAR)
+    for elo, elo1, most in (
+        *((elo, 15.0, MOST) for elo in (-30.0, 0.0, 7.5, 15.0, 30.0, 60.0, 200.0, 400.0)),
+        *((elo, 30.0, MOST) for elo in (0.0, 30.0)),
+        *((elo, 60.0, MOST) for elo in (0.0, 60.0)),
+        *((elo, 15.0, 800) for elo in (0.0, 15.0)),
+    )
+]
+DIFFERENCE_SETUPS = [Setup(FAR, elo, 15.0) for elo in (-15.0, 0.0, 7.5, 15.0, 30.0)]
+
+
+def lines() -> Iterator[str]:
+    """Yield the tables of the section, each row as soon as it has been simulated."""
+    yield (
+        f"Tests of 0 against `elo1` with errors of 5 %, {RUNS:,} runs a row. Pair scores are as\n"
+        "spread as those of greedy against greedy(patience=2.5) (near), or more (far). `covered`\n"
+        "is how often the 95 % interval had the true Elo, `above` how often the estimate was\n"
+        "more, and `plain` what an interval covers that takes the number of pairs as given.\n"
+    )
+    yield from _table(SETUPS, play_tests, coverage)
+    shares = ", ".join(f"{share:.0%}" for share in PANEL)
+    yield (
+        "\nThe same for `--against`: two versions meet three opponents, against which the old one\n"
+        f"has {shares} of the score; the new one's score of a deal is the old one's in\n"
+        f"{SAME:.0%} of the deals. Pairs are deals that both versions played.\n"
+    )
+    yield from _table(DIFFERENCE_SETUPS, play_differences, difference_coverage)
+
+
+def _table(
+    setups: Sequence[Setup],
+    play: Callable[[Setup], list[Finished]],
+    cover: Callable[[Sequence[Finished], Setup], Coverage],
+) -> Iterator[str]:
+    yield (
+        "| pair scores | true Elo | elo1 | most pairs | better | not better | mean pairs "
+        "| covered | above | plain |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for setup in setups:
+        tests = play(setup)
+        shares = (share_better(tests), share_not_better(tests))
+        cells = [
+            "near" if setup.shares == NEAR else "far",
+            f"{setup.elo:g}",
+            f"{setup.elo1:g}",
+            "none" if setup.most == MOST else f"{setup.most:,}",
+            *(f"{share:.1%}" for share in shares),
+            f"{mean_pairs(tests):,.0f}",
+            *(f"{share:.1%}" for share in cover(tests, setup)),
+        ]
+        yield f"| {' | '.join(cells)} |"

@@ -1,0 +1,133 @@
+"""`arena compare`: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from arena.cli.compare import split_bots
+from arena.errors import InputError
+from arena.runs.compare import comparison_name, expand_ladder
+from tests.conftest import Arena
+
+NEW = "new=greedy(patience=2.5)"
+KEYS = {
+    *("verdict", "new", "old", "against", "pairs", "counts", "values", "llr", "llr_low"),
+    *("llr_high", "elo", "elo_low", "elo_high", "elo0", "elo1", "alpha", "beta", "max_pairs"),
+    *("games", "out", "command", "folder", "played", "kept", "warnings"),
+}
+TWINS = {"same_games", "separate_games", "decided", "differences"}
+
+
+def plies(shown: str) -> list[str]:
+    """Return the plies of a game that was shown; both versions have one name."""
+    return [line.replace("new", "greedy") for line in shown.splitlines() if line.startswith("ply ")]
+
+
+def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """In words of 80 columns; the command gives the same file in another folder."""
+    done = arena("compare", "greedy", NEW, "--max-pairs", "200", "--seed", "4")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(("better: greedy leads new by", "undecided: neither a lead"))
+    assert lines[1].startswith("Elo difference +")
+    assert lines[-1] == "results in results/compare-greedy-new/"
+    (repeat,) = (line for line in lines if line.startswith("repeat with: arena "))
+    words = shlex.split(repeat.removeprefix("repeat with: arena "))
+    assert max(len(line) for line in lines if line != repeat) <= 80
+    again = arena(*words, "--out", "again")
+    assert again.stdout.splitlines()[:4] == lines[:4]
+    second = tmp_path / "again" / "comparison.json"
+    first = tmp_path / "results" / "compare-greedy-new" / "comparison.json"
+    assert first.read_bytes() == second.read_bytes()
+    assert "nothing was left to play" in arena(*words, "--out", "again").stdout
+
+
+def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
+    """Head to head, and with what is known of two versions on the same deals."""
+    done = arena("compare", "greedy", NEW, "--max-pairs", "20", "--json")
+    document = json.loads(done.stdout)
+    assert {*document} == KEYS
+    assert document["verdict"] in ("better", "not better", "undecided")
+    assert (len(document["counts"]), sum(document["counts"])) == (5, document["pairs"])
+    words = ["--against", "uniform", "--max-pairs", "20", "--json"]
+    document = json.loads(arena("compare", "greedy", NEW, *words).stdout)
+    assert {*document} == KEYS | TWINS
+    assert (len(document["counts"]), sum(document["counts"])) == (9, document["pairs"])
+    assert document["differences"][0]["part"] == "total"
+
+
+def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None:
+    """A table of 80 columns, and a command for each of the first games that it decided."""
+    words = ["--against", "denier,majority", "--max-pairs", "64"]
+    done = arena("compare", "greedy", NEW, *words)
+    lines = done.stdout.splitlines()
+    parts = [line.split()[0] for line in lines if line.endswith(tuple("0123456789%"))]
+    assert [part for part in parts if part in ("total", "opponent", "seat")] == [
+        *("total", "opponent", "opponent", "seat", "seat")
+    ]
+    games = [line for line in lines if line.startswith("  arena show")]
+    assert 0 < len(games) <= 5
+    command, _, rest = games[0].partition("   from ply ")
+    ply = int(rest.split()[0])
+    shown = [command, command.replace(" greedy/", " new/")]
+    new, old = (plies(arena(*shlex.split(words)[1:]).stdout) for words in shown)
+    assert [one == other for one, other in zip(new, old, strict=False)].index(False) == ply
+    others = [line for line in lines if not line.startswith(("repeat", "  arena show"))]
+    assert max(map(len, others)) <= 80
+
+
+def test_quiet_prints_the_verdict(arena: Arena) -> None:
+    """One line."""
+    done = arena("compare", "greedy", NEW, "--max-pairs", "16", "--quiet")
+    assert done.stdout.count("\n") == 1
+    assert done.stdout.startswith("undecided: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("greedy denier --elo1 -5", "elo1: -5 is not above elo0, which is 0"),
+        ("greedy denier --alpha 0.7", "alpha: 0.7 is not a number above 0 and below 0.5"),
+        ("greedy denier --elo1 nan", "elo1: nan is not a number"),
+        ("greedy denier --max-pairs 0", "--max-pairs"),
+        ("greedy greedy", "have the same label 'greedy'"),
+        ("greedy no_such_bot", "no_such_bot"),
+        ("greedy denier --against uniform,nobody", "nobody"),
+        ("greedy denier --against greedy", "have the same label 'greedy'"),
+        ("greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 6"),
+        ("greedy denier --against uniform,,timing", "has an empty place"),
+        ("greedy denier --rules []", "--rules"),
+        ('greedy denier --rules {"hand":99}', "--rules"),
+        ("greedy", "OLD"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    arena: Arena, tmp_path: Path, words: str, reason: str
+) -> None:
+    """And exit status 2; nothing is written."""
+    done = arena("compare", *words.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert reason in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_specs_are_split_at_commas_outside_of_brackets() -> None:
+    """A command may have commas of its own."""
+    assert split_bots("a=x(k=[1,2]),b") == ["a=x(k=[1,2])", "b"]
+    assert split_bots("deep=cmd:node bot.js 1,2") == ["deep=cmd:node bot.js 1,2"]
+    with pytest.raises(InputError, match="empty place"):
+        split_bots("a,")
+
+
+def test_names_are_those_of_folders() -> None:
+    """Whatever the labels are; the ladder does not contain who is compared."""
+    assert comparison_name("../x(depth=3)", "ü") == "compare-x-depth-3-bot"
+    assert "greedy" not in expand_ladder(["ladder"], ["greedy"])

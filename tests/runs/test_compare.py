@@ -1,0 +1,232 @@
+"""Comparisons: the same files however they are played, and what odd bots come to."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.results.comparison import Comparison
+from arena.results.folder import RunFolder
+from arena.runs.compare import as_comparison, compare, make_stop
+from arena.runs.run import run
+from arena.runs.verify import verify
+from arena.statistics.sprt import PAIR_SCORES, log_likelihood_ratio, share_of
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.conftest import run_command
+from tests.rogues import write
+from tests.rounds.test_course import Stops
+
+FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
+
+
+def comparison_of(new: str, old: str, *against: str, most: int = 64) -> Tournament:
+    """Return a comparison, all of whose bots are called in the worker's process."""
+    bots = [resolve(spec, lane="inproc") for spec in (new, old, *against)]
+    plain = Tournament("compare", 3, 1, bots, STANDARD, panel=len(against))
+    return as_comparison(plain, make_stop(0, 30, 0.05, 0.05, most))
+
+
+def play(tournament: Tournament, folder: Path, workers: int = 4) -> Comparison:
+    return compare(tournament, LocalExecutor(workers), RunFolder(folder), QUIET)[1]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+
+
+def numbers(document: Any) -> list[float]:
+    """Return every number in a document."""
+    if isinstance(document, dict):
+        return [number for value in document.values() for number in numbers(value)]
+    if isinstance(document, list):
+        return [number for value in document for number in numbers(value)]
+    return [float(document)] if isinstance(document, int | float) else []
+
+
+@pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
+def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
+    against: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Stopped with one worker and gone on with by more; `verify` finds nothing."""
+    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", *against, most=18)
+    found = play(tournament, tmp_path / "one", workers=4 if against else 1)
+    stopped = RunFolder(tmp_path / "stopped")
+    with pytest.raises(KeyboardInterrupt):
+        run(tournament, Stops(1), stopped, QUIET)
+    assert (
+        play(tournament, stopped.path, workers=5 if against else 3).document() == found.document()
+    )
+    assert files(stopped.path) == files(tmp_path / "one")
+    assert len(files(stopped.path)) == (5 if against else 3)
+    assert next(verify(stopped.path, 0, LocalExecutor(1))) == f"games: {found.games} replayed"
+
+
+def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
+    """Counted again from games.csv; the ratio is that of these counts."""
+    found = play(comparison_of("greedy", "new=greedy(patience=2.5)"), tmp_path)
+    games = pd.read_csv(tmp_path / "games.csv", keep_default_na=False)
+    score = games["winner"].map({"greedy": 1.0, "new": 0.0, "": 0.5})
+    scores = score.groupby(games["pair"]).sum().value_counts()
+    counts = [int(scores.get(value, 0)) for value in PAIR_SCORES]
+    document = json.loads((tmp_path / "comparison.json").read_text())
+    assert document["counts"] == counts
+    assert document["pairs"] == sum(counts) == len(games) // 2
+    ratio = log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30))
+    assert document["llr"] == round(ratio, 4)
+    assert document["verdict"] == found.verdict
+    assert document["elo_low"] < document["elo"] < document["elo_high"]
+
+
+def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
+    """Counted again from games.csv, deal by deal; the games that are named did differ."""
+    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", "uniform", "denier")
+    found = play(tournament, tmp_path)
+    games = pd.read_csv(tmp_path / "games.csv", keep_default_na=False)
+    games["score"] = [
+        0.5 if not row.winner else float(row.winner == row.bot) for row in games.itertuples()
+    ]
+    by_deal = games.groupby(["opponent", "pair", "bot"])["score"].sum().unstack()
+    gaps = (by_deal["new"] - by_deal["greedy"]).value_counts()
+    counts = [int(gaps.get(value / 2, 0)) for value in range(-4, 5)]
+    assert [*found.evidence.counts] == counts
+    assert found.twins
+    total = found.twins.differences.iloc[0]
+    shares = games.groupby("bot")["score"].mean()
+    assert (total["new"], total["old"]) == (round(shares["new"], 4), round(shares["greedy"], 4))
+    keys = ["opponent", "pair", "seat"]
+    both = games.pivot(index=keys, columns="bot", values="score")
+    changed = both[both["new"] != both["greedy"]]
+    assert len(changed) == len(found.twins.decided)
+    assert {*found.twins.decided["game"]} == {f"new/{o}/{p}/{s}" for o, p, s in changed.index}
+    assert found.twins.same_games < len(both)
+
+
+def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
+    """Move by move, in other processes and under another label."""
+    tournament = comparison_of("new=greedy", "greedy", "uniform", "denier", most=32)
+    found = play(tournament, tmp_path)
+    assert found.twins
+    assert 2 * found.twins.same_games == found.games == 128
+    assert len(found.twins.decided) == 0
+    assert abs(found.elo.value) < 1e-6
+    assert found.elo.low < 0 < found.elo.high
+
+
+FAILS = "    def choose(self, view, /):\n        raise ValueError"
+
+
+@pytest.mark.parametrize(
+    ("failing", "against", "verdict"),
+    [
+        ("new", False, "not better"),
+        ("old", False, "better"),
+        ("both", False, "not better"),  # the new one begins, and is out first
+        ("new", True, "not better"),
+        ("both", True, "undecided"),
+        ("opponent", True, "undecided"),
+    ],
+)
+def test_bots_that_forfeit_all_games_have_a_finite_comparison(
+    failing: str, against: bool, verdict: str, tmp_path: Path
+) -> None:
+    """Whoever it is; where an opponent is out, nothing is left to compare."""
+    write(tmp_path, "fails", FAILS)
+    fails = f"={tmp_path / 'fails.py'}"
+    new = f"new{fails}" if failing in ("new", "both") else "new=greedy"
+    old = f"old{fails}" if failing in ("old", "both") else "old=greedy"
+    opponent = f"other{fails}" if failing == "opponent" else "uniform"
+    tournament = comparison_of(new, old, *([opponent] if against else []), most=48)
+    found = play(tournament, tmp_path / "out")
+    assert found.verdict == verdict
+    assert {*found.out} <= {"new", "old", "other"}
+    assert found.out
+    document = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert all(map(math.isfinite, numbers(document)))
+    assert next(verify(tmp_path / "out", 0, LocalExecutor(1))).endswith("replayed")
+
+
+@pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
+def test_one_pair_has_a_comparison(against: tuple[str, ...], tmp_path: Path) -> None:
+    """It is undecided, and all its numbers are finite."""
+    found = play(comparison_of("denier", "greedy", *against, most=1), tmp_path)
+    assert (found.verdict, found.evidence.pairs) == ("undecided", 1)
+    assert all(map(math.isfinite, numbers(found.document())))
+    assert found.elo.low < 0 < found.elo.high
+
+
+def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
+    """Its label decides the deals of the new one's games; another length goes on."""
+    play(comparison_of("new=greedy", "greedy", "uniform", most=1), tmp_path)
+    with pytest.raises(InputError, match=r"compared\[1\]: there greedy, here old"):
+        play(comparison_of("new=greedy", "old=greedy", "uniform", most=1), tmp_path)
+    longer = comparison_of("new=greedy", "greedy", "uniform", most=2)
+    outcome, found = compare(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
+    assert (outcome.kept, found.games) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((10, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 10"),
+        ((0, 0, 0.05, 0.05, 9), "elo1: 0 is not above elo0, which is 0"),
+        ((0, math.nan, 0.05, 0.05, 9), "elo1: nan is not a number from -1,000 to 1,000"),
+        ((0, 5000, 0.05, 0.05, 9), "elo1: 5000 is not a number from -1,000 to 1,000"),
+        (("0", 10, 0.05, 0.05, 9), "elo0: '0' is not a number from -1,000 to 1,000"),
+        ((0, 10, 0.5, 0.05, 9), "alpha: 0.5 is not a number above 0 and below 0.5"),
+        ((0, 10, 0.05, 0.0, 9), "beta: 0.0 is not a number above 0 and below 0.5"),
+        ((0, 10, 0.05, 0.05, 0), "max_pairs: 0 is not a number from 1 to 1,000,000,000"),
+        ((0, 10, 0.05, 0.05, True), "max_pairs: True is not a number from 1 to 1,000,000,000"),
+    ],
+)
+def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:
+    """It names the argument."""
+    with pytest.raises(InputError, match="^" + message.replace("-", r"\-") + "$"):
+        make_stop(*arguments)
+
+
+def test_each_opponent_needs_a_pair() -> None:
+    """The most pairs are counted over all of them."""
+    with pytest.raises(InputError, match="max_pairs: 1 are too few for 2 opponents"):
+        comparison_of("new=greedy", "greedy", "uniform", "denier", most=1)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("workers", ["1", "2", "7"])
+@pytest.mark.parametrize(
+    "against", [(), ("--against", "uniform,majority")], ids=["duel", "against"]
+)
+def test_ten_kills_change_no_byte(against: tuple[str, ...], workers: str, tmp_path: Path) -> None:
+    """`arena compare` is killed ten times, and goes on; the files are those of seven workers."""
+    words = ["compare", "new=greedy(patience=2.9)", "greedy", *against, "--quiet"]
+    words += ["--elo1", "20", "--max-pairs", "4000" if not against else "600"]
+    done = run_command(tmp_path, *words, "--workers", "7", "--out", "unbroken")
+    assert done.returncode == 0, done.stderr
+    rng, kills = Random(workers), 0
+    command = [sys.executable, "-m", "arena", *words, "--workers", workers]
+    while kills < 10:
+        process = subprocess.Popen([*command, "--out", "out"], cwd=tmp_path)
+        time.sleep(rng.uniform(0.5, 1.5))
+        if process.poll() is not None:  # it has finished: once more from the start
+            command += ["--fresh"] if "--fresh" not in command else []
+            continue
+        process.kill()
+        process.wait()
+        kills += 1
+        command = [word for word in command if word != "--fresh"]
+    done = run_command(tmp_path, *words, "--workers", workers, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert files(tmp_path / "out") == files(tmp_path / "unbroken")

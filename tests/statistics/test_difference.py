@@ -1,0 +1,150 @@
+"""The lead of a changed bot by deal: values worked out by hand, and the Elo of many opponents."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.statistics.difference import (
+    difference_ratio,
+    elo_difference,
+    mean_difference,
+    prior_share,
+)
+from arena.statistics.sprt import elo_of, share_of
+from arena.statistics.twins import (
+    COLUMNS,
+    Lead,
+    Twin,
+    lead_by_deal,
+    make_differences,
+    separate_games,
+)
+
+NONE = Lead(0.0, -0.1, 0.1)
+
+
+def twins_of(*rows: tuple[str, int, int, float, float]) -> pd.DataFrame:
+    """Return games won and lost by City at seat 0, by points at seat 1; the moves differ."""
+    kinds = ("city", "points")
+    return pd.DataFrame(
+        [
+            Twin(name, pair, seat, new, old, kinds[seat], kinds[seat], 3)
+            for name, pair, seat, new, old in rows
+        ]
+    )
+
+
+FOUR = twins_of(
+    ("a", 0, 0, 1.0, 0.0),
+    ("a", 0, 1, 0.0, 0.0),
+    ("a", 1, 0, 1.0, 1.0),
+    ("a", 1, 1, 1.0, 0.0),
+    ("b", 0, 0, 0.0, 1.0),
+    ("b", 0, 1, 0.5, 0.5),
+    ("b", 1, 0, 1.0, 1.0),
+    ("b", 1, 1, 1.0, 0.0),
+)
+
+
+def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
+    """Counted by hand in eight games of each version."""
+    table = make_differences(FOUR, NONE)
+    assert [*table.columns] == COLUMNS
+    rows = {(row["part"], row["name"]): row for _, row in table.iterrows()}
+    assert [*rows] == [
+        ("total", ""),
+        ("opponent", "a"),
+        ("opponent", "b"),
+        ("seat", "0"),
+        ("seat", "1"),
+        ("won_by", "city"),
+        ("won_by", "points"),
+        ("lost_by", "city"),
+        ("lost_by", "points"),
+    ]
+    shares = {key: tuple(row[["deals", "new", "old"]]) for key, row in rows.items()}
+    assert shares["total", ""] == (4, 0.6875, 0.4375)
+    assert shares["opponent", "a"] == (2, 0.75, 0.25)
+    assert shares["seat", "1"] == (4, 0.625, 0.125)
+    assert shares["won_by", "points"] == (4, 0.25, 0.0)
+    assert shares["lost_by", "city"] == (4, 0.125, 0.125)
+    assert rows["won_by", "city"]["difference"] == 0
+    assert math.isnan(rows["won_by", "city"]["elo"])
+
+
+def test_the_row_of_the_total_is_what_the_test_gave() -> None:
+    """Its interval is one for a test that stopped."""
+    row = make_differences(FOUR, Lead(0.2, 0.1, 0.3)).iloc[0]
+    assert tuple(row[["difference", "low", "high"]]) == (0.2, 0.1, 0.3)
+    assert row["elo_low"] < row["elo"] < row["elo_high"]
+
+
+def test_an_interval_by_deal_has_the_error_of_the_differences() -> None:
+    """Mean 1/4; with a deal of +-1 the variance is (0.5 + 1)/5 - 0.2^2 = 0.26, over 4 deals."""
+    half = 1.959964 * math.sqrt(0.26 / 4)
+    lead = lead_by_deal([0.0, 0.5, 0.0, 0.5])
+    assert lead == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)
+
+
+def test_no_difference_at_all_has_an_interval() -> None:
+    """A bot against itself: 0, and not surely 0."""
+    scores = [(pair, seat, float(pair % 3 == 0)) for pair in range(50) for seat in (0, 1)]
+    same = twins_of(*(("a", pair, seat, score, score) for pair, seat, score in scores))
+    table = make_differences(same, NONE)
+    assert table.iloc[1][["difference", "elo"]].tolist() == [0.0, 0.0]
+    assert table["low"].max() < 0 < table["high"].min()
+    assert np.isfinite(table[["new", "old", "difference", "low", "high"]].to_numpy()).all()
+    assert separate_games(same) > 10
+
+
+@pytest.mark.parametrize("pairs", [1, 40])
+def test_all_won_and_all_lost_are_finite(pairs: int) -> None:
+    """Both versions have half a pair of so many and one more, in total and at each seat."""
+    rows = [("a", pair, seat, 1.0, 0.0) for pair in range(pairs) for seat in (0, 1)]
+    table = make_differences(twins_of(*rows), Lead(1.0, 0.9, 1.0))
+    elo = table[["elo", "elo_low", "elo_high"]].iloc[:4]
+    assert np.isfinite(elo.to_numpy()).all()
+    edge = 0.5 / (pairs + 1)
+    assert elo["elo"][1:].tolist() == pytest.approx([-2 * elo_of(edge)] * 3, abs=0.1)
+    assert math.isfinite(separate_games(twins_of(*rows)))
+
+
+def test_the_elo_of_a_difference_is_that_of_the_old_share() -> None:
+    """Against one opponent: the Elo of the new share less that of the old one."""
+    assert elo_difference([0.3], 0.1, 10**6) == pytest.approx(elo_of(0.4) - elo_of(0.3), abs=1e-6)
+
+
+def test_a_lead_means_less_against_far_weaker_opponents() -> None:
+    """The mean over opponents of what each one's share rises by, and back again."""
+    shares = [0.2, 0.6, 0.99]
+    rises = [share_of(elo_of(share) + 25) - share for share in shares]
+    assert mean_difference(shares, 25) == pytest.approx(2 * sum(rises) / 3)
+    assert elo_difference(shares, sum(rises) / 3, 10**6) == pytest.approx(25, abs=1e-6)
+
+
+def test_the_ratio_is_for_more_where_the_new_version_scores_more() -> None:
+    """And its sign turns with the sign of the differences."""
+    shares = [prior_share(900.0, 1000)]
+    counts = (0, 0, 20, 1, 900, 2, 77, 0, 0)
+    assert difference_ratio(counts, shares, 0, 10) > 2
+    assert difference_ratio(counts[::-1], shares, 0, 10) < -2
+
+
+def test_separate_deals_cost_what_the_correlation_saves() -> None:
+    """Scores with variance 1/2 each that agree in 9 of 10 deals: their variances over that."""
+    rng = np.random.default_rng(3)
+    old = rng.integers(0, 2, (4000, 2))
+    new = np.where(rng.random((4000, 1)) < 0.9, old, rng.integers(0, 2, (4000, 2)))
+    rows = [
+        ("a", pair, seat, float(new[pair, seat]), float(old[pair, seat]))
+        for pair in range(4000)
+        for seat in (0, 1)
+    ]
+    scores = new.sum(axis=1), old.sum(axis=1)
+    expected = (scores[0].var() + scores[1].var()) / (scores[0] - scores[1]).var()
+    assert separate_games(twins_of(*rows)) == pytest.approx(expected, rel=0.01)
+    assert expected == pytest.approx(10, rel=0.15)

@@ -1,0 +1,82 @@
+"""The sequential test in simulation: how often it is wrong, and what its interval covers.
+
+`bench/STUDIES.md` has the table of which these are rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bench.studies.sprt import (
+    DIFFERENCE_SETUPS,
+    FAR,
+    NEAR,
+    SETUPS,
+    Coverage,
+    Setup,
+    coverage,
+    difference_coverage,
+    mean_pairs,
+    play_differences,
+    play_tests,
+    share_better,
+    share_not_better,
+)
+
+RATE = 0.05
+
+
+def noise(share: float, runs: int) -> float:
+    """Return three standard errors of a share."""
+    return 3 * math.sqrt(share * (1 - share) / runs)
+
+
+def check_errors(setup: Setup, better: float, not_better: float, runs: int) -> None:
+    """See that the wrong verdict is as rare as was asked for, where there is one."""
+    most = RATE + noise(RATE, runs)
+    if setup.elo <= 0:
+        assert better <= most
+    if setup.elo >= setup.elo1:
+        assert not_better <= most
+
+
+def check_coverage(covered: Coverage, runs: int) -> None:
+    """See that the interval has the truth in 93 to 97 %, and the estimate is not to one side."""
+    assert 0.93 - noise(RATE, runs) / 2 <= covered.covered <= 0.97 + noise(RATE, runs) / 2
+    assert abs(covered.above - 0.5) <= 0.05 + noise(0.5, runs)
+
+
+@pytest.mark.parametrize("setup", [Setup(FAR, 0.0, 60.0), Setup(NEAR, 60.0, 60.0)], ids=str)
+def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
+    """The fast form: 120 runs with 60 Elo points."""
+    tests = play_tests(setup, runs=120)
+    check_errors(setup, share_better(tests), share_not_better(tests), 120)
+    check_coverage(coverage(tests, setup), 120)
+    assert 60 < mean_pairs(tests) < 200
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setup", SETUPS, ids=str)
+def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: Setup) -> None:
+    """1,000 runs a row, as in the table."""
+    tests = play_tests(setup)
+    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
+    check_coverage(coverage(tests, setup), len(tests))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setup", DIFFERENCE_SETUPS, ids=str)
+def test_differences_by_deal_are_judged_as_well(setup: Setup) -> None:
+    """Two versions against three opponents of different strength."""
+    tests = play_differences(setup)
+    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
+    check_coverage(difference_coverage(tests, setup), len(tests))
+
+
+@pytest.mark.study
+def test_larger_leads_are_seen_sooner() -> None:
+    """At 0, 15, 30 and 60 points, tested for 15: the means of the prototype, within a tenth."""
+    means = [mean_pairs(play_tests(Setup(FAR, elo, 15.0))) for elo in (0.0, 15.0, 30.0, 60.0)]
+    assert means == pytest.approx([1811, 1852, 675, 288], rel=0.15)

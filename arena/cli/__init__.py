@@ -58,9 +58,18 @@ def _interruption(error: click.Abort) -> str:
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 
-from arena.cli import ablate, compare, game, packing, person, playing, reading, records, writing  # noqa: E402  # noqa: E402
+from arena.cli import (  # noqa: E402
+    ablate,
+    compare,
+    game,
+    packing,
+    person,
+    playing,
+    reading,
+    records,
+    writing,
+)
 
-_MODULES = (playing, compare, ablate, person, game, records, reading, writing, packing)
-for _module in _MODULES:
+for _module in (playing, compare, ablate, person, game, records, reading, writing, packing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -17,7 +17,6 @@ from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
-from arena.statistics.sprt import moments
 from arena.statistics.stopped import Estimate, estimate_mean
 from arena.statistics.twins import Lead, Twin, make_differences, separate_games
 from arena.tournament.schedule import Fixture, Pairing
@@ -145,8 +144,14 @@ def _estimate(evidence: Evidence) -> Estimate:
     """Return the mean of an observation, with its interval, within what it can be."""
     if not evidence.pairs:  # all opponents are out
         return Estimate(0.0, evidence.values[0], evidence.values[-1])
-    seen = moments(evidence.counts, evidence.values)
-    mean = estimate_mean(seen, evidence.mean0, evidence.mean1, evidence.looks, evidence.ends)
+    mean = estimate_mean(
+        evidence.counts,
+        evidence.values,
+        evidence.mean0,
+        evidence.mean1,
+        evidence.looks,
+        evidence.ends,
+    )
     return Estimate(*(min(evidence.values[-1], max(evidence.values[0], m)) for m in mean))
 
 

@@ -83,12 +83,16 @@ def log_likelihood_ratio(
     """
     if not any(counts):
         return 0.0
-    likeliest0 = likeliest(counts, values, mean0)
-    likeliest1 = likeliest(counts, values, mean1)
-    return math.fsum(
-        count * math.log(after / before)
-        for count, before, after in zip(_positive(counts), likeliest0, likeliest1, strict=True)
-    )
+    single = single_ratios(counts, values, mean0, mean1)
+    return math.fsum(n * ratio for n, ratio in zip(_positive(counts), single, strict=True))
+
+
+def single_ratios(
+    counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float
+) -> list[float]:
+    """Return what one observation of each value adds to the log-likelihood ratio."""
+    both = (likeliest(counts, values, mean) for mean in (mean0, mean1))
+    return [math.log(after / before) for before, after in zip(*both, strict=True)]
 
 
 def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> list[float]:
@@ -127,13 +131,19 @@ def moments(counts: Sequence[int], values: Sequence[float]) -> Moments:
     >>> moments((0, 0, 0, 0, 3), PAIR_SCORES)
     Moments(mean=1.75, variance=0.4375)
     """
-    weights = [float(count) for count in counts]
-    weights[0] += 0.5
-    weights[-1] += 0.5
+    weights = with_one_more(counts)
     total = math.fsum(weights)
     mean = math.fsum(n * value for n, value in zip(weights, values, strict=True)) / total
     square = math.fsum(n * (value - mean) ** 2 for n, value in zip(weights, values, strict=True))
     return Moments(mean, square / total)
+
+
+def with_one_more(counts: Sequence[int]) -> list[float]:
+    """Return the counts with one observation more, half of it the first value, half the last."""
+    weights = [float(count) for count in counts]
+    weights[0] += 0.5
+    weights[-1] += 0.5
+    return weights
 
 
 def round_size(played: int, most: int) -> int:

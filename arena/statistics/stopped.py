@@ -24,14 +24,20 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr, roots_legendre
 
-from arena.statistics.sprt import Bounds, Moments
+from arena.statistics.sprt import (
+    Bounds,
+    log_likelihood_ratio,
+    moments,
+    single_ratios,
+    with_one_more,
+)
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _LOW, _MEDIAN, _HIGH = 0.025, 0.5, 0.975
 _FAR = 6.0  # standard deviations: what is further away does not happen
 _MOST = 600.0  # of an exponent: e to it is a number
-_MIN_NODES, _MOST_NODES = 64, 1000
+_MIN_NODES, _MOST_NODES = 64, 400
 
 
 class Estimate(NamedTuple):
@@ -61,25 +67,36 @@ class Walk(NamedTuple):
 
 
 def estimate_mean(
-    seen: Moments, mean0: float, mean1: float, looks: Sequence[int], ends: Bounds
+    counts: Sequence[int],
+    values: Sequence[float],
+    mean0: float,
+    mean1: float,
+    looks: Sequence[int],
+    ends: Bounds,
 ) -> Estimate:
     """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
 
-    `seen` are the moments of what was observed, `looks` the numbers of observations after
-    which the test was looked at, the last of them being all there are.
+    `counts` are the observations of each of `values`, and `looks` their numbers after which
+    the test was looked at, the last of them being all there are. One observation more is added
+    as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
+    the two are taken to go together, each in units of its standard deviation.
 
-    >>> from arena.statistics.sprt import bounds
-    >>> ends = bounds(0.05, 0.05)
-    >>> estimate = estimate_mean(Moments(1.09, 0.26), 1.0, 1.09, [16, 32, 48, 64, 80], ends)
+    >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
+    >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
+    >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
     >>> [round(mean, 2) for mean in estimate]
-    [1.09, 0.98, 1.2]
+    [1.12, 1.02, 1.22]
     """
-    scale = (mean1 - mean0) / seen.variance
-    middle = (mean0 + mean1) / 2
-    steps = looks[-1]
-    position = steps * scale * (seen.mean - middle)
-    walk = Walk(position, scale * (mean1 - mean0), looks, ends)
-    return Estimate(*(middle + drift / scale for drift in estimate_drift(walk)))
+    seen = moments(counts, values)
+    ratios = np.array(single_ratios(counts, values, mean0, mean1))
+    weights = np.array(with_one_more(counts))
+    weights /= weights.sum()
+    gaps = ratios - weights @ ratios
+    position = log_likelihood_ratio(counts, values, mean0, mean1)
+    walk = Walk(position, float(weights @ gaps**2), looks, ends)
+    scale = math.sqrt(seen.variance / walk.variance)
+    near = position / walk.steps
+    return Estimate(*(seen.mean + (drift - near) * scale for drift in estimate_drift(walk)))
 
 
 def estimate_drift(walk: Walk) -> Estimate:

@@ -176,7 +176,8 @@ def coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
     truth = 2 * share_of(setup.elo)
     for test in tests:
         seen = moments(test.counts, PAIR_SCORES)
-        mean = estimate_mean(seen, 1.0, 2 * share_of(setup.elo1), looks(test.pairs), ENDS)
+        mean1, numbers = 2 * share_of(setup.elo1), looks(test.pairs)
+        mean = estimate_mean(test.counts, PAIR_SCORES, 1.0, mean1, numbers, ENDS)
         covered += mean.low <= truth <= mean.high
         above += mean.value > truth
         plain += abs(seen.mean - truth) <= 1.96 * math.sqrt(seen.variance / test.pairs)
@@ -190,7 +191,7 @@ def difference_coverage(tests: Sequence[Finished], setup: Setup) -> Coverage:
         seen, panel = moments(test.counts, DIFFERENCES), len(PANEL)
         mean1 = mean_difference(test.old_shares, setup.elo1)
         numbers = [panel * look for look in looks(test.pairs // panel)]
-        mean = estimate_mean(seen, 0.0, mean1, numbers, ENDS)
+        mean = estimate_mean(test.counts, DIFFERENCES, 0.0, mean1, numbers, ENDS)
         low, middle, high = (
             elo_difference(test.old_shares, value / 2, test.pairs)
             for value in (mean.low, mean.value, mean.high)
@@ -206,7 +207,7 @@ SETUPS = [
     Setup(shares, elo, elo1, most)
     for shares in (NEAR, FAR)
     for elo, elo1, most in (
-        *((elo, 15.0, MOST) for elo in (-30.0, 0.0, 7.5, 15.0, 30.0, 60.0)),
+        *((elo, 15.0, MOST) for elo in (-30.0, 0.0, 7.5, 15.0, 30.0, 60.0, 200.0, 400.0)),
         *((elo, 30.0, MOST) for elo in (0.0, 30.0)),
         *((elo, 60.0, MOST) for elo in (0.0, 60.0)),
         *((elo, 15.0, 800) for elo in (0.0, 15.0)),

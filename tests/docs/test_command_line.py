@@ -30,12 +30,15 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
     assert "ply 0: " in done.stdout or "seat " in done.stdout
 
 
-@pytest.mark.parametrize("command", ["play", "ablate", "bots", "verify", "check", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["play", "compare", "ablate", "bots", "verify", "check", "doctor"]
+)
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
     """All of them, and no others."""
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
     words = {
         "play": ["greedy", "uniform", "--pairs", "1"],
+        "compare": ["greedy", "uniform", "--max-pairs", "1"],
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],

@@ -61,13 +61,15 @@ def numbers(document: Any) -> list[float]:
 def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
     against: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """With one worker and with three, stopped and gone on with, and again by `verify`."""
-    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", *against, most=24)
-    found = play(tournament, tmp_path / "one", workers=1)
+    """Stopped with one worker and gone on with by more; `verify` finds nothing."""
+    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", *against, most=18)
+    found = play(tournament, tmp_path / "one", workers=4 if against else 1)
     stopped = RunFolder(tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
         run(tournament, Stops(1), stopped, QUIET)
-    assert play(tournament, stopped.path, workers=3).document() == found.document()
+    assert (
+        play(tournament, stopped.path, workers=5 if against else 3).document() == found.document()
+    )
     assert files(stopped.path) == files(tmp_path / "one")
     assert len(files(stopped.path)) == (5 if against else 3)
     assert next(verify(stopped.path, 0, LocalExecutor(1))) == f"games: {found.games} replayed"
@@ -128,18 +130,20 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
 
 
 @pytest.mark.parametrize(
-    ("failing", "verdict"),
-    [("new", "not better"), ("old", "better"), ("both", "undecided"), ("opponent", "undecided")],
+    ("failing", "against", "verdict"),
+    [
+        ("new", False, "not better"),
+        ("old", False, "better"),
+        ("both", False, "not better"),  # the new one begins, and is out first
+        ("new", True, "not better"),
+        ("both", True, "undecided"),
+        ("opponent", True, "undecided"),
+    ],
 )
-@pytest.mark.parametrize("against", [False, True], ids=["duel", "against"])
 def test_bots_that_forfeit_all_games_have_a_finite_comparison(
-    failing: str, verdict: str, against: bool, tmp_path: Path
+    failing: str, against: bool, verdict: str, tmp_path: Path
 ) -> None:
-    """Whoever it is; an opponent is out, and nothing is left to compare."""
-    if not against:
-        if failing == "opponent":
-            return
-        verdict = verdict if failing != "both" else "not better"  # the new one begins
+    """Whoever it is; where an opponent is out, nothing is left to compare."""
     write(tmp_path, "fails", FAILS)
     fails = f"={tmp_path / 'fails.py'}"
     new = f"new{fails}" if failing in ("new", "both") else "new=greedy"

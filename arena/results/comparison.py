@@ -143,7 +143,8 @@ def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
 def _estimate(evidence: Evidence) -> Estimate:
     """Return the mean of an observation, with its interval, within what it can be."""
     if not evidence.pairs:  # all opponents are out
-        return Estimate(0.0, evidence.values[0], evidence.values[-1])
+        least, most = evidence.values[0], evidence.values[-1]
+        return Estimate((least + most) / 2, least, most)
     mean = estimate_mean(
         evidence.counts,
         evidence.values,

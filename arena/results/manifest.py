@@ -105,6 +105,8 @@ def read_tournament(text: str) -> Tournament:
         e.label for e in entries[len(entries) - panel :]
     ]:
         raise InputError("its manifest cannot be read: the panel is not the last of its bots")
+    if manifest.paired and (not panel or len(entries) - panel != 2):
+        raise InputError("its manifest cannot be read: two versions of a bot have a panel")
     return Tournament(
         manifest.name,
         manifest.seed,

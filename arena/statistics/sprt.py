@@ -21,7 +21,8 @@ DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
 MIN_ROUND = 16  # pairs: fewer would cost more at the barrier than they save
 ROUND_SHARE = 16  # a round is at least this part of what was played before it
 _NO_COUNT = 1e-3  # stands for a count of zero
-_BISECTIONS = 200
+_MOST_STEPS = 200
+_LEAST_STEP = 1e-15
 
 
 class Bounds(NamedTuple):
@@ -111,15 +112,19 @@ def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> li
     # at these limits the probability of the last or of the first value would be 2
     low = -(1 - shares[-1] / 2) / leads[-1]
     high = -(1 - shares[0] / 2) / leads[0]
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if not low < middle < high:
+    multiplier = 0.0
+    for _ in range(_MOST_STEPS):
+        terms = [lead / (1 + multiplier * lead) for lead in leads]
+        excess = sum(p * term for p, term in zip(shares, terms, strict=True))
+        slope = sum(p * term * term for p, term in zip(shares, terms, strict=True))
+        low, high = (multiplier, high) if excess > 0 else (low, multiplier)
+        after = multiplier + excess / slope  # Newton's step, where it stays in between
+        if not low < after < high:
+            after = (low + high) / 2
+        step, multiplier = after - multiplier, after
+        if abs(step) < _LEAST_STEP:
             break
-        if sum(p * lead / (1 + middle * lead) for p, lead in zip(shares, leads, strict=True)) > 0:
-            low = middle
-        else:
-            high = middle
-    return [p / (1 + low * lead) for p, lead in zip(shares, leads, strict=True)]
+    return [p / (1 + multiplier * lead) for p, lead in zip(shares, leads, strict=True)]
 
 
 def moments(counts: Sequence[int], values: Sequence[float]) -> Moments:

@@ -96,7 +96,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     batches: list[Batch] = []
     spent = {
         "reading": _seconds(
-            lambda: batches.extend(read_batches(cup, map(Row._make, store.records())))
+            lambda: batches.extend(read_batches(cup, map(Row._make, store.records()), GAMES))
         )
     }
     (batch,) = batches

@@ -7,6 +7,8 @@ other. What is left is the cards'.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from scipy.special import expit, logit, stdtrit
 
 from arena.wins.batch import Bools, Ints
 from arena.wins.moments import Floats, Interval
-from arena.wins.products import cross, dot
+from arena.wins.products import cross, dot, weigh
 from arena.wins.replay import Replay, points
 from engine import CITY, KINDS, Rules
 
@@ -141,6 +143,7 @@ class Sample:
             none = Interval(*(np.full(shape, np.nan) for _ in range(3)))
             return Worth(np.zeros(groups, np.int64), none.mean, none.mean, none, none)
         takes = _Takes(*(np.concatenate(parts) for parts in zip(*self.takes, strict=True)))
+        self.takes = [takes]
         rest = takes.score / 2 - self._expected(takes)
         rows = []
         for group in range(groups):
@@ -189,7 +192,7 @@ def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
     ridge = _RIDGE * np.eye(len(weights))
     for _ in range(_STEPS):
         share = expit(dot(table, weights))
-        slope = (table * (share - results)[:, None]).sum(axis=0) + _RIDGE * weights
+        slope = weigh(table, share - results) + _RIDGE * weights
         bend = cross(table * (share * (1 - share))[:, None], table) + ridge
         step = np.linalg.solve(bend, slope)
         weights = weights - step
@@ -200,8 +203,7 @@ def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
 
 def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
     """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
-    taken = cards.astype(float)
-    count = taken.sum(axis=0)
+    count = cards.sum(axis=0)
     some = count > 0
 
     def mean(values: Floats) -> Floats:
@@ -210,26 +212,28 @@ def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, 
 
     found, local = np.unique(pair, return_inverse=True)
     pairs = len(found)
-    share, more = (mean((taken * of[:, None]).sum(axis=0)) for of in (won, rest))
-    by_pair = _sums(local, pairs, taken * (rest[:, None] - np.nan_to_num(more)))
+    share, more = mean(weigh(cards, won)), mean(weigh(cards, rest))
+    by_pair = _by_pair(local, pairs, cards, (rest - of for of in np.nan_to_num(more)))
     half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
-    adds, error = _adds(local, pairs, taken, rest)
+    adds, error = _adds(local, pairs, cards, rest)
     of_adds = _half(pairs, np.where(some, error, np.nan))
     adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
     return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds
 
 
-def _adds(local: Ints, pairs: int, cards: Floats, rest: Floats) -> tuple[Floats, Floats]:
+def _adds(local: Ints, pairs: int, cards: Ints, rest: Floats) -> tuple[Floats, Floats]:
     """Return what each card adds to what is left, by least squares, and its error between pairs."""
     inverse = np.linalg.pinv(cross(cards, cards))
-    adds = inverse @ (cards * rest[:, None]).sum(axis=0)
-    by_pair = _sums(local, pairs, cards * (rest - dot(cards, adds))[:, None])
+    adds = inverse @ weigh(cards, rest)
+    by_pair = _by_pair(local, pairs, cards, repeat(rest - dot(cards, adds)))
     spread = inverse @ cross(by_pair, by_pair) @ inverse
     return adds, np.sqrt(np.maximum(0, np.diag(spread)))
 
 
-def _sums(local: Ints, pairs: int, values: Floats) -> Floats:
-    return np.stack([np.bincount(local, column, pairs) for column in values.T], axis=1)
+def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
+    """Return what is left of each pair's takes, added up by kind of card."""
+    columns = zip(cards.T, rests, strict=False)
+    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
 
 
 def _half(pairs: int, error: Floats) -> Floats:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from bench import endurance, engine, lanes, peers, search, summary, workers
+from bench import endurance, engine, lanes, peers, search, summary, wins, workers
 from bench.engine import BARE_ASKED, Row
 from bench.timing import load, machine, processor
 
@@ -42,6 +42,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "lanes": ("A bot in a process of its own", lanes.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
     "summary": ("From the store of a run to its files", summary.rows),
+    "wins": ("How games are won: the tables beside the games", wins.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }
 

@@ -23,7 +23,7 @@ CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
 NOTHING: Final = 255
 """Stands for the plies after the end of a game."""
 
-_CELLS = 1 << 18  # plies of a batch: its arrays have a few megabytes
+_CELLS = 1 << 17  # plies of a batch: its arrays have a few megabytes
 _WRONG = 254
 _ACTIONS = np.full(256, _WRONG, np.uint8)
 _ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))

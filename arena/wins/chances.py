@@ -16,7 +16,7 @@ from scipy.special import expit
 from arena.entries.resolve import resolve
 from arena.wins.batch import Bools, Bytes, Ints
 from arena.wins.moments import Floats
-from arena.wins.replay import Replay, seat_at
+from arena.wins.replay import Replay, count_sets, seat_at
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES
 from engine.cards import MOST_COPIES
 
@@ -63,11 +63,11 @@ class _Values:
         `piles` has that seat's pile first (positions x seats x kinds), `row` is by kind.
         """
         counts = np.minimum(piles[:, :, : len(SUPPORTS)], MOST_COPIES).astype(np.int16)
-        logit: Floats = self.constant + row.astype(float) @ self.row
+        logit: Floats = self.constant + np.einsum("ij,j->i", row, self.row)
         places = counts[:, 0] * (MOST_COPIES + 1) + counts[:, 1]
         for kind in SUPPORTS:
             logit += self.leads[kind].take(places[:, kind])
-        whole, deals = counts.min(axis=2), piles.astype(float) @ _DEALS
+        whole, deals = count_sets(counts), np.einsum("ijk,k->ij", piles, _DEALS)
         cities = np.minimum(piles[:, :, CITY], _MOST_CITIES)
         for role, sign in ((0, 1), (1, -1)):
             held = cities[:, role]
@@ -96,7 +96,7 @@ def chances(replay: Replay) -> Floats:
     After the end of a game it is the result. The rules are the published ones.
     """
     taken = _taken(replay)
-    some, all_taken = taken.any(axis=2), taken.all(axis=2)
+    some, all_taken = taken[..., 0] | taken[..., 1], taken[..., 0] & taken[..., 1]
     now = _rounds()
     after = np.clip(np.where(some, now, now - 1), 1, STANDARD.rounds - 1)
     on = np.arange(replay.row.shape[1]) < replay.plies[:, None]
@@ -106,7 +106,7 @@ def chances(replay: Replay) -> Floats:
         logits[here] = _after(played, replay.piles[here], replay.row[here])
     for number in range(1, STANDARD.rounds + 1):
         here = np.nonzero(on & some & ~all_taken & (now == number))
-        logits[here] = _to_take(number, replay, here, taken[here].argmin(axis=1), logits[here])
+        logits[here] = _to_take(number, replay, here, taken[here][:, 0] * 1, logits[here])
     known = on & ~((now == STANDARD.rounds) & all_taken)
     winner = replay.batch.winner[:, None]
     return np.where(known, expit(logits), np.where(winner < 0, 0.5, 1 - winner))
@@ -147,7 +147,7 @@ def _to_take(
     cards = replay.within[here]
     piles = replay.piles[here].copy()
     piles[np.arange(len(seat)), seat] += cards
-    wins = (piles[..., CITY] >= STANDARD.cities_needed).any(axis=1)
+    wins = np.maximum(piles[:, 0, CITY], piles[:, 1, CITY]) >= STANDARD.cities_needed
     then = _after(min(number, STANDARD.rounds - 1), piles, replay.row[here] - cards)
     lacking = 1 - cards.sum(axis=1) / STANDARD.take_size
     own = weights[2] + weights[3] * lacking + weights[4] * wins

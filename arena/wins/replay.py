@@ -7,6 +7,7 @@ No hand is needed: what is played is in the record, and the hand of a seat is em
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -175,8 +176,8 @@ def sources(piles: Ints | Bytes, rules: Rules) -> Ints:
     """
     supports = piles[..., : len(SUPPORTS)]
     more = supports > supports[..., ::-1, :]
-    whole = supports.min(axis=-1).astype(np.int64)
-    deals = piles.astype(float) @ _DEALS  # exact, and ten times as fast as whole numbers
+    whole = count_sets(piles).astype(np.int64)
+    deals = np.einsum("...k,ks->...s", piles.astype(float), _DEALS)  # exact
     parts = np.empty((*piles.shape[:-1], len(SUPPORTS) + 3), np.int64)
     parts[..., : len(SUPPORTS)] = more * np.array(rules.majority_values)
     parts[..., len(SUPPORTS)] = whole * rules.set_bonus
@@ -186,8 +187,17 @@ def sources(piles: Ints | Bytes, rules: Rules) -> Ints:
 
 def points(piles: Ints | Bytes, rules: Rules) -> Ints:
     """Return the points of both seats (R12-R15)."""
-    total: Ints = sources(piles, rules).sum(axis=-1)
+    by_source = np.moveaxis(sources(piles, rules), -1, 0)
+    total: Ints = by_source[0]
+    for more in by_source[1:]:  # a third of the time of `sum` over a short axis
+        total = total + more
     return total
+
+
+def count_sets(piles: Any) -> Any:
+    """Return how many sets there are in piles, in the type of their counts (R13)."""
+    fives, sixes, sevens, eights = (piles[..., kind] for kind in SUPPORTS)
+    return np.minimum(np.minimum(fives, sixes), np.minimum(sevens, eights))
 
 
 def has_cities(piles: Ints | Bytes, rules: Rules) -> Bools:

@@ -7,6 +7,8 @@ other. What is left is the cards'.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +16,15 @@ from scipy.special import expit, logit, stdtrit
 
 from arena.wins.batch import Bools, Ints
 from arena.wins.moments import Floats, Interval
+from arena.wins.products import cross, dot, weigh
 from arena.wins.replay import Replay, points
-from engine import CITY, KINDS, TAKE, Rules
+from engine import CITY, KINDS, Rules
 
 _STAGES = 4  # a model for each: under the published rules, for each round
 _RIDGE = 1.0
 _STEPS = 25
+_NEAR = 1e-4
+_PART = 4_000
 _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
 _FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
 _SIDE = 0.975
@@ -118,17 +123,15 @@ class Sample:
         own, other = before[rows, seat], before[rows, 1 - seat]
         score = points(before, rules)
         cities = np.stack([own[:, CITY], other[:, CITY]], axis=1)
-        start = (takes.round[order] - 1) * rules.round_plies
-        plies = np.arange(replay.batch.actions.shape[1])
-        within = (plies >= start[:, None]) & (plies < takes.ply[order, None])
-        first = (replay.batch.actions[takes.game[order]] == TAKE) & within
+        place = takes.game[order] * rules.rounds + takes.round[order]
+        is_second = np.concatenate([[False], place[1:] == place[:-1]])
         return np.concatenate(
             [
                 (own - other)[:, :CITY],
                 (score[rows, seat] - score[rows, 1 - seat])[:, None],
                 cities,
                 cities == rules.cities_needed - 1,
-                first.any(axis=1, keepdims=True),
+                is_second[: len(order), None],
             ],
             axis=1,
         )
@@ -140,6 +143,7 @@ class Sample:
             none = Interval(*(np.full(shape, np.nan) for _ in range(3)))
             return Worth(np.zeros(groups, np.int64), none.mean, none.mean, none, none)
         takes = _Takes(*(np.concatenate(parts) for parts in zip(*self.takes, strict=True)))
+        self.takes = [takes]
         rest = takes.score / 2 - self._expected(takes)
         rows = []
         for group in range(groups):
@@ -167,29 +171,39 @@ class Sample:
             state[:, CITY] /= _TENTHS
             ones = np.ones((len(state), 1))
             table = np.hstack([ones, strength[takes.side[here]][:, None], state])
-            expected[here] = expit(table @ _fit(table, takes.score[here] / 2))
+            expected[here] = expit(dot(table, _fit(table, takes.score[here] / 2)))
         return expected
 
 
 def _fit(table: Floats, results: Floats) -> Floats:
-    """Return the weights of a logistic regression, by Newton's method."""
-    weights = np.zeros(table.shape[1])
+    """Return the weights of a logistic regression, by Newton's method.
+
+    It starts from the weights of a part of the rows: so two or three steps over all of them are
+    enough, and not seven.
+    """
+    every = -(-len(table) // _PART)
+    start = np.zeros(table.shape[1])
+    if every > 1:
+        start = _steps(table[::every], results[::every], start)
+    return _steps(table, results, start)
+
+
+def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
     ridge = _RIDGE * np.eye(len(weights))
     for _ in range(_STEPS):
-        share = expit(table @ weights)
-        slope = table.T @ (share - results) + _RIDGE * weights
-        bend = (table * (share * (1 - share))[:, None]).T @ table + ridge
+        share = expit(dot(table, weights))
+        slope = weigh(table, share - results) + _RIDGE * weights
+        bend = cross(table * (share * (1 - share))[:, None], table) + ridge
         step = np.linalg.solve(bend, slope)
-        weights -= step
-        if np.abs(step).max() < 1e-9:
+        weights = weights - step
+        if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square
             break
     return weights
 
 
 def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
     """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
-    taken = cards.astype(float)
-    count = taken.sum(axis=0)
+    count = cards.sum(axis=0)
     some = count > 0
 
     def mean(values: Floats) -> Floats:
@@ -198,26 +212,28 @@ def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, 
 
     found, local = np.unique(pair, return_inverse=True)
     pairs = len(found)
-    share, more = mean(won @ taken), mean(rest @ taken)
-    by_pair = _sums(local, pairs, taken * (rest[:, None] - np.nan_to_num(more)))
+    share, more = mean(weigh(cards, won)), mean(weigh(cards, rest))
+    by_pair = _by_pair(local, pairs, cards, (rest - of for of in np.nan_to_num(more)))
     half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
-    adds, error = _adds(local, pairs, taken, rest)
+    adds, error = _adds(local, pairs, cards, rest)
     of_adds = _half(pairs, np.where(some, error, np.nan))
     adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
     return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds
 
 
-def _adds(local: Ints, pairs: int, cards: Floats, rest: Floats) -> tuple[Floats, Floats]:
+def _adds(local: Ints, pairs: int, cards: Ints, rest: Floats) -> tuple[Floats, Floats]:
     """Return what each card adds to what is left, by least squares, and its error between pairs."""
-    inverse = np.linalg.pinv(cards.T @ cards)
-    adds = inverse @ (cards.T @ rest)
-    by_pair = _sums(local, pairs, cards * (rest - cards @ adds)[:, None])
-    spread = inverse @ (by_pair.T @ by_pair) @ inverse
+    inverse = np.linalg.pinv(cross(cards, cards))
+    adds = inverse @ weigh(cards, rest)
+    by_pair = _by_pair(local, pairs, cards, repeat(rest - dot(cards, adds)))
+    spread = inverse @ cross(by_pair, by_pair) @ inverse
     return adds, np.sqrt(np.maximum(0, np.diag(spread)))
 
 
-def _sums(local: Ints, pairs: int, values: Floats) -> Floats:
-    return np.stack([np.bincount(local, column, pairs) for column in values.T], axis=1)
+def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
+    """Return what is left of each pair's takes, added up by kind of card."""
+    columns = zip(cards.T, rests, strict=False)
+    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
 
 
 def _half(pairs: int, error: Floats) -> Floats:

@@ -1,0 +1,146 @@
+"""How games are won: what the tables cost, beside playing the games."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from random import Random
+from statistics import median
+from time import process_time
+
+from arena.entries.resolve import resolve
+from arena.games.match import Finished, GameResult, result_of
+from arena.results.store import Store
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.tournament import Tournament
+from arena.wins.batch import Batch, Row, read_batches
+from arena.wins.cards import MOST_PAIRS, Cards
+from arena.wins.decisive import Decisive
+from arena.wins.leads import Leads
+from arena.wins.replay import replay
+from arena.wins.seats import Seats
+from arena.wins.sides import Sides
+from arena.wins.sources import Sources
+from arena.wins.tables import make_win_tables
+from arena.wins.takes import Takes
+from bench.engine import Row as Line
+from engine import STANDARD, Setup, State
+from engine.play import play, playout
+
+GAMES = 4_000
+ROUNDS = 8
+MANY = 100_000
+_MB = 1 << 20
+
+
+def rows() -> Iterator[Line]:
+    """Yield the cost of a game, of its tables, and of each table; then memory of many games."""
+    cup = tournament("majority", GAMES // 2)
+    store = Store(None)
+    playing = []
+    shares = []
+    for chunk in range(ROUNDS):  # in turns, so that a change of the machine's speed affects both
+        first, end = (chunk * cup.pairs // ROUNDS for chunk in (chunk, chunk + 1))
+        games = 2 * (end - first)
+        playing.append(_seconds(lambda a=first, b=end: add(store, cup, a, b)) / games)  # type: ignore[misc]
+        made = _seconds(lambda: make_win_tables(cup, store.records())) / (2 * end)
+        shares.append(made / playing[-1])
+    yield Line("majority - majority: a game, us", f"{1e6 * median(playing):,.0f}", "1")
+    share = f"{median(shares[ROUNDS // 2 :]):.3f} of a game"
+    yield Line("the tables: a game, us", f"{1e6 * made:,.0f}", share, "at most 0.1")
+    yield from _parts(cup, store)
+    two = [*store.records()][:2]
+    own = min(_seconds(lambda: make_win_tables(cup, two)) for _ in range(20))
+    yield Line("the tables of two games, ms", f"{1e3 * own:.0f}")
+    yield from _memory()
+
+
+def tournament(bot: str, pairs: int) -> Tournament:
+    """Return a tournament of a bot against itself."""
+    return Tournament("wins", 0, pairs, [resolve(f"{n}={bot}") for n in "ab"], STANDARD)
+
+
+def add(store: Store, cup: Tournament, first: int, end: int, *, random: bool = False) -> None:
+    """Play pairs of a tournament into a store, with its bots or at random."""
+    results = [
+        _game(cup, pair, seat, random=random) for pair in range(first, end) for seat in (0, 1)
+    ]
+    store.add(Played(Chunk(0, first, end - first), results, {}, 0.0))
+
+
+def _game(cup: Tournament, pair: int, seat: int, *, random: bool) -> GameResult:
+    draw = cup.draw(cup.fixture(0, pair, seat))
+    state = State(draw.deal)
+    if random:
+        playout(state, Random(2 * pair + seat))
+    else:
+        bots = [
+            entry.create(Setup(Random(luck), place, STANDARD))
+            for place, (entry, luck) in enumerate(zip(cup.entries, draw.lucks, strict=True))
+        ]
+        play(state, bots)
+    return result_of(Finished(state), pair, seat)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = process_time()
+    work()
+    return process_time() - start
+
+
+def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
+    """Yield what of the tables takes how long."""
+    labels, pairings, rules = cup.labels, cup.pairings, cup.rules
+    batches: list[Batch] = []
+    spent = {
+        "reading": _seconds(
+            lambda: batches.extend(read_batches(cup, map(Row._make, store.records()), GAMES))
+        )
+    }
+    (batch,) = batches
+    played, sides = replay(batch, rules), Sides(batch, len(labels))
+    spent["replaying"] = _seconds(lambda: replay(batch, rules))
+    seats = Seats(labels, pairings)
+    spent["seats"] = _seconds(lambda: seats.add(batch))
+    for name, table in (
+        ("leads", Leads(labels, rules)),
+        ("wins_by_source", Sources(labels, rules)),
+        ("takes", Takes(labels, rules)),
+        ("cards", Cards(labels, pairings, rules, MOST_PAIRS)),
+        ("decisive", Decisive(labels)),
+    ):
+        spent[name] = _seconds(lambda table=table: table.add(played, sides))  # type: ignore[misc]
+        spent[name] += _seconds(table.table)
+    for name, seconds in spent.items():
+        yield Line(f"of it {name}: a game, us", f"{1e6 * seconds / batch.games:.0f}")
+
+
+def _memory() -> Iterator[Line]:
+    """Yield what the tables of many games take, in a process of their own."""
+    command = [sys.executable, "-m", "bench.wins", str(MANY)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, before, after = map(float, done.stdout.split())
+    yield Line(f"{MANY:,} random games: a game, us", f"{1e6 * seconds / MANY:.0f}")
+    what = f"{MANY:,} random games: memory for the tables, MB"
+    yield Line(what, f"{after - before:.0f}", f"{after:.0f} with all", "under 300 with all")
+
+
+def main(games: int) -> None:
+    """Print the seconds that the tables of random games take, and the memory before and after."""
+    cup, store = tournament("uniform", games // 2), Store(None)
+    for first in range(0, cup.pairs, 1000):
+        add(store, cup, first, min(cup.pairs, first + 1000), random=True)
+    make_win_tables(cup, [*store.records()][:2])
+    before = _peak()
+    seconds = _seconds(lambda: make_win_tables(cup, store.records()))
+    print(seconds, before, _peak())
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MB
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

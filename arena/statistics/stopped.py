@@ -36,6 +36,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 _LOW, _MEDIAN, _HIGH = 0.025, 0.5, 0.975
 _FAR = 6.0  # standard deviations: what is further away does not happen
+_DOUBLINGS = 12  # of a standard error: no end of an interval is further away
 _MOST = 600.0  # of an exponent: e to it is a number
 _MIN_NODES, _MOST_NODES = 64, 400
 
@@ -109,11 +110,12 @@ def estimate_drift(walk: Walk) -> Estimate:
             return stages.share_above(drift) - level
 
         low = high = stages.drift
-        while excess(low) > 0:
-            low -= error
-        while excess(high) < 0:
-            high += error
-        return brentq(excess, low, high, xtol=error * 1e-9) if low < high else low
+        for step in range(_DOUBLINGS):
+            low -= error * 2**step if excess(low) > 0 else 0
+            high += error * 2**step if excess(high) < 0 else 0
+        if excess(low) >= 0 or excess(high) <= 0:  # it is there, or further away than can be
+            return low if excess(low) >= 0 else high
+        return brentq(excess, low, high, xtol=error * 1e-9)
 
     return Estimate(*map(drift_at, (_MEDIAN, _LOW, _HIGH)))
 

@@ -74,6 +74,8 @@ def test_all_opponents_have_as_many_deals() -> None:
         3: (80, 0, 99, 0, 20),
     }
     assert rounds.next(5, seen, []) == [Leg(n, 199, 200) for n in range(4)]
+    evidence = weigh(paired(), STOP, seen)
+    assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [32, 64], 398)
 
 
 def test_an_opponent_that_is_out_counts_no_more() -> None:

@@ -47,10 +47,10 @@ Then come for 5, 6, 7, 8 the lead divided by the cards left, and a lead that can
 one card of each kind in the row."""
 
 TO_TAKE = {
-    1: (0.61, 0.67, 0, 1.01, 1.22),
-    2: (0.95, 0.68, 0.60, 1.32, 3.06),
-    3: (0.82, 0.61, 0.53, 1.50, 4.57),
-    4: (1.35, 1.02, 0.64, 2.48, 3.20),
+    1: (0.62, 0.67, 0, 1.01, 2.99),
+    2: (0.95, 0.68, 0.59, 1.33, 4.99),
+    3: (0.82, 0.61, 0.53, 1.52, 6.17),
+    4: (1.36, 1.03, 0.63, 2.51, 3.35),
 }
 """Weights by the round in which one seat has taken and the other one is still to take, learned by
 `python -m bench.to_take`. The first is that of the logit as if the round had ended. The second is

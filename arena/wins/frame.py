@@ -25,12 +25,12 @@ def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) 
 
     All bots are an empty cell, and so is a number that is not known.
     """
-    named = np.array([*labels, None], dtype=object)
+    named = [*labels, None]
     rows = {}
     for name, values in columns.items():
         column = np.asarray(values)[shown]
         if name in _LABELS:
-            rows[name] = pd.Series(named[column], dtype=object)
+            rows[name] = pd.Series([named[place] for place in column.tolist()])
         elif column.dtype.kind == "f":
             rows[name] = pd.Series(column.round(_DIGITS) + 0.0)  # no -0.0
         elif column.dtype.kind == "i":

@@ -17,12 +17,13 @@ import psutil
 import pytest
 
 from arena.cli import cli
+from arena.results.folder import WINS
 from tests import ROOT
 from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
-TABLES = ("games", "standings", "head_to_head", "win_types", "faults")
+TABLES = ("games", "standings", "head_to_head", "win_types", "faults", *WINS)
 DETERMINISTIC = {"manifest.json", *(f"{table}.csv" for table in TABLES)}
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"

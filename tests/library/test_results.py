@@ -15,12 +15,13 @@ import pandas as pd
 import pytest
 
 import arena
+from arena.results.folder import WINS
 from arena.results.store import Store
 from tests import ROOT
 from tests.waiting import PATIENCE
 
 HOSTILE = "<script>alert('x')</script>"
-TABLES = ("standings", "head_to_head", "win_types", "games", "faults", "timings")
+TABLES = ("standings", "head_to_head", "win_types", *WINS, "games", "faults", "timings")
 
 
 class Faulty:

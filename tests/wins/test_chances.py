@@ -68,7 +68,7 @@ def test_a_take_that_would_win_by_city_is_a_threat() -> None:
     threat = champion().chance(view(at(deal, "TCC8C"), 1))
     assert calm is not None
     assert threat is not None
-    assert threat > max(0.65, calm)
+    assert threat > max(0.85, calm)
 
 
 def test_the_decisive_ply_has_the_largest_swing_and_is_the_first_of_equals() -> None:

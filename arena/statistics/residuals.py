@@ -61,7 +61,7 @@ def _in_errors(field: Field) -> Floats:
     variance = spreads * (1 - 2 * leverage)
     variance += (weights * field.fit.gap_errors[first, second]) ** 2
     beyond = model.total - 2 * model.pairs * model.shares(strengths)
-    tested = (1 - leverage > _UNTESTED) & (variance > _UNTESTED * spreads)
+    tested = variance > _UNTESTED * spreads
     return np.where(tested, beyond / np.sqrt(np.where(tested, variance, 1.0)), np.nan)
 
 

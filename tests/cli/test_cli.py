@@ -23,7 +23,10 @@ from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
-TABLES = ("games", "standings", "head_to_head", "win_types", "faults", *WINS)
+TABLES = (
+    *("games", "standings", "head_to_head", "win_types", "superiority", "rankings", "faults"),
+    *WINS,
+)
 DETERMINISTIC = {"manifest.json", *(f"{table}.csv" for table in TABLES)}
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
@@ -95,8 +98,11 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     )
     assert (cup / "head_to_head.csv").read_text().partition("\n")[0] == (
         "bot,opponent,games,wins,draws,losses,score,score_low,score_high,"
-        "city_wins,points_wins,tiebreak_wins,forfeit_wins"
+        "city_wins,points_wins,tiebreak_wins,forfeit_wins,expected,residual,residual_z,residual_q"
     )
+    superiority = (cup / "superiority.csv").read_text().splitlines()
+    assert superiority[0].split(",") == ["bot", *(row.split(",")[0] for row in superiority[1:])]
+    assert (cup / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
 def test_bytes_depend_on_config_and_seed_only(arena: Arena, cup: Path) -> None:

@@ -65,6 +65,20 @@ def test_the_error_is_that_of_whole_matrices() -> None:
     assert make_residuals(made)["residual_z"][:10].to_numpy() == pytest.approx(z, rel=1e-6)
 
 
+def test_a_bot_that_loses_everything_is_no_misfit() -> None:
+    """a, b and c are even and have won nearly all of 100 pairs against d.
+
+    Pairs that were all lost do not tell how much their scores vary: a has won 200 games of
+    200 and the ratings say 198, which is no surprise, though all of its pairs are alike.
+    """
+    even, most = (100, 100.0, 150.0), (100, 197.0, 391.0)
+    made = field("abcd", [even, even, (100, 200.0, 400.0), even, most, most])
+    table = make_residuals(made).set_index(["bot", "opponent"])
+    assert 0.98 < table.loc[("a", "d"), "expected"] < 1
+    assert table["residual_z"].abs().max() < 2
+    assert find_misfits(make_residuals(made), made.labels).empty
+
+
 def test_what_no_other_game_tests_is_empty() -> None:
     """In a chain and a gauntlet of one, every rating rests on one pairing: it fits anything."""
     pairings = [Pairing("a", "b"), Pairing("a", "c")]

@@ -85,7 +85,9 @@ def _totals(scores: Counter[tuple[int, float]]) -> Iterator[PairTotals]:
     for (pairing, score), pairs in scores.items():
         of_pairings.setdefault(pairing, Counter())[score] += pairs
     for pairing in sorted(of_pairings):
-        yield PairTotals(pairing, *_sums(of_pairings[pairing]))
+        by_score = of_pairings[pairing]
+        five = tuple(by_score[half / 2] for half in range(5))
+        yield PairTotals(pairing, *_sums(by_score), five)
 
 
 def _sums(pairs: Counter[float]) -> tuple[int, float, float]:

@@ -32,7 +32,7 @@ class Seer:
         if view.seat != self.seat or self.value < 0:
             return None
         own = self.value if len(view.history) >= self.at else 0.5
-        return own if view.seat else 1 - own
+        return own if view.seat else 0.5
 bot = Seer
 '''
 
@@ -50,13 +50,13 @@ def test_by_default_the_chances_are_those_of_the_tables() -> None:
 
 
 def test_a_bot_of_ones_own_is_asked_in_both_seats(seer: str) -> None:
-    """In a process of its own: seat 1 is at 0.5, and at 0.875 from ply 7 on; seat 0 acts at 6."""
+    """In a process of its own: from ply 7 on seat 1 is at 0.875, and seat 0 at 0.5."""
     unfinished = Record(RECORD.deal, RECORD.actions[:12])
     lines = describe_decisive(unfinished, SEATS, seer)
     action = "takes" if RECORD.actions[6] == "T" else f"plays {RECORD.actions[6]}"
     assert " ".join(map(str.strip, lines)) == (
         f"the decisive ply, by seer: ply 6, ann {action}, "
-        "and its chance to win goes from 50% to 12%"
+        "and its chance to win goes from 50% to 31%"
     )
 
 
@@ -90,8 +90,8 @@ def test_other_bots_are_refused_in_one_line(by: str, message: str) -> None:
 
 
 def test_a_number_that_is_no_chance_is_refused(seer: str) -> None:
-    """With the ply; seat 0 is asked first."""
-    with pytest.raises(InputError, match=r"returned -2\.0 at ply 7: not 0 to 1"):
+    """With the ply."""
+    with pytest.raises(InputError, match=r"returned 3\.0 at ply 7: not 0 to 1"):
         describe_decisive(RECORD, SEATS, f"{seer}(chance=3.0)")
 
 

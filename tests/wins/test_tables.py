@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.wins.batch import Row, read_batches
+from arena.wins.chances import chances
+from arena.wins.replay import replay
 from arena.wins.sources import SOURCES
 from arena.wins.tables import WinTables, make_win_tables
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
@@ -195,7 +198,38 @@ def test_decisive_plies_are_counted_for_the_winner() -> None:
         for (bot, win_type), games in totals["games"].items()
     } == wins
     assert totals["share"].to_numpy() == pytest.approx(np.ones(len(totals)), abs=1e-3)
-    assert table["swing"].between(0, 1).all()
+
+
+def test_the_decisive_ply_is_that_of_the_largest_swing() -> None:
+    """Its round, its action, how large it is, and whether it was the winner's own."""
+    (batch,) = read_batches(CUP, rows_of(GAMES))
+    found = chances(replay(batch, STANDARD))
+    swings, owns = defaultdict(list), defaultdict(list)
+    for game, chance in zip(GAMES, found, strict=True):
+        if game.forfeited:
+            continue
+        swing = np.abs(np.diff(chance))
+        ply = int(np.argmax(swing))
+        state, winner = game.states[ply], winner_of(game)
+        action = "take" if game.row.actions[ply] == "T" else "play"
+        for bot in {None, None if winner is None else seats_of(game)[winner]}:
+            key = bot, game.row.win_type, state.round, action
+            swings[key].append(swing[ply])
+            owns[key].append(state.to_act == winner)
+    rows = rows_by(TABLES.decisive, "bot", "win_type", "round", "action")
+    assert rows.keys() == swings.keys()
+    for key, row in rows.items():
+        assert row["games"] == len(swings[key])
+        assert row["swing"] == pytest.approx(np.mean(swings[key]), abs=1e-4)
+        if key[1] != "draw":
+            assert row["own"] == pytest.approx(np.mean(owns[key]), abs=1e-4)
+
+
+def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
+    """It did not go on."""
+    row = Row(0, 0, 0, 0, "city", 0, "5" * 11 + "T")
+    assert make_win_tables(CUP, [row]).leads.empty
+    assert not make_win_tables(CUP, [row._replace(actions=row.actions + "5")]).leads.empty
 
 
 def as_text(tables: WinTables) -> list[str]:

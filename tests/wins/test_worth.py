@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+from arena.wins.batch import read_batches
 from arena.wins.moments import Floats
-from arena.wins.worth import Sample, _Takes
-from engine import CITY, STANDARD
+from arena.wins.products import cross, dot, weigh
+from arena.wins.replay import replay
+from arena.wins.worth import Sample, _fit, _Takes
+from engine import CITY, STANDARD, TAKE, counts, points
+from tests.wins.games import play, rows_of, tournament
 
 EIGHT, BETRAYAL, SEVEN = 3, 9, 2
 STATE = 16  # numbers of the state
@@ -78,3 +84,53 @@ def test_with_few_pairs_nothing_is_said_of_single_cards() -> None:
     worth = made.worth(2)
     assert np.isnan(worth.adds.mean).all()
     assert np.isfinite(worth.won[-1]).all()
+
+
+def test_the_state_is_that_before_the_take() -> None:
+    """Both piles as the taker sees them, the cities, and whether the other seat had taken."""
+    cup = tournament(bots=2, pairs=4)
+    games = [*play(cup)]
+    (batch,) = read_batches(cup, rows_of(games))
+    made = Sample(1, PAIRS, STANDARD)
+    made.add(replay(batch, STANDARD))
+    wanted = []
+    for game in games:
+        for before, after in pairwise(game.states):
+            if after.history[-1] != TAKE:
+                continue
+            seat = before.to_act
+            own, other = (counts(before.piles[place]) for place in (seat, 1 - seat))
+            score, cities = points(before.piles), (own[CITY], other[CITY])
+            wanted.append(
+                [
+                    *(mine - theirs for mine, theirs in zip(own[:CITY], other[:CITY], strict=True)),
+                    score[seat] - score[1 - seat],
+                    *cities,
+                    *(held == 2 for held in cities),
+                    before.taken[1 - seat],
+                ]
+            )
+    (takes,) = made.takes
+    assert takes.state.tolist() == wanted
+    assert sorted(set(takes.stage.tolist())) == [0, 1, 2, 3]
+
+
+def test_the_model_is_the_likeliest() -> None:
+    """The slope of the penalised likelihood is 0, also where a part of the rows comes first."""
+    rng = np.random.default_rng(2)
+    for rows in (50, 9_000):
+        table = rng.normal(size=(rows, 5))
+        results = (rng.random(rows) < 1 / (1 + np.exp(-table @ [2, -1, 0, 0.5, 0.1]))) * 1.0
+        weights = _fit(table, results)
+        share = 1 / (1 + np.exp(-table @ weights))
+        assert table.T @ (results - share) == pytest.approx(weights, abs=1e-3)
+
+
+def test_products_in_parts_are_products() -> None:
+    """With one part, with many, and with no row."""
+    rng = np.random.default_rng(2)
+    for rows in (0, 3, 256, 70_000):
+        one, other = rng.normal(size=(2, rows, 4))
+        assert cross(one, other) == pytest.approx(one.T @ other, abs=1e-8)
+        assert weigh(one, other[:, 0]) == pytest.approx(one.T @ other[:, 0], abs=1e-8)
+        assert dot(one, np.arange(4.0)) == pytest.approx(one @ np.arange(4.0))

@@ -54,7 +54,8 @@ class Batch:
     bot; `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is
     the lead of seat 0. `bots` has for each pair of the batch the two bots of its pairing, by
     their places in the run; `pairing` the pairing's number. `actions` has a row a game and a
-    column a ply, `opening` the row as it was dealt.
+    column a ply, `opening` the row as it was dealt; neither has anything to replay where
+    `is_played` is False.
     """
 
     pair: Ints
@@ -66,6 +67,7 @@ class Batch:
     opening: Bytes
     pairing: Ints
     bots: Ints
+    is_played: bool = True
 
     @property
     def games(self) -> int:
@@ -85,32 +87,37 @@ class Batch:
 
 
 def read_batches(
-    tournament: Tournament, rows: Iterable[Row], most: int | None = None
+    tournament: Tournament, rows: Iterable[Row], most: int | None = None, pairs: int = 1 << 62
 ) -> Iterator[Batch]:
     """Yield the games in batches of about `most`; both games of a pair are in one batch.
 
+    Of each pairing the first `pairs` can be replayed; the others are in batches of their own.
     Raises InputError for a record that cannot be played.
     """
     most = most or max(1, _CELLS // tournament.rules.game_plies)
     numbers = {label: number for number, label in enumerate(tournament.labels)}
     bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
-    some: list[Row] = []
+    parts: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
+        is_played = row.pair < pairs
+        some = parts[is_played]
         if len(some) >= most and row[:2] != some[-1][:2]:
-            yield _make(tournament, bots, some)
-            some = []
-        some.append(row)
-    if some:
-        yield _make(tournament, bots, some)
+            yield _make(tournament, bots, some, is_played=is_played)
+            some.clear()
+        some.append(row if is_played else row._replace(actions=""))
+    for is_played, some in parts.items():
+        if some:
+            yield _make(tournament, bots, some, is_played=is_played)
 
 
-def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
+def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row], *, is_played: bool) -> Batch:
     pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
     places = np.array([pairing, pair])
     begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
     local, first = np.cumsum(begins) - 1, np.array(seat)
     won = np.array([-1 if number is None else number for number in winner])
-    openings = _openings(tournament, [row for row, new in zip(rows, begins, strict=True) if new])
+    drawn = [row for row, new in zip(rows, begins, strict=True) if new and is_played]
+    openings = _openings(tournament, drawn)
     of_pairs = places[0][begins]
     try:
         return Batch(
@@ -120,9 +127,10 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
             win_type=np.array([WIN_TYPES.index(name) for name in win_type]),
             margin=np.array(margin) * (1 - 2 * first),
             actions=_actions(actions, tournament.rules.game_plies),
-            opening=openings[local],
+            opening=openings[local] if is_played else openings,
             pairing=of_pairs,
             bots=bots[of_pairs],
+            is_played=is_played,
         )
     except ValueError:
         raise InputError(_find_odd(tournament, rows)) from None

@@ -294,3 +294,15 @@ def test_a_game_without_a_second_round_has_no_leads() -> None:
     tables = make_win_tables(cup, rows_of([*play(cup)]))
     assert tables.leads.empty
     assert set(tables.takes["round"].dropna()) == {1}
+
+
+def test_a_large_run_is_replayed_in_part() -> None:
+    """With six pairs for three pairings, two of each; `seats` counts all games as before."""
+    rows = rows_of([*play(CUP)])
+    few = make_win_tables(CUP, [row for row in rows if row.pair < 2])
+    whole = make_win_tables(CUP, rows)
+    for games in (None, 5):
+        part = make_win_tables(CUP, rows, games=games, replayed=6)
+        assert part.seats.equals(whole.seats)
+        for name in ("leads", "wins_by_source", "takes", "cards", "decisive"):
+            assert getattr(part, name).equals(getattr(few, name)), name

@@ -1,6 +1,8 @@
 # All that a machine needs is Python 3.11 or newer and make; the rest goes into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# what one process has compiled, hundreds of others read; empty means off
+export PYTHONDONTWRITEBYTECODE :=
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
 .PHONY: tournament test study docs release-check bench drill mutants clean

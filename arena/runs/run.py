@@ -88,15 +88,15 @@ def run(
         games = f"{'at most ' if tournament.stop else ''}{tournament.most_games} games"
         logger.info("run %s: %s, %s", tournament.name, games, executor)
         started = time.perf_counter()
+        under_way = _Run(tournament, store, show_progress=shown < QUIET)
         try:
-            under_way = _Run(tournament, store, show_progress=shown < QUIET)
             under_way.play(executor, log)
             files = under_way.write(folder)
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
                 kept = sum(tally.games for tally in store.tallies())
-                raise Interrupted(kept, tournament.most_games) from None
+                raise Interrupted(kept, 2 * under_way.course.scheduled) from None
             raise
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept

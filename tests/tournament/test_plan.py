@@ -57,3 +57,47 @@ def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
     fourth = plan.next()
     assert fourth
     assert fourth.first == third.first + third.pairs
+
+
+def test_a_round_of_one_pairing_has_work_for_many_workers() -> None:
+    """It is cut into eight parts, but not into chunks of fewer than four pairs."""
+    for pairs, sizes in ((80, [10] * 8), (10, [4, 4, 2])):
+        plan = Plan([], Strikes(PAIRINGS, PAIRS, most=10))
+        plan.learn(Played(Chunk(1, 0, 1), [], {}, 1e-6))  # they are fast
+        plan.add([(1, range(100, 100 + pairs))], spread=True)
+        planned = list(iter(plan.next, None))
+        assert [chunk.pairs for chunk in planned] == sizes
+        assert [chunk.first for chunk in planned] == [100 + n * sizes[0] for n in range(len(sizes))]
+
+
+def test_a_plan_is_finished_when_all_that_was_given_out_has_been_played() -> None:
+    """Not while a chunk is being played, or has come back unplayed."""
+    plan = Plan([], Strikes(PAIRINGS, PAIRS, most=10))
+    assert plan.is_finished
+    plan.add([(0, range(4))], spread=True)
+    assert not plan.is_finished
+    first, second, *rest = iter(plan.next, None)
+    plan.take_back([second])
+    for chunk in [first, *rest]:
+        plan.learn(Played(chunk, [], {}, 1.0))
+    assert not plan.is_finished
+    assert plan.next() == second
+    assert not plan.is_finished
+    plan.learn(Played(second, [], {}, 1.0))
+    assert plan.is_finished
+
+
+def test_only_wanted_pairings_are_given_out() -> None:
+    """The others keep their place, also those that came back."""
+    plan = Plan([[range(2)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
+    odd = plan.next(lambda pairing: pairing == 1)
+    assert odd is not None
+    assert odd.pairing == 1
+    plan.take_back([odd])
+    assert [chunk.pairing for chunk in iter(lambda: plan.next(lambda n: n != 1), None)] == [
+        0,
+        0,
+        2,
+        2,
+    ]
+    assert [chunk.pairing for chunk in iter(plan.next, None)] == [1, 1]

@@ -110,7 +110,7 @@ class Results:
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
-        >>> results.superiority.loc["greedy", "uniform"] > 0.99
+        >>> bool(results.superiority.loc["greedy", "uniform"] > 0.99)
         True
         """
         return self._tables.superiority

@@ -34,7 +34,10 @@ from tests.waiting import PATIENCE, until
 
 CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
 MINE = "from bots.city_hunter import bot\n"
-FILES = ("games", "standings", "head_to_head", "win_types", "faults")
+FILES = (
+    *("games", "standings", "head_to_head", "win_types", "faults"),
+    *("superiority", "rankings"),
+)
 
 
 @pytest.fixture

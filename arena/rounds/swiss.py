@@ -17,6 +17,7 @@ from arena.rounds.base import Counts
 from arena.tournament.leg import Leg
 from arena.tournament.swiss import choose_bye, count_groups, match
 from arena.tournament.tournament import Tournament
+from engine.seeds import stream
 
 
 class SwissRounds:
@@ -24,7 +25,8 @@ class SwissRounds:
 
     The bots are in the order of their worth: the mean of what they scored in a game and of what
     their opponents did, so that neither a bye nor weak opponents count for or against a bot.
-    Bots of equal worth are in the order of the tournament.
+    Bots of equal worth, as all are at first, are in an order drawn from the seed, so that it does
+    not matter in which order the run names them.
     """
 
     def __init__(self, tournament: Tournament) -> None:
@@ -33,11 +35,13 @@ class SwissRounds:
         self.most = tournament.rounds
         places = {label: place for place, label in enumerate(self.labels)}
         self.numbers = [(places[two.bot], places[two.opponent]) for two in tournament.pairings]
+        lots = [stream(tournament.seed, "swiss", label).random() for label in self.labels]
+        self.drawn = sorted(range(len(lots)), key=lambda bot: (lots[bot], self.labels[bot]))
         self._by_two = {two: number for number, two in enumerate(self.numbers)}
 
     def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
         """Return the pairs of this round, none when the run is over or one bot is left."""
-        playing = [bot for bot, label in enumerate(self.labels) if label not in out]
+        playing = [bot for bot in self.drawn if self.labels[bot] not in out]
         if number >= self.most or len(playing) < 2:
             return []
         met = {self.numbers[pairing]: sum(five) // self.pairs for pairing, five in counts.items()}

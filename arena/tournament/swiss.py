@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from arena.errors import InputError
 
-_REACH = 8  # places below a bot, among which an opponent is looked for at first
+_REACH = 8  # places beside the wanted distance, where an opponent is looked for at first
 
 Met = Mapping[tuple[int, int], int]
 """How often two bots have met, by their numbers, the smaller one first."""
@@ -46,43 +47,69 @@ def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:
     return min(reversed(order), key=lambda bot: byes.get(bot, 0))
 
 
-def match(order: Sequence[int], met: Met) -> list[tuple[int, int]]:
-    """Return the bots two by two, near in `order` (the best one first), from the top.
+def count_groups(number: int, rounds: int) -> int:
+    """Return into how many groups the order is cut in the round with this number, from 0.
 
-    The number of bots is even. Nobody meets an opponent again unless that cannot be avoided,
-    and then as few as possible do; after that the sum of the squared distances in the order is
-    least, among opponents within a reach that grows until all have one.
+    There is one in the first half of the rounds, and there are many in the last one, so that the
+    mean distance of two bots that meet is about that of a round robin, a third of the field.
 
-    >>> match([0, 1, 2, 3], {(0, 1): 1})
-    [(0, 2), (1, 3)]
+    >>> [count_groups(number, 12) for number in range(12)]
+    [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 5, 9]
     """
+    left = rounds - number
+    return max(1, (3 * rounds + 2 * left) // (4 * left))  # 3/4 of rounds / left, rounded
+
+
+def match(order: Sequence[int], met: Met, groups: int) -> list[tuple[int, int]]:
+    """Return the bots two by two, for an `order` with the best one first, from the top.
+
+    In each of so many groups of neighbours in the order the upper half meets the lower half. The
+    number of bots is even. Nobody meets an opponent again unless that cannot be avoided, and then
+    as few as possible do; after that the distances in the order are as near to half of a group as
+    can be: the sum of the squared differences is least, among opponents within a reach of that
+    distance that grows until all have one.
+
+    >>> match([0, 1, 2, 3], {}, groups=1), match([0, 1, 2, 3], {}, groups=2)
+    ([(0, 2), (1, 3)], [(0, 1), (2, 3)])
+    """
+    groups = min(groups, len(order) // 2)
     reach = _REACH
     while reach < len(order):
-        edges = [edge for edge in _edges(order, met, reach) if not edge[2]]
-        if len(found := _matching(order, edges)) == len(order) // 2:
+        edges = [edge for edge in _edges(order, met, groups, reach) if not edge.times]
+        if len(found := _matching(order, groups, edges)) == len(order) // 2:
             return found
         reach *= 2
-    return _matching(order, [*_edges(order, met, len(order))])
+    return _matching(order, groups, [*_edges(order, met, groups, reach)])
 
 
-def _edges(order: Sequence[int], met: Met, reach: int) -> Iterator[tuple[int, int, int]]:
-    """Yield two places of the order, up to so many apart, and how often their bots have met."""
+class _Edge(NamedTuple):
+    """Two places of the order, the upper one first, and how often their bots have met."""
+
+    upper: int
+    lower: int
+    times: int
+
+
+def _edges(order: Sequence[int], met: Met, groups: int, reach: int) -> Iterator[_Edge]:
+    """Yield the places whose distance is half of a group, and up to `reach` more or less."""
+    half = len(order) // (2 * groups)
     for upper, bot in enumerate(order):
-        for lower in range(upper + 1, min(len(order), upper + reach + 1)):
+        nearest, farthest = upper + max(1, half - reach), upper + half + reach
+        for lower in range(nearest, min(len(order), farthest + 1)):
             two = min(bot, order[lower]), max(bot, order[lower])
-            yield upper, lower, met.get(two, 0)
+            yield _Edge(upper, lower, met.get(two, 0))
 
 
-def _matching(order: Sequence[int], edges: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
+def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list[tuple[int, int]]:
     """Return the cheapest of the largest matchings. Source: Galil 1986, by networkx."""
     import networkx  # takes 0.1 s, and only a Swiss tournament needs it
 
-    most = len(order) ** 2
-    rematch = len(order) * most
+    bots = len(order)
+    rematch = bots * (2 * groups * bots) ** 2  # more than all distances together
     graph = networkx.Graph()
-    graph.add_nodes_from(range(len(order)))
-    graph.add_weighted_edges_from(
-        (upper, lower, -((lower - upper) ** 2) - rematch * times) for upper, lower, times in edges
-    )
+    graph.add_nodes_from(range(bots))
+    for upper, lower, times in edges:
+        beside = 2 * groups * (lower - upper) - bots  # the distance from half of a group, scaled
+        graph.add_edge(upper, lower, weight=-(beside**2) - rematch * times)
     found = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(order[min(two)], order[max(two)]) for two in sorted(map(sorted, found))]

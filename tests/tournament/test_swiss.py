@@ -24,10 +24,13 @@ def matchings(bots: Sequence[int]) -> Iterator[list[Two]]:
             yield [(first, opponent), *more]
 
 
-def cost(found: Sequence[Two], order: Sequence[int], met: Mapping[Two, int]) -> Two:
-    """Return how many meet again, and the sum of the squared distances."""
+def cost(
+    found: Sequence[Two], order: Sequence[int], met: Mapping[Two, int], groups: int
+) -> tuple[int, float]:
+    """Return how many meet again, and how far from half a group's distance the others are."""
     again = sum(met.get((min(two), max(two)), 0) for two in found)
-    return again, sum((order.index(two[0]) - order.index(two[1])) ** 2 for two in found)
+    distances = [abs(order.index(two[0]) - order.index(two[1])) for two in found]
+    return again, sum((distance - 8 / groups / 2) ** 2 for distance in distances)
 
 
 def test_no_other_matching_is_cheaper() -> None:
@@ -42,11 +45,19 @@ def test_no_other_matching_is_cheaper() -> None:
             for opponent in range(bot + 1, 8)
             if luck.random() < chance
         }
-        found = match(order, met)
+        groups = luck.choice([1, 2, 3, 4])
+        found = match(order, met, groups)
         assert sorted(bot for two in found for bot in two) == [*range(8)]
-        cheapest = min(cost(one, order, met) for one in matchings(order))
-        assert cost(found, order, met) == cheapest
+        cheapest = min(cost(one, order, met, groups) for one in matchings(order))
+        assert cost(found, order, met, groups) == pytest.approx(cheapest)
         assert found == sorted(found, key=lambda two: order.index(two[0]))
+
+
+def test_in_a_group_the_upper_half_meets_the_lower_half() -> None:
+    """60 bots in 1, 3 and 30 groups; more groups than two bots each are as many as can be."""
+    order = [*range(60)]
+    for groups, half in ((1, 30), (3, 10), (30, 1), (99, 1)):
+        assert {lower - upper for upper, lower in match(order, {}, groups)} == {half}
 
 
 def test_a_field_that_needs_far_opponents_finds_them() -> None:
@@ -57,20 +68,20 @@ def test_a_field_that_needs_far_opponents_finds_them() -> None:
         for opponent in range(bot + 1, 40)
         if (bot < 20) == (opponent < 20)
     }
-    found = match(range(40), met)
+    found = match(range(40), met, 20)
     assert all(bot < 20 <= opponent for bot, opponent in found)
     assert len(found) == 20
 
 
-def test_every_two_meet_once_in_as_many_rounds_as_opponents() -> None:
-    """8 bots, 7 rounds, in any order each time: the last round is not a rematch if it can be.
+def test_nobody_meets_an_opponent_again_while_there_are_others() -> None:
+    """10 bots in 5 rounds, in any order each time: after 4 each has 5 others that it can meet.
 
-    A Swiss tournament does not look ahead, so a rematch can become necessary; in 5 rounds none is.
+    A Swiss tournament does not look ahead, so in its last rounds a rematch can be necessary.
     """
     luck = random.Random(3)
     met: dict[Two, int] = {}
     for _ in range(5):
-        for bot, opponent in match(luck.sample(range(10), 10), met):
+        for bot, opponent in match(luck.sample(range(10), 10), met, 2):
             two = min(bot, opponent), max(bot, opponent)
             met[two] = met.get(two, 0) + 1
     assert set(met.values()) == {1}

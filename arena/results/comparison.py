@@ -103,7 +103,6 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
     out = _find_out(tournament, store)
     evidence = weigh(tournament, stop, _count(tournament, store), out)
     mean = _estimate(evidence)
-    games = sum(tally.games for tally in store.tallies())
     twins = _make_twins(tournament, store, mean) if tournament.paired else None
     return Comparison(
         new,
@@ -113,7 +112,7 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean)),
-        games,
+        store.count_games(),
         out,
         comparison_command(tournament, stop),
         twins,
@@ -123,7 +122,7 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
 def _find_out(tournament: Tournament, store: Store) -> tuple[str, ...]:
     """Return the labels of the bots that had too many faults."""
     faults = dict.fromkeys(tournament.labels, 0)
-    for pairing, loser, kind, games in store.faults():
+    for pairing, loser, kind, games in store.count().faults:
         if kind != BY_RULE:
             faults[tournament.pairings[pairing][loser]] += games
     return tuple(label for label, count in faults.items() if count >= tournament.max_faults)

@@ -12,6 +12,7 @@ from typing import Any, TextIO, TypeAlias
 
 from arena.errors import InputError
 from arena.results import store
+from arena.results.database import is_foreign
 from arena.results.manifest import obstacles, read_manifest
 
 LOG = "run.log"
@@ -97,7 +98,7 @@ class RunFolder:
         is in the place of the store.
         """
         with self.locked():
-            if self.store.exists() and store.is_foreign(self.store):
+            if self.store.exists() and is_foreign(self.store):
                 raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
             names = [name for name in _RESULTS if (self.path / name).exists()]
             for name in names:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arena.errors import ArenaError, InputError
+from arena.errors import InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.results import counting, extension
-from arena.results.damage import SCHEMA, find_damage
+from arena.results.database import Database
 from arena.results.manifest import manifest_text
-from arena.results.snapshot import copy
-from arena.statistics.rows import Counts, Faults, PairTotals, Tally
+from arena.statistics.rows import Counts
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
 from engine.state import Seat
 
 NAME = "run.sqlite"
-_APPLICATION = 0x444E4152  # "DNAR", in the header of the file
-_VERSION = 3
-_PAGE = 4096
-_FETCHED = 1000
-_FRESH = "--fresh starts over"
-_MOST_VALUE = 1 << 24  # bytes of one value: a manifest has two million at most
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
 _GAMES = """
@@ -44,14 +35,6 @@ FROM games JOIN named USING (pairing) {_IN_ORDER}
 _RECORDS = f"""
 SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
 FROM games {_IN_ORDER}
-"""
-_PAIR_SCORES = """
-SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
-    sum(score = 1), sum(score = 1.5), sum(score = 2)
-FROM (
-    SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
-    FROM games GROUP BY pairing, pair
-) GROUP BY pairing
 """
 _PAIR_COUNTS = """
 SELECT CAST(2 * score AS INTEGER), count(*) FROM (
@@ -71,14 +54,6 @@ SELECT CAST(2 * (new.score - old.score) AS INTEGER), count(*) FROM
     USING (pair)
 GROUP BY 1
 """
-_TALLIES = """
-SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
-FROM games GROUP BY pairing, seat, winner, win_type
-"""
-_FAULTS = """
-SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
-GROUP BY pairing, winner, fault
-"""
 
 
 class Store:
@@ -95,61 +70,30 @@ class Store:
         left as it is. Raises InputError for a file that is damaged, or that is not a run's.
         """
         self.path = path
-        exists = path is not None and path.exists() and path.stat().st_size > 0
-        self._advice = "" if copied else f"; {_FRESH}"  # who only reads starts nothing over
-        with self._errors(InputError, self._advice if exists else ""):
-            name = "" if path is None or copied else path
-            # one thread may play, and another one read what was played
-            self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
-            if copied and path is not None:
-                copy(path, self._database)
-            self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
-            self._database.execute("PRAGMA cache_size = -16000")
-            self._database.execute("PRAGMA trusted_schema = OFF")
-            if exists and self._one("SELECT count(*) FROM sqlite_master"):
-                self._check()
-            else:
-                self._create()
-
-    def _check(self) -> None:
-        if self._one("PRAGMA application_id") != _APPLICATION:
-            raise InputError(f"{self.path}: a database, but not one of a run")
-        if self._one("PRAGMA user_version") != _VERSION:
-            raise InputError(f"{self.path}: from another version of the arena{self._advice}")
-        if damage := find_damage(self._database):
-            raise InputError(f"{self.path}: damaged: {damage}{self._advice}")
-        self._begin()
-
-    def _create(self) -> None:
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute(f"PRAGMA application_id = {_APPLICATION}")
-        self._database.execute(f"PRAGMA user_version = {_VERSION}")
-        self._begin()
-        for statement in SCHEMA.split(";"):
-            self._database.execute(statement)
-
-    def _begin(self) -> None:
-        self._database.execute("PRAGMA synchronous = NORMAL")
-        self._database.execute("BEGIN")
+        self._database = Database(path, copied=copied)
+        self._connection = self._database.connection
+        self._rows, self._errors = self._database.rows, self._database.errors
 
     def check_games(self, pairings: int, pairs: int) -> None:
         """Raise InputError if there is a game that a run of this size does not have."""
         query = "SELECT pairing, pair FROM games WHERE pairing >= ? OR pair >= ? LIMIT 1"
         for pairing, pair in self._rows(query, pairings, pairs):
             place = f"pair {pair} of pairing {pairing}"
-            raise InputError(f"{self.path}: damaged: a game of {place}{self._advice}")
+            raise InputError(f"{self.path}: damaged: a game of {place}{self._database.advice}")
 
     @property
     def manifest(self) -> str | None:
         """The manifest of the run, None if the store is new."""
         with self._errors():
-            manifest: str | None = self._one("SELECT value FROM run WHERE key = 'manifest'")
+            manifest: str | None = self._database.one(
+                "SELECT value FROM run WHERE key = 'manifest'"
+            )
             return manifest
 
     def find_changed(self, manifest: dict[str, Any]) -> dict[str, list[str]]:
         """Return what differs, by label, for bots that were others when their games were played."""
         with self._errors(InputError):
-            return extension.find_changed(self._database, manifest["bots"])
+            return extension.find_changed(self._connection, manifest["bots"])
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Keep the manifest of the run whose games these are."""
@@ -171,29 +115,29 @@ class Store:
         most; the games of `replaced` labels are deleted.
         """
         with self._errors():
-            extension.rearrange(self._database, before, after, pairs, replaced)
+            extension.rearrange(self._connection, before, after, pairs, replaced)
             self._set_manifest(manifest)
             self.commit()
 
     def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
         """Leave out the games beyond the last pair of each pairing, by number."""
         with self._errors():
-            extension.trim(self._database, pairings, lengths.items())
+            extension.trim(self._connection, pairings, lengths.items())
             self.commit()
 
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
-        extension.keep_bots(self._database, manifest["bots"])
+        extension.keep_bots(self._connection, manifest["bots"])
         text = manifest_text(manifest)
-        self._database.execute("INSERT OR REPLACE INTO run VALUES ('manifest', ?)", (text,))
+        self._connection.execute("INSERT OR REPLACE INTO run VALUES ('manifest', ?)", (text,))
 
     def add(self, played: Played) -> None:
         """Keep the games of a chunk."""
         number = played.chunk.pairing
         with self._errors():
-            self._database.executemany(
+            self._connection.executemany(
                 _ADD_GAME, [_game_row(number, result) for result in played.results]
             )
-            self._database.executemany(
+            self._connection.executemany(
                 _ADD_EVIDENCE,
                 [(number, *game[:2], *game.fault[1:]) for game in played.forfeits if game.fault],
             )
@@ -207,8 +151,8 @@ class Store:
         ]
         bounds = (number, forfeits.first, forfeits.end)
         with self._errors():
-            self._database.executemany(_ADD_GAME, rows)
-            self._database.execute(
+            self._connection.executemany(_ADD_GAME, rows)
+            self._connection.execute(
                 "DELETE FROM evidence WHERE pairing = ? AND 2 * pair + seat >= ? "
                 "AND 2 * pair + seat < ?",
                 bounds,
@@ -216,15 +160,10 @@ class Store:
 
     def commit(self) -> None:
         """Make sure that everything added so far survives a crash."""
-        with self._errors():
-            self._database.execute("COMMIT")
-            self._database.execute("BEGIN")
+        self._database.commit()
 
     def close(self) -> None:
         """Commit and close; the store is then one file."""
-        with self._errors():
-            if self._database.in_transaction:  # a full disk may have ended it
-                self._database.execute("COMMIT")
         self._database.close()
 
     def count_pairs(self, pairing: int, first: int, end: int) -> tuple[int, int, int, int, int]:
@@ -295,10 +234,10 @@ class Store:
         The database does it in a third of the time that Python takes (1.2 us a game).
         """
         with self._errors():
-            self._database.execute(
+            self._connection.execute(
                 "CREATE TEMP TABLE IF NOT EXISTS named (pairing INTEGER PRIMARY KEY, bot, opponent)"
             )
-            self._database.executemany(
+            self._connection.executemany(
                 "INSERT OR REPLACE INTO named VALUES (?, ?, ?)",
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
@@ -312,48 +251,11 @@ class Store:
         """Yield pairing, pair, seat, winner, win type, margin and actions of every game."""
         return self._rows(_RECORDS)
 
-    def tallies(self) -> list[Tally]:
-        """Return how the games of each pairing ended, by seat."""
-        return list(map(Tally._make, self._rows(_TALLIES)))
-
-    def faults(self) -> list[Faults]:
-        """Return how many games of each pairing were forfeited, by loser and kind of fault."""
-        return list(map(Faults._make, self._rows(_FAULTS)))
-
-    def pair_totals(self) -> list[PairTotals]:
-        """Return the scores of each pairing's pairs."""
-        return [PairTotals._make((*row[:4], row[4:])) for row in self._rows(_PAIR_SCORES)]
-
-    def _rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def count_games(self) -> int:
+        """Return how many games are finished."""
         with self._errors(InputError):
-            cursor = self._database.execute(query, values)
-        while rows := self._fetch(cursor):
-            yield from rows
-
-    def _fetch(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
-        with self._errors(InputError):
-            return cursor.fetchmany(_FETCHED)
-
-    def _one(self, query: str) -> Any:
-        row = self._database.execute(query).fetchone()
-        return None if row is None else row[0]
-
-    @contextmanager
-    def _errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a message quotes bytes
-            raise kind(f"{self.path or 'the games in memory'}: {error}{advice}") from None
-
-
-def is_foreign(path: Path) -> bool:
-    """Return whether a file is a database with something in it that is not a run's."""
-    with path.open("rb") as file:
-        header = file.read(100)  # https://sqlite.org/fileformat.html
-    application = int.from_bytes(header[68:72])
-    is_empty = path.stat().st_size <= _PAGE  # made, and not yet filled
-    is_database = header.startswith(b"SQLite format 3\0")
-    return is_database and application != _APPLICATION and not is_empty
+            games: int = self._database.one("SELECT count(*) FROM games")
+            return games
 
 
 def forfeit_by_rule(pair: int, seat: int, winner: int) -> GameResult:

@@ -141,7 +141,7 @@ def _kept(path: Path) -> int:
     with suppress(InputError):
         _, store = read_run(path)
         with closing(store):
-            return sum(tally.games for tally in store.tallies())
+            return store.count_games()
     return 0
 
 

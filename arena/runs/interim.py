@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from arena.statistics.rows import Faults, PairTotals, Tally
+from arena.statistics.rows import Counts, Faults, PairTotals
 from arena.statistics.unrated import find_unrated
 from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Played
@@ -27,14 +27,12 @@ class Interim:
         self.faults: Counter[tuple[int, int, str]] = Counter()
         self.totals: dict[int, PairTotals] = {}
 
-    def begin(
-        self, tallies: Iterable[Tally], totals: Iterable[PairTotals], faults: Iterable[Faults]
-    ) -> None:
+    def begin(self, counts: Counts) -> None:
         """Count the games that an earlier run has played."""
-        for tally in tallies:
+        for tally in counts.tallies:
             self._count(tally.pairing, tally.winner, tally.win_type, tally.games)
-        self.totals = {of_pairing.pairing: of_pairing for of_pairing in totals}
-        self.faults.update({fault[:3]: fault.games for fault in faults})
+        self.totals = {of_pairing.pairing: of_pairing for of_pairing in counts.pairs}
+        self.faults.update({fault[:3]: fault.games for fault in counts.faults})
 
     def add(self, played: Played) -> None:
         """Count the games of a chunk, which come in the order of pair and seat."""

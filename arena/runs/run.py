@@ -95,8 +95,7 @@ def run(
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
-                kept = sum(tally.games for tally in store.tallies())
-                raise Interrupted(kept, 2 * under_way.course.scheduled) from None
+                raise Interrupted(store.count_games(), 2 * under_way.course.scheduled) from None
             raise
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
@@ -132,8 +131,7 @@ class _Run:
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
         if self.interim and self.kept:
-            store = self.store
-            self.interim.begin(store.tallies(), store.pair_totals(), store.faults())
+            self.interim.begin(self.store.count())
         scheduled = 2 * self.course.scheduled
         with show_progress(
             scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress

@@ -69,6 +69,28 @@ def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
     assert sorted(columns) == sorted([*"abcd", "bot", "bot"])
 
 
+TALLIES = """
+SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
+FROM games GROUP BY pairing, seat, winner, win_type
+"""
+PAIR_TOTALS = """
+SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
+    sum(score = 1), sum(score = 1.5), sum(score = 2)
+FROM (
+    SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+    FROM games GROUP BY pairing, pair
+) GROUP BY pairing
+"""
+FAULTS = """
+SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
+GROUP BY pairing, winner, fault
+"""
+
+
+def rows_of(store: Store, query: str) -> list[tuple[object, ...]]:
+    return list(store._connection.execute(query))
+
+
 def test_one_reading_counts_what_several_count() -> None:
     """Tallies, pairs and faults, in the same order; a game without a second one counts."""
     store = Store(None)
@@ -77,9 +99,9 @@ def test_one_reading_counts_what_several_count() -> None:
     single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
     store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
     counts = store.count()
-    assert counts.tallies == store.tallies()
-    assert counts.pairs == store.pair_totals()
-    assert counts.faults == store.faults()
+    assert counts.tallies == rows_of(store, TALLIES)
+    assert counts.pairs == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
+    assert counts.faults == rows_of(store, FAULTS)
     assert sum(of_pairing.pairs for of_pairing in counts.pairs) == 10 * PAIRS + 1
 
 

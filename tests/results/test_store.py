@@ -69,7 +69,7 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
         assert (pair, seat, winner, win_type) == (number // 2, number % 2, 1, "forfeit")
         assert fault == Fault("max_faults", "not played: too many faults before it")
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
-    assert store.pair_totals() == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
+    assert store.count().pairs == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
 
 
 @pytest.mark.parametrize("loser", [0, 1])
@@ -101,8 +101,8 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
     store.begin(MANIFEST)
     store.add(played(0, 0, 100))
     store.commit()
-    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
-    store._database.execute(f"PRAGMA max_page_count = {pages + 2}")
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
         store.add(played(0, 100, 1000))
     store.close()

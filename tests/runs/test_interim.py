@@ -50,13 +50,13 @@ def test_they_are_those_of_the_files(kept: int) -> None:
     standings = Interim(PAIRINGS)
     for played in CHUNKS[:kept]:
         store.add(played)
-    standings.begin(store.tallies(), store.pair_totals(), store.faults())
+    standings.begin(store.count())
     for played in CHUNKS[kept:]:
         store.add(played)
         standings.add(played)
-    sides = tables.make_sides(PAIRINGS, store.tallies())
+    sides = tables.make_sides(PAIRINGS, store.count().tallies)
     labels = ["a", "b", "c", "broken"]
-    field = Field(PAIRINGS, store.pair_totals(), labels, ["broken"])
+    field = Field(PAIRINGS, store.count().pairs, labels, ["broken"])
     expected = plain_rows(tables.make_standings(sides, field, labels))
     rows = standings.rows()
     assert [row["bot"] for row in rows][-1] == "broken"

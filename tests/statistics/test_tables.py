@@ -50,8 +50,8 @@ def store() -> Store:
 
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
-    sides = tables.make_sides(pairings, store.tallies())
-    return tables.make_standings(sides, Field(pairings, store.pair_totals(), labels), [*labels])
+    sides = tables.make_sides(pairings, store.count().tallies)
+    return tables.make_standings(sides, Field(pairings, store.count().pairs, labels), [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -100,9 +100,9 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
-    sides = tables.make_sides(PAIRINGS, store.tallies())
-    scores = tables.make_pair_scores(PAIRINGS, store.pair_totals())
-    residuals = make_residuals(Field(PAIRINGS, store.pair_totals(), "abc"))
+    sides = tables.make_sides(PAIRINGS, store.count().tallies)
+    scores = tables.make_pair_scores(PAIRINGS, store.count().pairs)
+    residuals = make_residuals(Field(PAIRINGS, store.count().pairs, "abc"))
     table = tables.make_head_to_head(sides, scores, residuals)
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
@@ -118,7 +118,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
     """The seat is that of the row's bot."""
-    table = tables.make_win_types(tables.make_sides(PAIRINGS, store.tallies()))
+    table = tables.make_win_types(tables.make_sides(PAIRINGS, store.count().tallies))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)

@@ -34,8 +34,8 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     store, pairings = Store(None), round_robin(labels)
     for number, results in enumerate(played):
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
-    sides = tables.make_sides(pairings, store.tallies())
-    field = Field(pairings, store.pair_totals(), labels, unrated)
+    sides = tables.make_sides(pairings, store.count().tallies)
+    field = Field(pairings, store.count().pairs, labels, unrated)
     return tables.make_standings(sides, field, labels)
 
 

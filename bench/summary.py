@@ -55,7 +55,7 @@ def measure(bots: int, pairs: int) -> tuple[int, float, float, float, int]:
         RunFolder(Path(folder)).write(files.writers)
     seconds = perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return tournament.most_games, tables, seconds, process_time() - busy, memory
+    return tournament.games, tables, seconds, process_time() - busy, memory
 
 
 def make_run(bots: int, pairs: int) -> tuple[Tournament, Store]:

@@ -158,7 +158,7 @@ def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
-    click.echo(f"{tournament.most_games:,} games of {tournament.name} under each; base: {rules}")
+    click.echo(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
     for line in format_table(ablation):
         click.echo(line)
     for variant in ablation.variants:

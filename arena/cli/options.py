@@ -37,7 +37,9 @@ _T = TypeVar("_T")
 
 
 ANCHOR: Final = click.option(
-    "--anchor", metavar="BOT=ELO", help="A bot whose Elo is fixed; else the mean is 1500."
+    "--anchor",
+    metavar="BOT=ELO",
+    help="A bot whose Elo is fixed.  [default: the config's, or the mean is 1500]",
 )
 
 

@@ -86,7 +86,7 @@ class Results:
         """How many games the run has when it is finished, as far as its rounds are known."""
         tournament = self._tournament
         if not tournament.rounds and not tournament.stop:
-            return tournament.most_games
+            return tournament.games
         return 2 * self._course.scheduled
 
     @property

@@ -65,7 +65,7 @@ def ablate(
             results.append(_compare(variant, variants[0], outcome, counted, base, contest))
     except Interrupted:
         kept = sum(_kept(path / variant.name) for variant in variants)
-        raise Interrupted(kept, tournament.most_games * len(variants)) from None
+        raise Interrupted(kept, tournament.games * len(variants)) from None
     ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
     write(path, ablation)
     return ablation

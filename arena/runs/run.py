@@ -85,7 +85,7 @@ def run(
         exit_on_termination(),
         open_store(tournament, folder, store, replace=replace) as store,
     ):
-        games = f"{'at most ' if tournament.stop else ''}{tournament.most_games} games"
+        games = f"{'at most ' if tournament.stop else ''}{tournament.games} games"
         logger.info("run %s: %s, %s", tournament.name, games, executor)
         started = time.perf_counter()
         under_way = _Run(tournament, store, show_progress=shown < QUIET)

@@ -83,7 +83,7 @@ def _tournament(store: Store) -> Tournament:
 
 def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool:
     """Return whether a run was stopped that goes on from a smaller one, with that one's files."""
-    missing = store.count_games() < tournament.most_games
+    missing = store.count_games() < tournament.games
     written = (path / MANIFEST).read_text(encoding="utf-8", errors="replace")
     return missing and written != store.manifest
 

@@ -90,8 +90,8 @@ def make_standings(sides: pd.DataFrame, field: Field, labels: Sequence[str]) -> 
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
     table["group"] = pd.array(field.number_groups([*table["bot"]]), dtype="Int64")
-    columns = ["rank", "bot", "elo", "elo_low", "elo_high", "group", *_TOTALS, "score"]
-    return table[[*columns, *_WINS, *_LOSSES, "mean_margin"]]
+    columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
+    return table[[*columns, "mean_margin", "group"]]
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:

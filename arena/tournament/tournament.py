@@ -76,7 +76,7 @@ class Tournament:
         return self.stop.max_pairs if self.stop else self.pairs * (self.rounds or 1)
 
     @property
-    def most_games(self) -> int:
+    def games(self) -> int:
         """How many games the run has at most; without a stop, that is how many it has."""
         if self.rounds:
             return 2 * self.pairs * self.rounds * (len(self.entries) // 2)

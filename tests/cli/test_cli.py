@@ -94,7 +94,8 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     standings = (cup / "standings.csv").read_text().partition("\n")[0]
     assert standings == (
         "rank,bot,elo,elo_low,elo_high,games,wins,draws,losses,score,city_wins,points_wins,"
-        "tiebreak_wins,forfeit_wins,city_losses,points_losses,tiebreak_losses,forfeits,mean_margin"
+        "tiebreak_wins,forfeit_wins,city_losses,points_losses,tiebreak_losses,forfeits,mean_margin,"
+        "group"
     )
     assert (cup / "head_to_head.csv").read_text().partition("\n")[0] == (
         "bot,opponent,games,wins,draws,losses,score,score_low,score_high,"

@@ -42,7 +42,7 @@ ARENA = [
     ),
     Fault(
         "intervals by game instead of by pair",
-        "arena/statistics/ratings.py",
+        "arena/statistics/model.py",
         "spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs",
         "spread = 2 * self.pairs * share * (1 - share)",
         "tests/statistics/test_ratings.py::test_the_pair_is_the_unit_and_not_the_game",
@@ -238,8 +238,8 @@ ARENA = [
     ),
     Fault(
         "a store of another version read",
-        "arena/results/store.py",
-        'if self._one("PRAGMA user_version") != _VERSION:',
+        "arena/results/database.py",
+        'if self.one("PRAGMA user_version") != _VERSION:',
         "if False:",
         "tests/results/test_store.py::test_a_store_of_another_version_is_refused",
     ),
@@ -316,8 +316,8 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/results/files.py",
-        "tables.make_standings(sides, scores, labels, unrated)",
-        "tables.make_standings(sides, scores, labels)",
+        "field = Field(pairings, counts.pairs, labels, unrated, anchor)",
+        "field = Field(pairings, counts.pairs, labels, (), anchor)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(

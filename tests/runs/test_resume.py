@@ -339,4 +339,4 @@ def test_a_chunk_is_stored_before_the_next_is_asked_for(tmp_path: Path) -> None:
     bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
     tournament = Tournament("cup", 3, 1, bots, STANDARD)
     run(tournament, OneByOne(tmp_path), RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == tournament.most_games == 6
+    assert len(games_in(tmp_path)) == tournament.games == 6

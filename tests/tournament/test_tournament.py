@@ -102,7 +102,7 @@ def test_every_pairing_plays_each_of_its_pairs_twice(cup: Tournament) -> None:
         Pairing("uniform", "denier"),
         Pairing("g", "denier"),
     ]
-    assert cup.most_games == 42
+    assert cup.games == 42
     assert cup.fixture(2, 6, 1) == Fixture(Pairing("g", "denier"), 6, 1)
     assert cup.by_label["g"] is cup.entries[1]
     assert cup.max_faults == 10

@@ -11,8 +11,9 @@ import pytest
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.results.database import is_foreign
 from arena.results.manifest import manifest_text
-from arena.results.store import Store, is_foreign
+from arena.results.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits

@@ -55,7 +55,7 @@ def test_games_against_it_change_no_rating() -> None:
     assert (last["games"], last["forfeits"], last["score"]) == (8, 8, 0.0)
     text = io.StringIO()
     table.to_csv(text, index=False)
-    assert "\n3,broken,,,,,8,0,0,8,0.0," in text.getvalue()
+    assert "\n3,broken,,,,8,0,0,8,0.0," in text.getvalue()
 
 
 def test_the_terminal_says_not_rated() -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
-from arena.results.comparison import comparison_writers, make_comparison
 from arena.results.findings import Findings, Misfit
 from arena.results.folder import MANIFEST, WINS, Writer
 from arena.results.manifest import manifest_text
@@ -87,6 +86,9 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
     if isinstance(tournament.stop, Sprt):
+        # it needs scipy.optimize, whose import takes 0.2 s
+        from arena.results.comparison import comparison_writers, make_comparison
+
         writers |= comparison_writers(make_comparison(tournament, tournament.stop, store))
     return Files(made.standings, made.findings, writers)
 

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
 from arena.statistics.model import PairScores as PairScores
@@ -114,6 +113,8 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
 
     def slope(strength: float) -> float:
         return float(model.gradient(at(strength))[-1])
+
+    from scipy.optimize import brentq  # 0.2 s, and rarely needed
 
     best = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
     bend = float(model.weights(at(best)).sum())

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from arena.statistics.rows import ScoreCounts
@@ -73,4 +72,6 @@ def _root(excess: Callable[[float], float]) -> float:
     least, most = 1e-9, 1 - 1e-9
     if excess(least) <= 0:
         return 0.0
+    from scipy.optimize import brentq  # 0.2 s, and rarely needed
+
     return float(brentq(excess, least, most, xtol=1e-10))

@@ -88,7 +88,7 @@ def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> 
     last = data["standings"][-1]
     assert (last["bot"], last["elo"], last["forfeits"]) == ("broken", None, 8)
     assert sum(row["elo"] for row in data["standings"][:2]) == pytest.approx(3000, abs=0.2)
-    assert "3,broken,,,,,8," in (tmp_path / "out" / "standings.csv").read_text()
+    assert "3,broken,,,,8," in (tmp_path / "out" / "standings.csv").read_text()
     assert "broken                        not rated " in arena(*PLAY, BROKEN).stdout
     assert arena("verify", "out").returncode == 0
 

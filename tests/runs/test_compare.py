@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +24,7 @@ from arena.statistics.sprt import PAIR_SCORES, log_likelihood_ratio, share_of
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import run_command
+from tests.kills import kill_often
 from tests.rogues import write
 from tests.rounds.test_course import Stops
 
@@ -215,18 +213,7 @@ def test_ten_kills_change_no_byte(against: tuple[str, ...], workers: str, tmp_pa
     words += ["--elo1", "20", "--max-pairs", "4000" if not against else "600"]
     done = run_command(tmp_path, *words, "--workers", "7", "--out", "unbroken")
     assert done.returncode == 0, done.stderr
-    rng, kills = Random(workers), 0
-    command = [sys.executable, "-m", "arena", *words, "--workers", workers]
-    while kills < 10:
-        process = subprocess.Popen([*command, "--out", "out"], cwd=tmp_path)
-        time.sleep(rng.uniform(0.5, 1.5))
-        if process.poll() is not None:  # it has finished: once more from the start
-            command += ["--fresh"] if "--fresh" not in command else []
-            continue
-        process.kill()
-        process.wait()
-        kills += 1
-        command = [word for word in command if word != "--fresh"]
+    kill_often(tmp_path, [*words, "--workers", workers], "out", 10, Random(workers))
     done = run_command(tmp_path, *words, "--workers", workers, "--out", "out")
     assert done.returncode == 0, done.stderr
     assert files(tmp_path / "out") == files(tmp_path / "unbroken")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from random import Random
 
@@ -11,9 +10,9 @@ import pytest
 
 import arena as library
 from arena.errors import InputError
-from tests.conftest import Arena, run_command, start_command
+from tests.conftest import Arena, run_command
+from tests.kills import kill_often
 from tests.rogues import write
-from tests.waiting import until
 
 BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
 KINDS = {
@@ -58,26 +57,17 @@ def test_a_run_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
 
 
 def check_kills(folder: Path, kills: int, counts: list[int]) -> None:
-    """Kill a run so many times at random moments, and compare it with one that was not."""
+    """Kill a run so many times while it plays, and compare it with one that was not."""
     assert run_command(folder, "run", "cup.yaml", "--out", "whole").returncode == 0
     whole = files(folder / "whole")
     luck = Random(13)
     for workers in counts:
         out = f"out-{workers}"
-        words = ["run", "cup.yaml", "--out", out, "--workers", str(workers)]
-        for _ in range(kills):
-            run = start_command(folder, *words)
-            until(lambda path=folder / out, run=run: _has_begun(path) or run.poll() is not None)
-            time.sleep(luck.uniform(0.0, 0.5))
-            run.kill()
-            run.communicate()
-        done = run_command(folder, *words)
+        words = ["run", "cup.yaml", "--workers", str(workers)]
+        kill_often(folder, words, out, kills, luck)
+        done = run_command(folder, *words, "--out", out)
         assert done.returncode == 0, done.stderr
         assert files(folder / out) == whole
-
-
-def _has_begun(folder: Path) -> bool:
-    return (folder / "run.sqlite").exists()
 
 
 @pytest.mark.study

@@ -1,0 +1,48 @@
+"""Kills: a run that is killed again and again while it plays."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+from tests.conftest import start_command
+from tests.waiting import until
+
+
+def kill_often(folder: Path, words: list[str], out: str, kills: int, rng: Random) -> list[int]:
+    """Kill a run into `out` so many times, each time after it has stored some games more.
+
+    A run that has finished before its kill starts over. Return the games at each kill.
+    """
+    command = [*words, "--out", out]
+    stored: list[int] = []
+    while len(stored) < kills:
+        before = count_games(folder / out)
+        run = start_command(folder, *command)
+        until(lambda run=run, few=before: run.poll() is not None or count_games(folder / out) > few)
+        time.sleep(rng.uniform(0, 0.1))
+        run.kill()
+        run.communicate()
+        if run.returncode == 0:
+            shutil.rmtree(folder / out)
+        else:
+            stored.append(count_games(folder / out))
+            assert stored[-1] > before
+    return stored
+
+
+def count_games(folder: Path) -> int:
+    """Return how many games the store of a run has, 0 where there is none yet."""
+    path = folder / "run.sqlite"
+    if not path.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            (games,) = database.execute("SELECT count(*) FROM games").fetchone()
+    except sqlite3.OperationalError:  # not filled yet
+        return 0
+    return int(games)

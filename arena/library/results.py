@@ -232,7 +232,8 @@ class Results:
         if not self._counts.tallies:  # the columns of tables that have rows
             return make_tables(pairings, pairings[0], _NO_GAME).without_rows()
         tournament = self._tournament
-        made = make_tables(pairings, tournament.labels, self._counts, tournament.anchor)
+        settings = tournament.anchor, tournament.max_faults
+        made = make_tables(pairings, tournament.labels, self._counts, *settings)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:

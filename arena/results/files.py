@@ -21,8 +21,9 @@ from arena.statistics.field import Field, make_superiority
 from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.rows import Counts
 from arena.statistics.seats import seat_advantage
-from arena.statistics.unrated import find_unrated
+from arena.statistics.unrated import find_out, find_unrated
 from arena.tournament.anchor import Anchor
+from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
@@ -63,7 +64,8 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    made = make_tables(pairings, tournament.labels, store.count(), tournament.anchor)
+    counts, most = store.count(), tournament.max_faults
+    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most)
     command = replay_commands(tournament)
 
     @cache
@@ -98,6 +100,7 @@ def make_tables(
     labels: Sequence[str],
     counts: Counts,
     anchor: Anchor | None = None,
+    max_faults: int = MAX_FAULTS,
 ) -> Tables:
     """Return the tables of the games that are counted; bots that have not played are left out."""
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
@@ -107,7 +110,9 @@ def make_tables(
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pairs)
     field = Field(pairings, counts.pairs, labels, unrated, anchor)
-    standings = tables.make_standings(sides, field, labels)
+    out = find_out(pairings, counts.faults, max_faults)
+    judged = Field(pairings, counts.pairs, labels, unrated | out) if out else field
+    standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
     return Tables(
         standings,

@@ -45,7 +45,7 @@ class Rounds(Protocol):
         get no more games.
         """
 
-    def status(self, counts: Mapping[int, Counts], /) -> str:
+    def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return in one line how far the run is, nothing if there is nothing to say."""
 
 
@@ -63,7 +63,7 @@ class SingleRound:
         """Return all pairs of all pairings."""
         return [] if number else single_round(self.tournament.pairings, self.tournament.pairs)
 
-    def status(self, _counts: Mapping[int, Counts], /) -> str:
+    def status(self, _counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
         """Return nothing."""
         return ""
 

@@ -12,10 +12,11 @@ from arena.tournament.tournament import Tournament
 
 
 class Course:
-    """Goes from round to round; `counts` are those of all rounds whose games were asked for.
+    """Goes from round to round; `counts` are those of the rounds that the next one was decided by.
 
     `lengths` are the pairs of each pairing so far, by number, and `scheduled` those of all.
-    `ended` says that there is no further round.
+    `ended` says that there is no further round; `out` are the labels of the bots that had too
+    many faults before the last decision.
     """
 
     def __init__(self, tournament: Tournament, store: Store) -> None:
@@ -28,6 +29,7 @@ class Course:
         self.lengths: dict[int, int] = {}
         self.scheduled = 0
         self.ended = False
+        self.out: Collection[str] = ()
 
     def next_round(self, out: Collection[str]) -> list[Leg]:
         """Return the pairs of the next round, none if the run is over.
@@ -35,6 +37,7 @@ class Course:
         All games of the round before are in the store. `out` are the labels of bots that had
         too many faults.
         """
+        self.out = [*out]
         if self.ended:
             return []
         if self.number == self.rounds.most:
@@ -51,7 +54,7 @@ class Course:
 
     def status(self) -> str:
         """Return in one line how far the run is, at the last barrier."""
-        return self.rounds.status(self.counts)
+        return self.rounds.status(self.counts, self.out)
 
     def _count(self) -> None:
         """Count the games of the last round."""

@@ -24,20 +24,22 @@ def describe_end(course: Course, out: Collection[str]) -> list[str]:
     rounds = course.rounds
     if not isinstance(rounds, UntilRounds):
         return []
+    left = {label for two in rounds.pairings for label in two} - {*out}
+    if len(left) < 2:
+        return [f"nothing to find out: {' and '.join(out)} had too many faults"]
     found = rounds.find_open(course.counts, out)
     after = f"after {course.scheduled:,} pairs"
     most = f"{rounds.max_pairs:,} at most in a pairing"
+    others = f", but for {', '.join(out)}, which had too many faults" if out else ""
     if rounds.width is None:
         if not found:
-            return [f"resolved {after}: every two neighbours are told apart"]
-        head = f"not resolved {after}, with {most}:"
+            return [f"resolved {after}: every two neighbours are told apart{others}"]
+        head = f"not resolved {after}, with {most}{others}:"
         return [head, *(f"  {_pair_of(one)}" for one in found)]
     wanted = f"within {rounds.width:g} Elo points"
     if not found:
-        return [f"resolved {after}: all intervals are {wanted}"]
-    head = (
-        f"not all intervals are {wanted} {after}, with {rounds.max_pairs:,} at most in a pairing:"
-    )
+        return [f"resolved {after}: all intervals are {wanted}{others}"]
+    head = f"not all intervals are {wanted} {after}, with {most}{others}:"
     return [head, *(f"  {one.bot}: {_cost(one.further_pairs)}" for one in found)]
 
 

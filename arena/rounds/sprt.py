@@ -49,9 +49,9 @@ class SprtRounds:
     def _weigh(self, counts: Mapping[int, Counts], out: Collection[str]) -> Evidence:
         return weigh(self.tournament, self.stop, counts, out)
 
-    def status(self, counts: Mapping[int, Counts], /) -> str:
+    def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return pairs, log-likelihood ratio, Elo so far, and how many pairs are likely yet."""
-        evidence = self._weigh(counts, ())
+        evidence = self._weigh(counts, out)
         return describe(evidence) if evidence.pairs else ""
 
 

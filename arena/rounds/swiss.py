@@ -90,7 +90,7 @@ class SwissRounds:
             for bot in range(len(self.labels))
         ]
 
-    def status(self, counts: Mapping[int, Counts], /) -> str:
+    def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
         """Return how many rounds have been played."""
         played = sum(map(sum, counts.values()))
         return f"{played:,} pairs in the rounds before" if played else ""

@@ -85,12 +85,12 @@ class UntilRounds:
             if widths[bot] > self.width
         ]
 
-    def status(self, counts: Mapping[int, Counts], /) -> str:
+    def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return how much is not known."""
         if not counts:
             return ""
         pairs = sum(map(sum, counts.values()))
-        found = self.find_open(counts, ())
+        found = self.find_open(counts, out)
         what = "neighbours not told apart" if self.width is None else "intervals too wide"
         return f"after {pairs:,} pairs: {what}: {len(found)}"
 

@@ -12,6 +12,20 @@ from arena.tournament.schedule import Pairing
 _IMPORT = "import"
 
 
+def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: int) -> set[str]:
+    """Return the labels of the bots that had too many faults.
+
+    >>> faults = [Faults(0, 1, "exception", 3), Faults(0, 1, "max_faults", 10)]
+    >>> find_out([Pairing("a", "b")], faults, max_faults=3)
+    {'b'}
+    """
+    counts: Counter[str] = Counter()
+    for pairing, loser, kind, games in faults:
+        if kind != BY_RULE:
+            counts[pairings[pairing][loser]] += games
+    return {label for label, count in counts.items() if count >= max_faults}
+
+
 def find_unrated(
     pairings: Sequence[Pairing], games: Mapping[int, int], faults: Iterable[Faults]
 ) -> set[str]:

@@ -50,7 +50,7 @@ class Closest:
         closest = min(free, key=lambda n: (lead[n], n))
         return [Leg(closest, sum(counts[closest]), sum(counts[closest]) + 3)]
 
-    def status(self, counts: Mapping[int, Counts], /) -> str:
+    def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
         return f"{sum(map(sum, counts.values()))} pairs"
 
 

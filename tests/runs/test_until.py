@@ -171,3 +171,23 @@ def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None
     done = arena("run", "cup.yaml", "--against", "majority")
     assert done.returncode == 2
     assert "format: a Swiss tournament has no panel" in done.stderr
+
+
+def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path: Path) -> None:
+    """Neither at the end nor by the column `group`."""
+    write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
+    bots = ["boom.py", "greedy", "even=greedy"]
+    (tmp_path / "cup.yaml").write_text(
+        json.dumps({"bots": bots, "pairs": 2, "max_faults": 3, "lane": "inproc"})
+    )
+    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "4")
+    assert "in a pairing, but for boom, which had too many faults:" in done.stdout
+    table = library.open(tmp_path / "results" / "cup").standings.set_index("bot")["group"]
+    assert table[["greedy", "even"]].tolist() == [1, 1]
+    assert table.isna()["boom"]
+    (tmp_path / "two.yaml").write_text(
+        json.dumps({"bots": bots[:2], "pairs": 2, "max_faults": 3, "lane": "inproc"})
+    )
+    done = arena("run", "two.yaml", "--until", "10", "--max-pairs", "4")
+    assert "nothing to find out: boom had too many faults" in done.stdout
+    assert "resolved" not in done.stdout

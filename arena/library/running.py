@@ -68,9 +68,8 @@ def run(
     these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
     arguments have the names of its keys and come before its values. With `against`, the bots
     play the bots of this panel, and not each other. With `until`, "resolved" or a number of Elo
-    points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in
-    which a run goes on, or is deleted first if it is to be `fresh`; without `out` nothing stays
-    on disk. Bots that have changed raise ChangedBots, or `replace` those of before. Raises
+    points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
+    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. Bots that have changed raise ChangedBots, or `replace` those of before. Raises
     InputError, with the message of `arena run`, WorkerDied if workers die and no bot is to
     blame, and Interrupted after Ctrl-C.
 

@@ -78,19 +78,7 @@ def read_tournament(text: str) -> Tournament:
     try:
         manifest = msgspec.convert(read_manifest(text), _Manifest)
         rules = Rules.from_changes(manifest.rules)
-        entries = [
-            Entry(
-                label=bot.label,
-                target=bot.bot,
-                lane=bot.lane,
-                module="",
-                filename="",
-                sha256=bot.sha256,
-                params=bot.params,
-                needs=bot.needs,
-            )
-            for bot in manifest.bots
-        ]
+        entries = [_entry(bot) for bot in manifest.bots]
         for entry in entries:
             check_label(entry.target, entry.label)
         check_labels(entries)
@@ -98,15 +86,9 @@ def read_tournament(text: str) -> Tournament:
             check_anchor(manifest.anchor, [entry.label for entry in entries])
     except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:
         raise InputError(f"its manifest cannot be read: {error}") from None
-    if len(entries) < 2:
-        raise InputError("its manifest cannot be read: a tournament needs two bots")
+    if problem := _find_problem(manifest):
+        raise InputError(f"its manifest cannot be read: {problem}")
     panel = len(manifest.panel)
-    if panel >= len(entries) or manifest.panel != [
-        e.label for e in entries[len(entries) - panel :]
-    ]:
-        raise InputError("its manifest cannot be read: the panel is not the last of its bots")
-    if manifest.paired and (not panel or len(entries) - panel != 2):
-        raise InputError("its manifest cannot be read: two versions of a bot have a panel")
     return Tournament(
         manifest.name,
         manifest.seed,
@@ -121,6 +103,31 @@ def read_tournament(text: str) -> Tournament:
         manifest.paired,
         manifest.anchor,
     )
+
+
+def _entry(bot: _Bot) -> Entry:
+    return Entry(
+        label=bot.label,
+        target=bot.bot,
+        lane=bot.lane,
+        module="",
+        filename="",
+        sha256=bot.sha256,
+        params=bot.params,
+        needs=bot.needs,
+    )
+
+
+def _find_problem(manifest: _Manifest) -> str:
+    """Return why its bots can be no tournament, nothing if they can."""
+    labels, panel = [bot.label for bot in manifest.bots], len(manifest.panel)
+    if len(labels) < 2:
+        return "a tournament needs two bots"
+    if panel >= len(labels) or manifest.panel != labels[len(labels) - panel :]:
+        return "the panel is not the last of its bots"
+    if manifest.paired and (not panel or len(labels) - panel != 2):
+        return "two versions of a bot have a panel"
+    return ""
 
 
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

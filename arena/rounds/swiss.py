@@ -4,7 +4,7 @@ In each round the order of the bots is cut into groups, in which the upper half 
 half. There are few groups at first, and many at the end. With the nearest opponents in every
 round, real bots were rated 20 to 25 % further apart than in the full round robin: the likelihoods
 of real results do not follow the Elo at all distances, so the distances have to be like those of a
-round robin (bench/STUDIES.md).
+round robin. bench/STUDIES.md has what the ratings are now.
 """
 
 from __future__ import annotations

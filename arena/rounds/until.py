@@ -3,6 +3,9 @@
 The first round is the whole schedule. Each further one goes to the pairings that say most about
 what is still open: those of neighbours that are not told apart, or those that narrow the widest
 intervals. The rounds grow, so that there are few.
+
+What is found holds where the Elo describes the bots. Where it does not, a rating depends on whom a
+bot met, and a run that chooses its pairings rates some bots otherwise than a full round robin.
 """
 
 from __future__ import annotations

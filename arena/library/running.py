@@ -69,9 +69,9 @@ def run(
     arguments have the names of its keys and come before its values. With `against`, the bots
     play the bots of this panel, and not each other. With `until`, "resolved" or a number of Elo
     points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
-    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. Bots that have changed raise ChangedBots, or `replace` those of before. Raises
-    InputError, with the message of `arena run`, WorkerDied if workers die and no bot is to
-    blame, and Interrupted after Ctrl-C.
+    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. Bots that have
+    changed raise ChangedBots, or `replace` those of before. Raises InputError, with the message
+    of `arena run`, WorkerDied if workers die and no bot is to blame, and Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])

@@ -57,6 +57,7 @@ _NOT_FOR_A_PERSON = (
 @click.option(
     "--until",
     type=TARGET,
+    metavar="resolved|ELO",
     help="Go on until neighbours are told apart, or intervals are within ELO points."
     "  [default: the config's]",
 )

@@ -104,6 +104,7 @@ def make_tables(
 ) -> Tables:
     """Return the tables of the games that are counted; bots that have not played are left out."""
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
+    idle = [label for label in labels if label not in met]
     labels = [label for label in labels if label in met]
     games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
     unrated = find_unrated(pairings, games, counts.faults)
@@ -120,7 +121,7 @@ def make_tables(
         tables.make_win_types(sides),
         make_superiority(field, [*standings["bot"]]),
         make_rankings(field, [*standings["bot"]]),
-        _find(field, residuals, counts, anchor),
+        replace(_find(field, residuals, counts, anchor), idle=idle),
     )
 
 

@@ -33,7 +33,8 @@ class Findings:
 
     `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
-    `tested` pairings; `cycle` has bots of which each beats the next.
+    `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
+    they had the bye in every round.
     """
 
     anchor: Anchor | None
@@ -43,6 +44,7 @@ class Findings:
     tested: int
     misfits: Sequence[Misfit]
     cycle: Sequence[str]
+    idle: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
@@ -68,6 +70,10 @@ class Findings:
         found = []
         if self.anchor and not self.anchored:
             found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
+        if self.idle:
+            named = ", ".join(map(_cut, self.idle[:_MOST_NAMED]))
+            more = ", ..." if len(self.idle) > _MOST_NAMED else ""
+            found.append(f"not in the tables, because they have played no game: {named}{more}")
         if len(self.groups) > 1:
             named = ", ".join(_cut(group[0]) for group in self.groups[:_MOST_NAMED])
             more = ", ..." if len(self.groups) > _MOST_NAMED else ""

@@ -47,7 +47,8 @@ def ablate(
 
     if tournament.stop or tournament.rounds:
         raise InputError(
-            "an ablation plays the same pairs under all rules: no stop, no Swiss rounds"
+            f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
+            "under all rules, and this chooses them by the results"
         )
     check_folder(path)
     folders = [RunFolder(path / variant.name) for variant in variants]

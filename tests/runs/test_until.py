@@ -191,3 +191,14 @@ def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path:
     done = arena("run", "two.yaml", "--until", "10", "--max-pairs", "4")
     assert "nothing to find out: boom had too many faults" in done.stdout
     assert "resolved" not in done.stdout
+
+
+def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None:
+    """It is in no table, and a warning says so."""
+    text = "bots: [greedy, uniform, denier]\npairs: 2\nformat: swiss\nrounds: 1\n"
+    (tmp_path / "cup.yaml").write_text(text)
+    document = json.loads(arena("run", "cup.yaml", "--json").stdout)
+    played = {row["bot"] for row in document["standings"]}
+    (idle,) = {"greedy", "uniform", "denier"} - played
+    wanted = f"not in the tables, because they have played no game: {idle}"
+    assert document["warnings"] == [wanted]

@@ -63,12 +63,14 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    made = make_tables(pairings, tournament.labels, store.count(), tournament.anchor)
+    counts = store.count()
+    made = make_tables(pairings, tournament.labels, counts, tournament.anchor)
     command = replay_commands(tournament)
 
     @cache
     def wins() -> WinTables:
-        return make_win_tables(tournament, store.records())
+        pairs = {totals.pairing: totals.pairs for totals in counts.pairs}
+        return make_win_tables(tournament, store.records(), pairs)
 
     def write_wins(name: str) -> Writer:
         return lambda file: _csv(getattr(wins(), name))(file)

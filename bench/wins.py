@@ -10,6 +10,8 @@ from random import Random
 from statistics import median
 from time import process_time
 
+import numpy as np
+
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
 from arena.results.store import Store
@@ -23,7 +25,7 @@ from arena.wins.replay import replay
 from arena.wins.seats import Seats
 from arena.wins.sides import Sides
 from arena.wins.sources import Sources
-from arena.wins.tables import make_win_tables
+from arena.wins.tables import WinTables, make_win_tables
 from arena.wins.takes import Takes
 from bench.engine import Row as Line
 from engine import STANDARD, Setup, State
@@ -45,14 +47,14 @@ def rows() -> Iterator[Line]:
         first, end = (chunk * cup.pairs // ROUNDS for chunk in (chunk, chunk + 1))
         games = 2 * (end - first)
         playing.append(_seconds(lambda a=first, b=end: add(store, cup, a, b)) / games)  # type: ignore[misc]
-        made = _seconds(lambda: make_win_tables(cup, store.records())) / (2 * end)
+        made = _seconds(lambda: _tables(cup, store)) / (2 * end)
         shares.append(made / playing[-1])
     yield Line("majority - majority: a game, us", f"{1e6 * median(playing):,.0f}", "1")
     share = f"{median(shares[ROUNDS // 2 :]):.3f} of a game"
     yield Line("the tables: a game, us", f"{1e6 * made:,.0f}", share, "at most 0.1")
     yield from _parts(cup, store)
     two = [*store.records()][:2]
-    own = min(_seconds(lambda: make_win_tables(cup, two)) for _ in range(20))
+    own = min(_seconds(lambda: make_win_tables(cup, two, {0: 1})) for _ in range(20))
     yield Line("the tables of two games, ms", f"{1e3 * own:.0f}")
     yield from _memory()
 
@@ -84,6 +86,11 @@ def _game(cup: Tournament, pair: int, seat: int, *, random: bool) -> GameResult:
     return result_of(Finished(state), pair, seat)
 
 
+def _tables(cup: Tournament, store: Store) -> WinTables:
+    pairs = {totals.pairing: totals.pairs for totals in store.count().pairs}
+    return make_win_tables(cup, store.records(), pairs)
+
+
 def _seconds(work: Callable[[], object]) -> float:
     start = process_time()
     work()
@@ -108,7 +115,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
         ("leads", Leads(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),
         ("takes", Takes(labels, rules)),
-        ("cards", Cards(labels, pairings, rules, MOST_PAIRS)),
+        ("cards", Cards(labels, rules, np.array([MOST_PAIRS]))),
         ("decisive", Decisive(labels)),
     ):
         spent[name] = _seconds(lambda table=table: table.add(played, sides))  # type: ignore[misc]
@@ -132,9 +139,9 @@ def main(games: int) -> None:
     cup, store = tournament("uniform", games // 2), Store(None)
     for first in range(0, cup.pairs, 1000):
         add(store, cup, first, min(cup.pairs, first + 1000), random=True)
-    make_win_tables(cup, [*store.records()][:2])
+    make_win_tables(cup, [*store.records()][:2], {0: 1})
     before = _peak()
-    seconds = _seconds(lambda: make_win_tables(cup, store.records()))
+    seconds = _seconds(lambda: _tables(cup, store))
     print(seconds, before, _peak())
 
 

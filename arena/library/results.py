@@ -218,7 +218,8 @@ class Results:
     def _wins(self) -> WinTables:
         from arena.wins.tables import make_win_tables
 
-        return make_win_tables(self._tournament, self._store.records())
+        pairs = {totals.pairing: totals.pairs for totals in self._counts.pairs}
+        return make_win_tables(self._tournament, self._store.records(), pairs)
 
     @cached_property
     def _course(self) -> Course:

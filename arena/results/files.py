@@ -70,7 +70,8 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 
     @cache
     def wins() -> WinTables:
-        return make_win_tables(tournament, store.records())
+        pairs = {totals.pairing: totals.pairs for totals in counts.pairs}
+        return make_win_tables(tournament, store.records(), pairs)
 
     def write_wins(name: str) -> Writer:
         return lambda file: _csv(getattr(wins(), name))(file)

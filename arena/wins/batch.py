@@ -87,19 +87,18 @@ class Batch:
 
 
 def read_batches(
-    tournament: Tournament, rows: Iterable[Row], most: int | None = None, pairs: int = 1 << 62
+    tournament: Tournament, rows: Iterable[Row], most: int | None = None, quota: Ints | None = None
 ) -> Iterator[Batch]:
     """Yield the games in batches of about `most`; both games of a pair are in one batch.
 
-    Of each pairing the first `pairs` can be replayed; the others are in batches of their own.
-    Raises InputError for a record that cannot be played.
+    Of each pairing as many pairs can be replayed as its `quota` says, the first ones; the others
+    are in batches of their own. Raises InputError for a record that cannot be played.
     """
     most = most or max(1, _CELLS // tournament.rules.game_plies)
     numbers = {label: number for number, label in enumerate(tournament.labels)}
     bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
     parts: dict[bool, list[Row]] = {True: [], False: []}
-    for row in rows:
-        is_played = row.pair < pairs
+    for row, is_played in _within(rows, quota):
         some = parts[is_played]
         if len(some) >= most and row[:2] != some[-1][:2]:
             yield _make(tournament, bots, some, is_played=is_played)
@@ -108,6 +107,21 @@ def read_batches(
     for is_played, some in parts.items():
         if some:
             yield _make(tournament, bots, some, is_played=is_played)
+
+
+def _within(rows: Iterable[Row], quota: Ints | None) -> Iterator[tuple[Row, bool]]:
+    """Yield rows, and whether the pair is one of the first of its pairing, within the quota."""
+    if quota is None:
+        yield from ((row, True) for row in rows)
+        return
+    left = quota.tolist()
+    last = None
+    for row in rows:
+        place = row[:2]
+        if place != last:
+            left[row.pairing] -= 1
+            last = place
+        yield row, left[row.pairing] >= 0
 
 
 def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row], *, is_played: bool) -> Batch:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.tournament.schedule import Pairing
+from arena.wins.batch import Ints
 from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Moments
 from arena.wins.replay import Replay
@@ -23,17 +23,15 @@ MOST_PAIRS = 25_000
 class Cards:
     """Counts the cards that each bot plays and takes in a game, and keeps a sample of takes.
 
-    The sample has the first pairs of every pairing, as many of each. Forfeited games that
-    have begun count in how often cards are played and taken, and not in what they are worth.
+    The sample has the first pairs of every pairing, as many as its `quota` says. Forfeited games
+    that have begun count in how often cards are played and taken, and not in what they are worth.
     """
 
-    def __init__(
-        self, labels: Sequence[str], pairings: Sequence[Pairing], rules: Rules, most: int
-    ) -> None:
+    def __init__(self, labels: Sequence[str], rules: Rules, quota: Ints) -> None:
         self.labels = labels
         self.played = Moments(len(labels) + 1, len(KINDS))
         self.taken = Moments(len(labels) + 1, len(KINDS))
-        self.sample = Sample(len(pairings), max(1, most // len(pairings)), rules)
+        self.sample = Sample(quota, rules)
 
     def add(self, replay: Replay, sides: Sides) -> None:
         """Count the cards of a batch."""

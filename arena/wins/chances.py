@@ -122,7 +122,7 @@ def _taken(replay: Replay) -> Bools:
     """Return which seats have taken in the round, before each ply and at the end."""
     games, plies = replay.batch.actions.shape
     taken = np.zeros((games, plies + 1, 2), bool)
-    seats = np.array([seat_at(ply, STANDARD) for ply in range(plies)])
+    seats = seat_at(np.arange(plies), STANDARD)
     for seat in (0, 1):
         takes = (replay.batch.actions == TAKE) & (seats == seat)
         by_round = takes.reshape(games, STANDARD.rounds, STANDARD.round_plies)

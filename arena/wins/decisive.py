@@ -11,7 +11,7 @@ from arena.wins.batch import WIN_TYPES, Ints
 from arena.wins.chances import chances
 from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Floats, Moments
-from arena.wins.replay import Replay
+from arena.wins.replay import Replay, seat_at
 from arena.wins.sides import Sides
 from engine import STANDARD, TAKE
 
@@ -45,7 +45,7 @@ class Decisive:
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
-        own = (ply + number) & 1 == winner
+        own = seat_at(ply, STANDARD) == winner
         counts, swings, owns = (
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)

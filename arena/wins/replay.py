@@ -7,12 +7,14 @@ No hand is needed: what is played is in the record, and the hand of a seat is em
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from arena.wins.batch import NOTHING, Batch, Bools, Bytes, Ints
-from engine import CITY, KINDS, SUPPORTS, TAKE, VALUES, Rules
+from arena.wins.batch import NOTHING, Batch, Bytes, Ints
+from engine import KINDS, SUPPORTS, TAKE, VALUES, Rules
+
+_Ply = TypeVar("_Ply", int, Ints)
 
 _KINDS = len(KINDS)
 _VALUES = np.array(VALUES)
@@ -96,8 +98,8 @@ def replay(batch: Batch, rules: Rules) -> Replay:
     )
 
 
-def seat_at(ply: int, rules: Rules) -> int:
-    """Return the seat that acts at a ply (R3)."""
+def seat_at(ply: _Ply, rules: Rules) -> _Ply:
+    """Return the seat that acts at a ply, or at each of many (R3)."""
     return (ply + ply // rules.round_plies) & 1
 
 
@@ -146,7 +148,7 @@ def _played(actions: Bytes, rules: Rules) -> Ints:
     """Return how many cards of each kind the seats have played in each game."""
     games, plies = actions.shape
     played = np.zeros((games, 2, _KINDS), np.int64)
-    seats = np.array([seat_at(ply, rules) for ply in range(plies)])
+    seats = seat_at(np.arange(plies), rules)
     for seat in (0, 1):
         own = actions[:, seats == seat]
         for kind in KINDS:
@@ -161,7 +163,7 @@ def _takes(taken: list[tuple[Ints, Ints, Bytes]], piles: Bytes, rules: Rules) ->
     return Takes(
         game=game,
         ply=ply,
-        seat=(ply + number) & 1,
+        seat=seat_at(ply, rules),
         round=number + 1,
         action=within // 2 + 1,
         before=piles[game, ply].astype(np.int64),
@@ -198,9 +200,3 @@ def count_sets(piles: Any) -> Any:
     """Return how many sets there are in piles, in the type of their counts (R13)."""
     fives, sixes, sevens, eights = (piles[..., kind] for kind in SUPPORTS)
     return np.minimum(np.minimum(fives, sixes), np.minimum(sevens, eights))
-
-
-def has_cities(piles: Ints | Bytes, rules: Rules) -> Bools:
-    """Return which seats hold the cities it takes to win (R11)."""
-    held: Bools = piles[..., CITY] >= rules.cities_needed
-    return held

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Row, read_batches
+from arena.wins.batch import Ints, Row, read_batches
 from arena.wins.cards import MOST_PAIRS, Cards
 from arena.wins.decisive import Decisive
 from arena.wins.leads import Leads
+from arena.wins.quota import share_out
 from arena.wins.replay import replay
 from arena.wins.seats import Seats
 from arena.wins.sides import Sides
@@ -39,6 +41,7 @@ class WinTables:
 def make_win_tables(
     tournament: Tournament,
     records: Iterable[tuple[Any, ...]],
+    pairs: Mapping[int, int],
     *,
     games: int | None = None,
     replayed: int = MOST_REPLAYED,
@@ -46,17 +49,17 @@ def make_win_tables(
 ) -> WinTables:
     """Return the tables of these games, which have the fields of a Row and come in order.
 
-    They are read in batches of so many `games`, which change nothing. All are in `seats`;
-    `replayed` pairs at most are in the other tables, the first ones of every pairing, and
-    `sampled` pairs at most say what cards are worth. Raises InputError for a record that cannot
-    be played.
+    `pairs` says how many pairs each pairing has, by its number. The games are read in batches of
+    so many `games`, which change nothing. All are in `seats`; `replayed` pairs at most are in
+    the other tables, and `sampled` of these at most say what cards are worth (`share_out`).
+    Raises InputError for a record that cannot be played.
     """
     labels, pairings, rules = tournament.labels, tournament.pairings, tournament.rules
     seats = Seats(labels, pairings)
     leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
-    cards, decisive = Cards(labels, pairings, rules, sampled), Decisive(labels)
-    most = max(1, replayed // len(pairings))
-    for batch in read_batches(tournament, map(Row._make, records), games, most):
+    quota = share_out(_by_pairing(pairs, len(pairings)), replayed)
+    cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
+    for batch in read_batches(tournament, map(Row._make, records), games, quota):
         seats.add(batch)
         if not batch.is_played:
             continue
@@ -73,3 +76,10 @@ def make_win_tables(
         cards.table(),
         decisive.table(),
     )
+
+
+def _by_pairing(pairs: Mapping[int, int], pairings: int) -> Ints:
+    """Return how many pairs each pairing of the schedule has."""
+    counts = np.zeros(pairings, np.int64)
+    counts[[*pairs]] = [*pairs.values()]
+    return counts

@@ -58,13 +58,13 @@ class _Takes(NamedTuple):
 
 
 class Sample:
-    """The takes of the first pairs of every pairing."""
+    """The takes of the first pairs of every pairing, as many as its quota says."""
 
-    def __init__(self, pairings: int, pairs: int, rules: Rules) -> None:
-        self.pairs = pairs
+    def __init__(self, quota: Ints, rules: Rules) -> None:
+        self.quota = quota
         self.rules = rules
-        self.seen = np.zeros(pairings, np.int64)  # pairs
-        self.games = np.zeros((pairings, 2), np.int64)  # finished ones, and the score in halves
+        self.seen = np.zeros(len(quota), np.int64)  # pairs
+        self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
         self.played: dict[int, int] = {}  # games by bot
         self.count = 0  # of pairs in the sample
         self.takes: list[_Takes] = []
@@ -92,7 +92,7 @@ class Sample:
         )
         place = np.arange(len(pairing)) - start[local] + self.seen[pairing]
         self.seen[found] += count
-        chosen = place < self.pairs
+        chosen = place < self.quota[pairing]
         number = self.count + np.cumsum(chosen) - 1
         self.count += int(chosen.sum())
         return chosen, number

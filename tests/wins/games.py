@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from arena.entries.resolve import resolve
 from arena.tournament.tournament import Tournament
 from arena.wins.batch import Row
+from arena.wins.tables import WinTables, make_win_tables
 from engine import STANDARD, Rules, State, outcome, points, to_text
 from engine.errors import RulesError
 from engine.play import playout
@@ -60,6 +62,14 @@ def _game(cup: Tournament, number: int, pair: int, seat: int, rng: Random, broke
 def rows_of(games: Sequence[Played]) -> list[Row]:
     """Return the rows of games."""
     return [game.row for game in games]
+
+
+def tables_of(
+    cup: Tournament, rows: Sequence[Row], games: int | None = None, **limits: int
+) -> WinTables:
+    """Return the tables of these rows, with the pairs of each pairing counted."""
+    pairs = Counter(pairing for pairing, _ in {row[:2] for row in rows})
+    return make_win_tables(cup, rows, pairs, games=games, **limits)
 
 
 def random_rules(rng: Random) -> Rules:

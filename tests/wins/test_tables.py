@@ -14,14 +14,14 @@ from arena.wins.batch import Row, read_batches
 from arena.wins.chances import chances
 from arena.wins.replay import replay
 from arena.wins.sources import SOURCES
-from arena.wins.tables import WinTables, make_win_tables
+from arena.wins.tables import WinTables
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
-from tests.wins.games import Played, play, random_rules, rows_of, tournament
+from tests.wins.games import Played, play, random_rules, rows_of, tables_of, tournament
 
 CUP = tournament(bots=3, pairs=12)
 GAMES = [*play(CUP, forfeits=True)]
-TABLES = make_win_tables(CUP, rows_of(GAMES))
+TABLES = tables_of(CUP, rows_of(GAMES))
 VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
 
 
@@ -228,8 +228,8 @@ def test_the_decisive_ply_is_that_of_the_largest_swing() -> None:
 def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
     """It did not go on."""
     row = Row(0, 0, 0, 0, "city", 0, "5" * 11 + "T")
-    assert make_win_tables(CUP, [row]).leads.empty
-    assert not make_win_tables(CUP, [row._replace(actions=row.actions + "5")]).leads.empty
+    assert tables_of(CUP, [row]).leads.empty
+    assert not tables_of(CUP, [row._replace(actions=row.actions + "5")]).leads.empty
 
 
 def as_text(tables: WinTables) -> list[str]:
@@ -242,9 +242,9 @@ def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
     """Nor does it under other rules, where the decisive ply is not known."""
     assert isinstance(cup, type(CUP))
     rows = rows_of([*play(cup, forfeits=True)])
-    whole = as_text(make_win_tables(cup, rows))
+    whole = as_text(tables_of(cup, rows))
     for most in (1, 7):
-        assert as_text(make_win_tables(cup, rows, games=most)) == whole
+        assert as_text(tables_of(cup, rows, games=most)) == whole
     assert len(whole[-1].splitlines()) == 1 or cup.rules == STANDARD
 
 
@@ -253,11 +253,11 @@ def test_the_sample_of_takes_is_the_first_pairs_of_every_pairing() -> None:
     rows = rows_of([*play(CUP)])
     few = [row for row in rows if row.pair < 2]
     columns = ["sampled", "won", "expected", "more", "more_low", "adds"]
-    wanted = make_win_tables(CUP, few).cards[columns]
+    wanted = tables_of(CUP, few).cards[columns]
     for games in (None, 5):
-        sampled = make_win_tables(CUP, rows, games=games, sampled=6).cards
+        sampled = tables_of(CUP, rows, games=games, sampled=6).cards
         assert sampled[columns].equals(wanted)
-        assert sampled["played"].tolist() == make_win_tables(CUP, rows).cards["played"].tolist()
+        assert sampled["played"].tolist() == tables_of(CUP, rows).cards["played"].tolist()
     assert set(wanted["sampled"]) == {8, 12}
 
 
@@ -275,7 +275,7 @@ def test_odd_runs_have_finite_tables(odd: str) -> None:
         "one side": [game for game in GAMES if game.row.winner == 0],
     }[odd]
     with np.errstate(all="raise", under="ignore"):
-        tables = make_win_tables(CUP, rows_of(games))
+        tables = tables_of(CUP, rows_of(games))
     for table in vars(tables).values():
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()
@@ -291,7 +291,7 @@ def test_a_game_without_a_second_round_has_no_leads() -> None:
     copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
     rules = Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3)
     cup = tournament(bots=2, pairs=3, rules=rules)
-    tables = make_win_tables(cup, rows_of([*play(cup)]))
+    tables = tables_of(cup, rows_of([*play(cup)]))
     assert tables.leads.empty
     assert set(tables.takes["round"].dropna()) == {1}
 
@@ -299,10 +299,58 @@ def test_a_game_without_a_second_round_has_no_leads() -> None:
 def test_a_large_run_is_replayed_in_part() -> None:
     """With six pairs for three pairings, two of each; `seats` counts all games as before."""
     rows = rows_of([*play(CUP)])
-    few = make_win_tables(CUP, [row for row in rows if row.pair < 2])
-    whole = make_win_tables(CUP, rows)
+    few = tables_of(CUP, [row for row in rows if row.pair < 2])
+    whole = tables_of(CUP, rows)
     for games in (None, 5):
-        part = make_win_tables(CUP, rows, games=games, replayed=6)
+        part = tables_of(CUP, rows, games=games, replayed=6)
         assert part.seats.equals(whole.seats)
         for name in ("leads", "wins_by_source", "takes", "cards", "decisive"):
             assert getattr(part, name).equals(getattr(few, name)), name
+
+
+def first(pairs: dict[int, int]) -> list[Row]:
+    """Return the rows of the first pairs of these pairings, so many of each."""
+    return [row for row in rows_of([*play(CUP)]) if row.pair < pairs.get(row.pairing, 0)]
+
+
+@pytest.mark.parametrize(
+    ("played", "limit", "read"),
+    [
+        ({0: 2, 1: 12, 2: 7}, 10, {0: 2, 1: 4, 2: 4}),
+        ({0: 2, 1: 12, 2: 7}, 11, {0: 2, 1: 4, 2: 4}),
+        ({1: 12}, 9, {1: 9}),
+        ({1: 12}, 12, {1: 12}),
+        ({0: 3, 1: 2, 2: 5}, 2, {0: 1, 1: 1}),
+    ],
+    ids=["unequal", "a rest", "unplayed", "all", "more pairings"],
+)
+def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
+    played: dict[int, int], limit: int, read: dict[int, int]
+) -> None:
+    """So many are replayed, and so many are in the sample of takes, which is one of these."""
+    rows, few = first(played), tables_of(CUP, first(read))
+    replayed, sampled = tables_of(CUP, rows, replayed=limit), tables_of(CUP, rows, sampled=limit)
+    everyone = replayed.seats[replayed.seats["bot"].isna()]
+    assert everyone["games"].tolist() == [2 * sum(played.values())] * 2
+    assert replayed.takes.equals(few.takes)
+    assert replayed.cards.equals(few.cards)
+    worth = ["bot", "sampled", "won", "expected", "more", "adds"]
+    assert (
+        sampled.cards[sampled.cards["sampled"] > 0][worth]
+        .reset_index(drop=True)
+        .equals(few.cards[worth])
+    )
+
+
+def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
+    """With one pair of three to replay, and one to sample, it is the same one."""
+    rows = first({0: 3, 1: 2, 2: 5})
+    few = tables_of(CUP, first({0: 1, 1: 1}), sampled=1)
+    assert tables_of(CUP, rows, replayed=2, sampled=1).cards.equals(few.cards)
+
+
+def test_the_first_pairs_are_those_that_there_are() -> None:
+    """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+    rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
+    few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
+    assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)

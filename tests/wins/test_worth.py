@@ -39,7 +39,7 @@ def sample(effects: dict[int, float], seed: int = 1) -> Sample:
     won = rng.random(takes) < chance
     state = np.zeros((takes, STATE), np.int64)
     state[:, CITY] = lead
-    made = Sample(1, PAIRS, STANDARD)
+    made = Sample(np.array([PAIRS]), STANDARD)
     zeros = np.zeros(takes, np.int64)
     made.takes = [_Takes(np.arange(takes) // 4, zeros, zeros, zeros, 2 * won, state, cards)]
     made.games[0] = takes, takes
@@ -91,7 +91,7 @@ def test_the_state_is_that_before_the_take() -> None:
     cup = tournament(bots=2, pairs=4)
     games = [*play(cup)]
     (batch,) = read_batches(cup, rows_of(games))
-    made = Sample(1, PAIRS, STANDARD)
+    made = Sample(np.array([PAIRS]), STANDARD)
     made.add(replay(batch, STANDARD))
     wanted = []
     for game in games:

@@ -343,10 +343,13 @@ def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
 
 
 def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
-    """With one pair of three to replay, and one to sample, it is the same one."""
-    rows = first({0: 3, 1: 2, 2: 5})
-    few = tables_of(CUP, first({0: 1, 1: 1}), sampled=1)
-    assert tables_of(CUP, rows, replayed=2, sampled=1).cards.equals(few.cards)
+    """Of six pairings 0, 1, 3 and 4 are replayed, and of these 0, 1 and 3 are sampled."""
+    cup = tournament(bots=4, pairs=2)
+    rows = rows_of([*play(cup)])
+    few = [row for row in rows if row.pair == 0 and row.pairing in (0, 1, 3, 4)]
+    found = tables_of(cup, rows, replayed=4, sampled=3).cards
+    assert found.equals(tables_of(cup, few, sampled=3).cards)
+    assert found["sampled"].iloc[-1] == 6
 
 
 def test_the_first_pairs_are_those_that_there_are() -> None:

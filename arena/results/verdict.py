@@ -65,6 +65,9 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
     if not (twins := comparison.twins):
         return
     yield ""
+    if twins.differences.empty:
+        yield "every opponent had too many faults: there is nothing to compare"
+        return
     yield _HEAD
     for row in twins.differences.to_dict("records"):
         name = str(row["name"])
@@ -80,7 +83,7 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
             line += f" {row['elo']:>+5.0f} {interval:>12}"
         yield line
     yield ""
-    games = comparison.games
+    games = twins.games
     yield (
         f"{2 * twins.same_games:,} of {games:,} games are the same move by move for both versions"
     )

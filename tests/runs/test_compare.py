@@ -159,6 +159,40 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert next(verify(tmp_path / "out", 0, LocalExecutor(1))).endswith("replayed")
 
 
+def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
+    """The tables are those of a comparison without it; games that nobody played do not count."""
+    write(tmp_path, "fails", FAILS)
+    changed = ("new=greedy(patience=2.5)", "greedy")
+    fails = f"fails={tmp_path / 'fails.py'}"
+    found = play(comparison_of(*changed, fails, "denier", most=64), tmp_path / "out")
+    alone = play(comparison_of(*changed, "denier", most=32), tmp_path / "alone")
+    assert found.out == ("fails",)
+    assert found.twins
+    assert alone.twins
+    assert {*found.twins.differences["part"]} >= {"total", "opponent", "seat", "won_by"}
+    for table in ("differences.csv", "decided.csv"):
+        one, other = ((tmp_path / run / table).read_text() for run in ("out", "alone"))
+        assert one == other
+    assert (found.twins.games, found.twins.same_games) == (128, alone.twins.same_games)
+    assert found.twins.separate_games == alone.twins.separate_games
+    kinds = pd.read_csv(tmp_path / "out" / "faults.csv")["kind"]
+    assert (kinds == "max_faults").any()
+    assert found.games == 128 + (kinds != "max_faults").sum()
+
+
+def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
+    """Both versions are out: only what they began was played, and is the same."""
+    write(tmp_path, "fails", FAILS)
+    fails = tmp_path / "fails.py"
+    found = play(comparison_of(f"new={fails}", f"old={fails}", "uniform"), tmp_path / "out")
+    games = pd.read_csv(tmp_path / "out" / "faults.csv")
+    played = int((games["kind"] != "max_faults").sum())
+    assert played < len(games)
+    assert found.twins
+    assert found.games == found.twins.games == 2 * found.twins.same_games == played
+    assert found.twins.differences["name"].tolist().count("uniform") == 1
+
+
 @pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
 def test_one_pair_has_a_comparison(against: tuple[str, ...], tmp_path: Path) -> None:
     """It is undecided, and all its numbers are finite."""

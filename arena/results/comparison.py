@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from arena.entries.entry import Entry
 from arena.entries.spec import OBJECT, default_label
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
+from arena.lanes.limits import Limits
 from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
 from arena.statistics.stopped import Estimate, estimate_mean
 from arena.statistics.twins import Lead, Twin, make_differences, separate_games
+from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
@@ -50,8 +53,8 @@ class Comparison:
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
     the lead with its 95 % interval; `games` is the number of all games that were played, not
-    forfeited by rule, and `out` are the bots that had too many faults. `command` plays it again. `twins` is there for two versions that met
-    the bots `against`.
+    forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
+    again. `twins` is there for two versions that met the bots `against`.
     """
 
     new: str
@@ -238,9 +241,9 @@ def _first_difference(new: GameResult, old: GameResult) -> int | None:
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
-    """Return the command that plays a comparison again, nothing if it needs a program's class."""
+    """Return the command that plays a comparison again, nothing if only a program can."""
     new, old, *against = tournament.entries
-    if any(entry.target.startswith(OBJECT) for entry in tournament.entries):
+    if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
         return ""
     specs = [
         entry.spec
@@ -255,7 +258,27 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         words += ["--rules", json.dumps(changes)]
-    return shlex.join(words)
+    return shlex.join(words + lane)
+
+
+def _has_defaults(tournament: Tournament) -> bool:
+    """Return whether nothing was asked for that the command has no option for."""
+    if any(entry.target.startswith(OBJECT) or entry.needs for entry in tournament.entries):
+        return False
+    return tournament.limits == Limits() and tournament.max_faults == MAX_FAULTS
+
+
+def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
+    """Return the words that give all bots their lanes, None where no words do."""
+    lanes = [entry.lane for entry in entries]
+    if lanes == [_default_lane(entry) for entry in entries]:
+        return []
+    return ["--lane", lanes[0]] if len({*lanes}) == 1 else None
+
+
+def _default_lane(entry: Entry) -> str:
+    """Return the lane of a bot for which no lane is asked for: that of bots/ by name is inproc."""
+    return "inproc" if entry.module == f"bots.{entry.target}" else "process"
 
 
 def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:

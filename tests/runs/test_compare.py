@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import subprocess
 import sys
 import time
@@ -14,11 +15,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from arena.entries.lane import LANES
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.results.comparison import Comparison
+from arena.lanes.limits import Limits
+from arena.results.comparison import Comparison, comparison_command
 from arena.results.folder import RunFolder
 from arena.runs.compare import as_comparison, compare, make_stop
 from arena.runs.run import run
@@ -26,6 +29,7 @@ from arena.runs.verify import verify
 from arena.statistics.sprt import PAIR_SCORES, log_likelihood_ratio, share_of
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests import ROOT
 from tests.conftest import run_command
 from tests.rogues import write
 from tests.rounds.test_course import Stops
@@ -210,6 +214,37 @@ def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
     longer = comparison_of("new=greedy", "greedy", "uniform", most=2)
     outcome, found = compare(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
     assert (outcome.kept, found.games) == (4, 8)
+
+
+def command_of(*lanes: str | None, **changes: Any) -> str:
+    """Return the command of a comparison of three bots in these lanes, without the numbers."""
+    specs = ("new=greedy", "bots.greedy", str(ROOT / "docs" / "examples" / "greedy_plus"))
+    bots = [resolve(spec, lane=lane) for spec, lane in zip(specs, lanes, strict=True)]
+    stop = make_stop(0, 30, 0.05, 0.05, 64)
+    plain = Tournament("compare", 3, 1, bots, STANDARD, panel=1, **changes)
+    command = comparison_command(as_comparison(plain, stop), stop)
+    words = shlex.split(command)
+    again = [words[2], words[3], words[words.index("--against") + 1]] if words else []
+    lane = words[words.index("--lane") + 1] if "--lane" in words else None
+    assert not words or [resolve(spec, lane=lane).lane for spec in again] == [b.lane for b in bots]
+    return command
+
+
+def test_the_command_has_the_lane_that_was_asked_for() -> None:
+    """None where each bot has its own: inproc for a name in bots/, process for all others."""
+    assert command_of(None, None, None).endswith(" --seed 3")
+    assert command_of("inproc", "process", "process") == command_of(None, None, None)
+    for lane in LANES:
+        assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
+
+
+def test_what_no_command_repeats_has_none() -> None:
+    """Lanes of each bot's own, other limits or other faults, as a program can ask for."""
+    assert command_of("jail", None, None) == ""
+    assert command_of("inproc", "inproc", "process") == ""
+    assert command_of(None, None, None, limits=Limits(decision=7.0)) == ""
+    assert command_of(None, None, None, max_faults=3) == ""
+    assert command_of(None, None, None, limits=Limits(), max_faults=10)
 
 
 @pytest.mark.parametrize(

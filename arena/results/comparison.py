@@ -80,7 +80,7 @@ class Comparison:
             "pairs": evidence.pairs,
             "counts": [*evidence.counts],
             "values": [*evidence.values],
-            "llr": round(evidence.ratio, 4),
+            "llr": round(evidence.ratio, 4) + 0.0,
             "llr_low": round(evidence.ends.low, 4),
             "llr_high": round(evidence.ends.high, 4),
             "elo": round(self.elo.value, 1) + 0.0,

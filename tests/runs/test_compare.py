@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 import subprocess
 import sys
@@ -21,12 +22,15 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.limits import Limits
-from arena.results.comparison import Comparison, comparison_command
+from arena.results.comparison import Comparison, Twins, comparison_command
 from arena.results.folder import RunFolder
+from arena.results.verdict import describe, describe_twins
 from arena.runs.compare import as_comparison, compare, make_stop
 from arena.runs.run import run
 from arena.runs.verify import verify
-from arena.statistics.sprt import PAIR_SCORES, log_likelihood_ratio, share_of
+from arena.statistics.evidence import Evidence
+from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.stopped import Estimate
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
@@ -158,6 +162,12 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert found.verdict == verdict
     assert {*found.out} <= {"new", "old", "other"}
     assert found.out
+    failed = f"{found.out[0]} had"
+    if against and failing in ("both", "opponent"):
+        failed = "every opponent had" if failing == "opponent" else "new and old both had"
+    assert next(describe(found)).startswith(f"{verdict}: {failed} too many faults")
+    printed = [*describe(found), *describe_twins(found)]
+    assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
     assert next(verify(tmp_path / "out", 0, LocalExecutor(1))).endswith("replayed")
@@ -245,6 +255,28 @@ def test_what_no_command_repeats_has_none() -> None:
     assert command_of(None, None, None, limits=Limits(decision=7.0)) == ""
     assert command_of(None, None, None, max_faults=3) == ""
     assert command_of(None, None, None, limits=Limits(), max_faults=10)
+
+
+def test_no_number_is_minus_zero() -> None:
+    """Neither in JSON nor in what is printed, whatever it was rounded from."""
+    columns = dict.fromkeys(("difference", "low", "high", "elo", "elo_low", "elo_high"), -0.0002)
+    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
+    twins = Twins(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
+    ends = Bounds(-2.9, 2.9)
+    evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
+    assert -0.005 < evidence.ratio < 0
+    stop, elo = make_stop(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
+    found = Comparison(
+        *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
+    )
+    text = "\n".join([*describe(found), *describe_twins(found)])
+    assert "ratio 0.00, bounds" in text
+    assert "+0.0%..+0.0%    +0       +0..+0" in text
+    assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
+    assert "a lead of 0 nor" in text
+    document = found.document()
+    del document["differences"]
+    assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)
 
 
 @pytest.mark.parametrize(

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from arena.entries.entry import Entry
 from arena.entries.spec import OBJECT, default_label
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
+from arena.lanes.limits import Limits
 from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
 from arena.statistics.stopped import Estimate, estimate_mean
 from arena.statistics.twins import Lead, Twin, make_differences, separate_games
+from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
-DECIDED_COLUMNS = ["game", "old_game", "ply", *Twin._fields[:-1]]
+DECIDED_COLUMNS = ["game", "old_game", "ply", *Twin._fields[:-2]]
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,15 @@ class Twins:
     """What two versions did on the same deals.
 
     `differences` is the lead of the new one in total and by part, and `decided` has the games
-    in which a different move came before a different result. `same_games` came out the same
-    move by move. Two versions on separate deals would have needed `separate_games`.
+    in which a different move came before a different result. Of the `games` that were played
+    for this, of both versions together, `same_games` of each came out the same move by move.
+    Two versions on separate deals would have needed `separate_games`. Opponents that are out
+    count nowhere.
     """
 
     differences: pd.DataFrame
     decided: pd.DataFrame
+    games: int
     same_games: int
     separate_games: int
 
@@ -46,9 +52,9 @@ class Comparison:
     """The verdict of a sequential test, and the estimate after it.
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
-    the lead with its 95 % interval; `games` is the number of all games, `out` are the bots that
-    had too many faults. `command` plays it again. `twins` is there for two versions that met
-    the bots `against`.
+    the lead with its 95 % interval; `games` is the number of all games that were played, not
+    forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
+    again. `twins` is there for two versions that met the bots `against`.
     """
 
     new: str
@@ -74,7 +80,7 @@ class Comparison:
             "pairs": evidence.pairs,
             "counts": [*evidence.counts],
             "values": [*evidence.values],
-            "llr": round(evidence.ratio, 4),
+            "llr": round(evidence.ratio, 4) + 0.0,
             "llr_low": round(evidence.ends.low, 4),
             "llr_high": round(evidence.ends.high, 4),
             "elo": round(self.elo.value, 1) + 0.0,
@@ -103,7 +109,7 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
     out = _find_out(tournament, store)
     evidence = weigh(tournament, stop, _count(tournament, store), out)
     mean = _estimate(evidence)
-    twins = _make_twins(tournament, store, mean) if tournament.paired else None
+    twins = _make_twins(tournament, store, mean, out) if tournament.paired else None
     return Comparison(
         new,
         old,
@@ -112,7 +118,7 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean)),
-        store.count_games(),
+        _count_played(store),
         out,
         comparison_command(tournament, stop),
         twins,
@@ -126,6 +132,12 @@ def _find_out(tournament: Tournament, store: Store) -> tuple[str, ...]:
         if kind != BY_RULE:
             faults[tournament.pairings[pairing][loser]] += games
     return tuple(label for label, count in faults.items() if count >= tournament.max_faults)
+
+
+def _count_played(store: Store) -> int:
+    """Return the number of games without those that were forfeited by rule."""
+    by_rule = sum(games for _, _, kind, games in store.count().faults if kind == BY_RULE)
+    return store.count_games() - by_rule
 
 
 def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
@@ -155,10 +167,26 @@ def _estimate(evidence: Evidence) -> Estimate:
     return Estimate(*(min(evidence.values[-1], max(evidence.values[0], m)) for m in mean))
 
 
-def _make_twins(tournament: Tournament, store: Store, mean: Estimate) -> Twins:
-    rows = pd.DataFrame(_twins(tournament, store), columns=Twin._fields)
-    differs = rows["ply"].notna()
-    decided = rows[differs & (rows["new_score"] != rows["old_score"])].astype({"ply": int})
+def _make_twins(
+    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
+) -> Twins:
+    rows = pd.DataFrame(_twins(tournament, store, out), columns=Twin._fields)
+    total = Lead(*(value / 2 for value in mean))
+    played = rows[rows["played"].astype(bool)]
+    games = 2 * len(played)
+    return Twins(
+        make_differences(rows, total),
+        _decided(tournament, played),
+        games,
+        int(played["ply"].isna().sum()),
+        round(games * separate_games(rows)),
+    )
+
+
+def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
+    """Return the games in which the change decided, with the names of both versions' games."""
+    differs = played["ply"].notna() & (played["new_score"] != played["old_score"])
+    decided = played[differs].astype({"ply": int})
     for column, label in (("game", 0), ("old_game", 1)):
         bot = tournament.labels[label]
         names = [
@@ -166,19 +194,15 @@ def _make_twins(tournament: Tournament, store: Store, mean: Estimate) -> Twins:
             for row in map(Twin._make, decided[[*Twin._fields]].itertuples(index=False))
         ]
         decided[column] = names
-    total = Lead(*(value / 2 for value in mean))
-    return Twins(
-        make_differences(rows, total),
-        decided[DECIDED_COLUMNS].reset_index(drop=True),
-        int((~differs).sum()),
-        round(2 * len(rows) * separate_games(rows)),
-    )
+    return decided[DECIDED_COLUMNS].reset_index(drop=True)
 
 
-def _twins(tournament: Tournament, store: Store) -> Iterator[Twin]:
-    """Yield every game of the new version beside that of the old one."""
+def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[Twin]:
+    """Yield every game of the new version beside that of the old one; opponents out have none."""
     for number in sorted(tournament.twins):
         opponent = tournament.pairings[number].opponent
+        if opponent in out:
+            continue
         news, olds = store.games_of(number), store.games_of(tournament.old_pairing(number))
         for new, old in zip(news, olds, strict=True):
             yield Twin(
@@ -190,11 +214,16 @@ def _twins(tournament: Tournament, store: Store) -> Iterator[Twin]:
                 new.win_type,
                 old.win_type,
                 _first_difference(new, old),
+                _was_played(new) and _was_played(old),
             )
 
 
 def _score(result: GameResult) -> float:
     return 0.5 if result.winner is None else 1.0 - result.winner
+
+
+def _was_played(result: GameResult) -> bool:
+    return result.fault is None or result.fault.kind != BY_RULE
 
 
 def _first_difference(new: GameResult, old: GameResult) -> int | None:
@@ -212,9 +241,9 @@ def _first_difference(new: GameResult, old: GameResult) -> int | None:
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
-    """Return the command that plays a comparison again, nothing if it needs a program's class."""
+    """Return the command that plays a comparison again, nothing if only a program can."""
     new, old, *against = tournament.entries
-    if any(entry.target.startswith(OBJECT) for entry in tournament.entries):
+    if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
         return ""
     specs = [
         entry.spec
@@ -229,7 +258,27 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         words += ["--rules", json.dumps(changes)]
-    return shlex.join(words)
+    return shlex.join(words + lane)
+
+
+def _has_defaults(tournament: Tournament) -> bool:
+    """Return whether nothing was asked for that the command has no option for."""
+    if any(entry.target.startswith(OBJECT) or entry.needs for entry in tournament.entries):
+        return False
+    return tournament.limits == Limits() and tournament.max_faults == MAX_FAULTS
+
+
+def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
+    """Return the words that give all bots their lanes, None where no words do."""
+    lanes = [entry.lane for entry in entries]
+    if lanes == [_default_lane(entry) for entry in entries]:
+        return []
+    return ["--lane", lanes[0]] if len({*lanes}) == 1 else None
+
+
+def _default_lane(entry: Entry) -> str:
+    """Return the lane of a bot for which no lane is asked for: that of bots/ by name is inproc."""
+    return "inproc" if entry.module == f"bots.{entry.target}" else "process"
 
 
 def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:

@@ -46,7 +46,7 @@ def make_stop(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sp
         raise InputError(f"max_pairs: {show(max_pairs)} is not a number from 1 to {MOST_PAIRS:,}")
     if elo1 <= elo0:
         raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
-    return Sprt(float(elo0), float(elo1), float(alpha), float(beta), max_pairs)
+    return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 is 0.0
 
 
 def _is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from arena.statistics.sprt import DIFFERENCES, elo_of, log_likelihood_ratio, share_of
+from arena.statistics.sprt import elo_of, share_of
 
 _MOST_ELO = 8000.0
 _BISECTIONS = 100
@@ -59,17 +59,3 @@ def elo_difference(shares: Sequence[float], difference: float, deals: int) -> fl
         else:
             high = middle
     return (low + high) / 2
-
-
-def difference_ratio(
-    counts: Sequence[int], shares: Sequence[float], elo0: float, elo1: float
-) -> float:
-    """Return the log-likelihood ratio of a lead of `elo1` against one of `elo0`.
-
-    `counts` are the deals with each difference, `shares` the old version's by opponent.
-
-    >>> round(difference_ratio((0, 0, 9, 0, 90, 0, 25, 0, 1), [0.4, 0.5], 0, 50), 2)
-    4.59
-    """
-    means = [mean_difference(shares, elo) for elo in (elo0, elo1)]
-    return log_likelihood_ratio(counts, DIFFERENCES, *means)

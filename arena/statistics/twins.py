@@ -23,7 +23,7 @@ class Twin(NamedTuple):
     """One game of both versions: the same deal and seat against the same opponent.
 
     The scores are 1, 1/2 or 0; `ply` is the first at which the two games differ, None where
-    all moves are the same.
+    all moves are the same. Where one of them was forfeited by rule they were not both `played`.
     """
 
     opponent: str
@@ -34,6 +34,7 @@ class Twin(NamedTuple):
     new_type: str
     old_type: str
     ply: int | None
+    played: bool = True
 
 
 class Lead(NamedTuple):
@@ -49,8 +50,10 @@ def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
 
     `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave. `new`
     and `old` are shares of games, won for `won_by` and lost for `lost_by`. These and the rows
-    without a difference of strength have no Elo.
+    without a difference of strength have no Elo. Without a game there is no row.
     """
+    if twins.empty:
+        return pd.DataFrame(columns=COLUMNS)
     rows = [_row("total", "", twins, *_scores(twins), given=total)]
     for opponent, games in twins.groupby("opponent", sort=False):
         rows.append(_row("opponent", str(opponent), games, *_scores(games)))
@@ -118,9 +121,13 @@ def separate_games(twins: pd.DataFrame) -> float:
 
     The variances of the two versions' pair scores add up where the deals differ. They and that
     of the difference are taken within each opponent, whose numbers of deals are equal, and
-    each has one deal more of the largest variance, as everywhere.
+    each has one deal more of the largest variance, as everywhere. A deal of which not all was
+    played does not count, and without any the answer is 0.
     """
-    pairs = twins.groupby(["opponent", "pair"], sort=False)[["new_score", "old_score"]].sum()
+    deals = twins.groupby(["opponent", "pair"], sort=False)
+    pairs = deals[["new_score", "old_score"]].sum()[deals["played"].all()]
+    if pairs.empty:
+        return 0.0
     pairs["difference"] = pairs["new_score"] - pairs["old_score"]
     apart = together = 0.0
     for _, scores in pairs.groupby("opponent", sort=False):

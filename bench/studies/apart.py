@@ -12,7 +12,7 @@ from arena.tournament.stop import Until
 from bench.studies.fields import Simulated
 
 SEED = 1970
-RUNS = 1000
+RUNS = 400
 
 
 class Case(NamedTuple):

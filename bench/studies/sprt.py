@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from arena.statistics.difference import (
-    difference_ratio,
-    elo_difference,
-    mean_difference,
-    prior_share,
-)
+from arena.entries.resolve import resolve
+from arena.rounds.sprt import SprtRounds
+from arena.statistics.difference import elo_difference, mean_difference
+from arena.statistics.evidence import weigh
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
@@ -28,6 +26,9 @@ from arena.statistics.sprt import (
     share_of,
 )
 from arena.statistics.stopped import estimate_mean
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 
 SEED = 13
 RUNS = 1000
@@ -41,10 +42,18 @@ PANEL = (0.25, 0.5, 0.85)
 """The old version's shares of the score against three opponents."""
 SAME = 0.8
 """How often the new version's score of a deal is the old one's."""
-ENDS = bounds(0.05, 0.05)
+ERROR_RATE = 0.05
+ENDS = bounds(ERROR_RATE, ERROR_RATE)
 MOST = 10**6
 
 Array = npt.NDArray[np.float64]
+Counted = npt.NDArray[np.int_]
+_VERSIONS = Tournament(
+    *("compare", 0, 1, [resolve(f"{name}=greedy") for name in ("new", "old", *"abc")], STANDARD),
+    panel=len(PANEL),
+    paired=True,
+)
+"""Two versions that meet three opponents; none of them is played."""
 
 
 class Setup(NamedTuple):
@@ -129,19 +138,31 @@ def _both_scores(setup: Setup, share: float) -> Array:
 
 
 def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Generator) -> Finished:
-    size, ratio = len(PAIR_SCORES), 0.0
-    counts = np.zeros((len(truths), size, size), dtype=int)
-    gaps = np.subtract.outer(range(size), range(size)) + size - 1  # 0 for the least difference
-    deals, differences, olds = 0, [0] * len(DIFFERENCES), [0.5]
-    while ENDS.low < ratio < ENDS.high and (more := round_size(deals, setup.most)):
-        deals += more
+    """Return a comparison that `arena compare` decides: its rounds, and its evidence."""
+    stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, len(PANEL) * setup.most)
+    rounds, both = SprtRounds(_VERSIONS, stop), _no_deals(truths)
+    while legs := rounds.next(0, seen := _pairing_counts(both), ()):
+        deals = legs[0].end - legs[0].first  # as many of every pairing
         for number, truth in enumerate(truths):
-            counts[number] += rng.multinomial(more, truth.ravel()).reshape(truth.shape)
-        totals = counts.sum(axis=0).ravel()
-        differences = np.bincount(gaps.ravel(), totals).astype(int).tolist()
-        olds = [prior_share(float(seen.sum(axis=0) @ PAIR_SCORES), deals) for seen in counts]
-        ratio = difference_ratio(differences, olds, 0.0, setup.elo1)
-    return Finished(tuple(differences), ratio, olds)
+            both[number] += rng.multinomial(deals, truth.ravel()).reshape(truth.shape)
+    evidence = weigh(_VERSIONS, stop, seen)
+    return Finished(tuple(evidence.counts), evidence.ratio, evidence.shares)
+
+
+def _no_deals(truths: Sequence[Array]) -> Counted:
+    return np.zeros((len(truths), len(PAIR_SCORES), len(PAIR_SCORES)), dtype=int)
+
+
+def _pairing_counts(both: Counted) -> dict[int, tuple[int, ...]]:
+    """Return the counts by pairing: deals by difference, and pairs by the old version's score."""
+    size = len(PAIR_SCORES)
+    gaps = np.subtract.outer(range(size), range(size)) + size - 1  # 0 for the least difference
+    counts = {}
+    for number, seen in enumerate(both):
+        differences = np.bincount(gaps.ravel(), seen.ravel(), len(DIFFERENCES))
+        counts[number] = tuple(differences.astype(int).tolist())
+        counts[_VERSIONS.old_pairing(number)] = tuple(seen.sum(axis=0).tolist())
+    return counts
 
 
 def share_better(tests: Sequence[Finished]) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shlex
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,18 +13,24 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from arena.entries.lane import LANES
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.results.comparison import Comparison
+from arena.lanes.limits import Limits
+from arena.results.comparison import Comparison, Twins, comparison_command
 from arena.results.folder import RunFolder
+from arena.results.verdict import describe, describe_twins
 from arena.runs.compare import as_comparison, compare, make_stop
 from arena.runs.run import run
 from arena.runs.verify import verify
-from arena.statistics.sprt import PAIR_SCORES, log_likelihood_ratio, share_of
+from arena.statistics.evidence import Evidence
+from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.stopped import Estimate
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests import ROOT
 from tests.conftest import run_command
 from tests.kills import kill_often
 from tests.rogues import write
@@ -152,9 +160,49 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert found.verdict == verdict
     assert {*found.out} <= {"new", "old", "other"}
     assert found.out
+    failed = f"{found.out[0]} had"
+    if against and failing in ("both", "opponent"):
+        failed = "every opponent had" if failing == "opponent" else "new and old both had"
+    assert next(describe(found)).startswith(f"{verdict}: {failed} too many faults")
+    printed = [*describe(found), *describe_twins(found)]
+    assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
     assert next(verify(tmp_path / "out", 0, LocalExecutor(1))).endswith("replayed")
+
+
+def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
+    """The tables are those of a comparison without it; games that nobody played do not count."""
+    write(tmp_path, "fails", FAILS)
+    changed = ("new=greedy(patience=2.5)", "greedy")
+    fails = f"fails={tmp_path / 'fails.py'}"
+    found = play(comparison_of(*changed, fails, "denier", most=64), tmp_path / "out")
+    alone = play(comparison_of(*changed, "denier", most=32), tmp_path / "alone")
+    assert found.out == ("fails",)
+    assert found.twins
+    assert alone.twins
+    assert {*found.twins.differences["part"]} >= {"total", "opponent", "seat", "won_by"}
+    for table in ("differences.csv", "decided.csv"):
+        one, other = ((tmp_path / run / table).read_text() for run in ("out", "alone"))
+        assert one == other
+    assert (found.twins.games, found.twins.same_games) == (128, alone.twins.same_games)
+    assert found.twins.separate_games == alone.twins.separate_games
+    kinds = pd.read_csv(tmp_path / "out" / "faults.csv")["kind"]
+    assert (kinds == "max_faults").any()
+    assert found.games == 128 + (kinds != "max_faults").sum()
+
+
+def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
+    """Both versions are out: only what they began was played, and is the same."""
+    write(tmp_path, "fails", FAILS)
+    fails = tmp_path / "fails.py"
+    found = play(comparison_of(f"new={fails}", f"old={fails}", "uniform"), tmp_path / "out")
+    games = pd.read_csv(tmp_path / "out" / "faults.csv")
+    played = int((games["kind"] != "max_faults").sum())
+    assert played < len(games)
+    assert found.twins
+    assert found.games == found.twins.games == 2 * found.twins.same_games == played
+    assert found.twins.differences["name"].tolist().count("uniform") == 1
 
 
 @pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
@@ -174,6 +222,59 @@ def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
     longer = comparison_of("new=greedy", "greedy", "uniform", most=2)
     outcome, found = compare(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
     assert (outcome.kept, found.games) == (4, 8)
+
+
+def command_of(*lanes: str | None, **changes: Any) -> str:
+    """Return the command of a comparison of three bots in these lanes, without the numbers."""
+    specs = ("new=greedy", "bots.greedy", str(ROOT / "docs" / "examples" / "greedy_plus"))
+    bots = [resolve(spec, lane=lane) for spec, lane in zip(specs, lanes, strict=True)]
+    stop = make_stop(0, 30, 0.05, 0.05, 64)
+    plain = Tournament("compare", 3, 1, bots, STANDARD, panel=1, **changes)
+    command = comparison_command(as_comparison(plain, stop), stop)
+    words = shlex.split(command)
+    again = [words[2], words[3], words[words.index("--against") + 1]] if words else []
+    lane = words[words.index("--lane") + 1] if "--lane" in words else None
+    assert not words or [resolve(spec, lane=lane).lane for spec in again] == [b.lane for b in bots]
+    return command
+
+
+def test_the_command_has_the_lane_that_was_asked_for() -> None:
+    """None where each bot has its own: inproc for a name in bots/, process for all others."""
+    assert command_of(None, None, None).endswith(" --seed 3")
+    assert command_of("inproc", "process", "process") == command_of(None, None, None)
+    for lane in LANES:
+        assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
+
+
+def test_what_no_command_repeats_has_none() -> None:
+    """Lanes of each bot's own, other limits or other faults, as a program can ask for."""
+    assert command_of("jail", None, None) == ""
+    assert command_of("inproc", "inproc", "process") == ""
+    assert command_of(None, None, None, limits=Limits(decision=7.0)) == ""
+    assert command_of(None, None, None, max_faults=3) == ""
+    assert command_of(None, None, None, limits=Limits(), max_faults=10)
+
+
+def test_no_number_is_minus_zero() -> None:
+    """Neither in JSON nor in what is printed, whatever it was rounded from."""
+    columns = dict.fromkeys(("difference", "low", "high", "elo", "elo_low", "elo_high"), -0.0002)
+    row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
+    twins = Twins(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
+    ends = Bounds(-2.9, 2.9)
+    evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
+    assert -0.005 < evidence.ratio < 0
+    stop, elo = make_stop(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
+    found = Comparison(
+        *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
+    )
+    text = "\n".join([*describe(found), *describe_twins(found)])
+    assert "ratio 0.00, bounds" in text
+    assert "+0.0%..+0.0%    +0       +0..+0" in text
+    assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
+    assert "a lead of 0 nor" in text
+    document = found.document()
+    del document["differences"]
+    assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from arena.statistics.difference import (
-    difference_ratio,
     elo_difference,
     mean_difference,
-    prior_share,
 )
 from arena.statistics.sprt import elo_of, share_of
 from arena.statistics.twins import (
@@ -124,14 +122,6 @@ def test_a_lead_means_less_against_far_weaker_opponents() -> None:
     rises = [share_of(elo_of(share) + 25) - share for share in shares]
     assert mean_difference(shares, 25) == pytest.approx(2 * sum(rises) / 3)
     assert elo_difference(shares, sum(rises) / 3, 10**6) == pytest.approx(25, abs=1e-6)
-
-
-def test_the_ratio_is_for_more_where_the_new_version_scores_more() -> None:
-    """And its sign turns with the sign of the differences."""
-    shares = [prior_share(900.0, 1000)]
-    counts = (0, 0, 20, 1, 900, 2, 77, 0, 0)
-    assert difference_ratio(counts, shares, 0, 10) > 2
-    assert difference_ratio(counts[::-1], shares, 0, 10) < -2
 
 
 def test_separate_deals_cost_what_the_correlation_saves() -> None:

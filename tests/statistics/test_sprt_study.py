@@ -9,6 +9,7 @@ import math
 
 import pytest
 
+from arena.statistics.sprt import DIFFERENCES, elo_of, log_likelihood_ratio, share_of
 from bench.studies.sprt import (
     DIFFERENCE_SETUPS,
     FAR,
@@ -58,6 +59,24 @@ def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
     check_errors(setup, share_better(tests), share_not_better(tests), 120)
     check_coverage(coverage(tests, setup), setup, 120)
     assert 60 < mean_pairs(tests) < 200
+
+
+def test_differences_are_judged_as_a_comparison_is() -> None:
+    """Few runs: the ratio is that of the counts, worked out here, and no test goes on past it."""
+    setup = Setup(FAR, 60.0, 60.0)
+    tests = play_differences(setup, runs=20)
+    for test in tests:
+        means = [
+            2 * sum(share_of(elo_of(share) + elo) - share for share in test.old_shares) / 3
+            for elo in (0.0, setup.elo1)
+        ]
+        assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
+        assert not -2.94 < test.ratio < 2.94
+        assert test.pairs % 48 == 0
+    assert share_better(tests) > 0.7
+    assert abs(sum(share for test in tests for share in test.old_shares) / 60 - 0.533) < 0.03
+    short = play_differences(setup._replace(most=20), runs=4)
+    assert {test.pairs for test in short} <= {48, 60}
 
 
 @pytest.mark.study

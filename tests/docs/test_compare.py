@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+
+import pandas as pd
 
 from tests import ROOT, markdown
 
@@ -17,11 +21,31 @@ def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
     assert first.stdout.startswith(markdown.blocks(PAGE, "text")[0])
     assert second.returncode == 0, second.stderr
     assert "separate round robins" in second.stdout
+    assert "results in results/compare-new-greedy-against/\n" in second.stdout
+
+
+def test_a_row_of_the_decided_games_is_shown_as_it_says(tmp_path: Path) -> None:
+    """By either name, with the folder of the command before it."""
+    shown = markdown.run(markdown.commands(PAGE)[1], tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    (line,) = (block for block in markdown.blocks(PAGE, "text") if block.startswith("arena show"))
+    *words, name = line.split()
+    row = pd.read_csv(tmp_path / words[2] / "decided.csv").iloc[0]
+    assert name.split("/")[:2] in (["new", "denier"], ["new", "uniform"])
+    for game in (row["game"], row["old_game"]):
+        assert "ply " in markdown.run(shlex.join([*words, game]), tmp_path).stdout
 
 
 def test_the_session_runs() -> None:
     """As it is printed."""
     assert markdown.failures("compare.md", markdown.blocks(PAGE, "pycon")) == 0
+
+
+def _rows() -> Iterator[tuple[float, float, list[str]]]:
+    """Yield the true Elo, elo1 and all cells of each simulated row."""
+    for line in re.findall(r"^\| (?:near|far) \|.*\|$", STUDIES, re.MULTILINE):
+        cells = line.strip("|").split("|")
+        yield float(cells[1]), float(cells[2]), cells
 
 
 def test_the_figures_are_those_of_the_study() -> None:
@@ -37,4 +61,11 @@ def test_the_figures_are_those_of_the_study() -> None:
     for elo in rows:
         assert rows[elo].split("|")[2].strip() in PAGE
     assert not_better > 90
+    wrong = [
+        float(cells[4 + (elo > 0)].strip(" %"))
+        for elo, elo1, cells in _rows()
+        if elo <= 0 or elo >= elo1
+    ]
+    assert len(wrong) > 20
+    assert f"worst of all rows of 1,000 has {max(wrong)} %" in words
     assert max(len(line) for line in PAGE.splitlines() if "|" not in line) <= 99

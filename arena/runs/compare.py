@@ -37,20 +37,22 @@ _LEAST_RATE = 1e-9
 def make_stop(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:
     """Return the test with these hypotheses and error rates; raises InputError."""
     for name, elo in (("elo0", elo0), ("elo1", elo1)):
-        if not _is_number(elo) or not -_MOST_ELO <= elo <= _MOST_ELO:
+        if not (_is_number(elo) and -_MOST_ELO <= elo <= _MOST_ELO):
             raise InputError(f"{name}: {show(elo)} is not a number from -1,000 to 1,000")
     for name, rate in (("alpha", alpha), ("beta", beta)):
         if not _is_number(rate) or not _LEAST_RATE <= rate < 0.5:
             raise InputError(f"{name}: {show(rate)} is not a number above 0 and below 0.5")
     if type(max_pairs) is not int or not 1 <= max_pairs <= MOST_PAIRS:
-        raise InputError(f"max_pairs: {show(max_pairs)} is not a number from 1 to {MOST_PAIRS:,}")
+        raise InputError(
+            f"max_pairs: {show(max_pairs)} is not a whole number from 1 to {MOST_PAIRS:,}"
+        )
     if elo1 <= elo0:
         raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
     return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 is 0.0
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:

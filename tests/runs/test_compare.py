@@ -287,8 +287,12 @@ def test_no_number_is_minus_zero() -> None:
         (("0", 10, 0.05, 0.05, 9), "elo0: '0' is not a number from -1,000 to 1,000"),
         ((0, 10, 0.5, 0.05, 9), "alpha: 0.5 is not a number above 0 and below 0.5"),
         ((0, 10, 0.05, 0.0, 9), "beta: 0.0 is not a number above 0 and below 0.5"),
-        ((0, 10, 0.05, 0.05, 0), "max_pairs: 0 is not a number from 1 to 1,000,000,000"),
-        ((0, 10, 0.05, 0.05, True), "max_pairs: True is not a number from 1 to 1,000,000,000"),
+        ((0, 10**400, 0.05, 0.05, 9), "elo1: 10+\\.\\.\\. is not a number from -1,000 to 1,000"),
+        ((0, 10, 0.05, 0.05, 0), "max_pairs: 0 is not a whole number from 1 to 1,000,000,000"),
+        (
+            (0, 10, 0.05, 0.05, True),
+            "max_pairs: True is not a whole number from 1 to 1,000,000,000",
+        ),
     ],
 )
 def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:

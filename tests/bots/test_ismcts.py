@@ -217,6 +217,7 @@ def test_few_iterations_beat_greedy() -> None:
     assert score("ismcts(iterations=50)", "greedy", pairs=20) > 0.7
 
 
+@pytest.mark.study
 def test_more_iterations_beat_fewer() -> None:
     """Sixty iterations against one for each action."""
     assert score("ismcts(iterations=60)", "ismcts(iterations=1, positions=0)", pairs=15) > 0.7

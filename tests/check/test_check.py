@@ -365,6 +365,7 @@ def test_unknown_parameters_are_reported(arena: Arena) -> None:
     assert {"imports", "binds bot"} == set(with_status(document, "ok"))
 
 
+@pytest.mark.study
 def test_a_slow_bot_has_the_report_of_a_fast_one(arena: Arena, tmp_path: Path) -> None:
     """The same games are played, and the same is found, also on a busy machine."""
     reports = []

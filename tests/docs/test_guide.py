@@ -106,7 +106,8 @@ def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
-@pytest.mark.parametrize("version", [pytest.param(0, marks=pytest.mark.study), 4])
+@pytest.mark.study
+@pytest.mark.parametrize("version", [0, 4])
 def test_the_steps_score_what_the_table_says(arena: Arena, tmp_path: Path, version: int) -> None:
     """In 500 pairs with seed 1, to the digit: a game is the same on every machine."""
     rows = [match[0] for match in FIGURE.finditer(GUIDE)]

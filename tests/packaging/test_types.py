@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """\
 from arena.errors import InputError
 from bots.greedy import bot
@@ -19,6 +21,7 @@ reveal_type(InputError)
 """
 
 
+@pytest.mark.study
 def test_mypy_finds_the_types_in_another_folder(tmp_path: Path) -> None:
     """It reports the misspelt attribute, and no module whose types are missing."""
     (tmp_path / "mine.py").write_text(PROGRAM)

@@ -134,6 +134,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     assert list(folder.glob("district-noir-*")) == []  # the last run removes the others' folders
 
 
+@pytest.mark.study
 def test_workers_killed_repeatedly_change_nothing(arena: Arena, cup: Path) -> None:
     """Each killed worker is replaced, no bot is blamed, and the bytes are the same."""
     folder = cup.parent.parent

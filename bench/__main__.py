@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from bench import endurance, engine, lanes, peers, search, summary, wins, workers
 from bench.engine import BARE_ASKED, Row
+from bench.saving import chosen, make
 from bench.timing import load, machine, processor
 
 HEAD = """# Results of the benchmarks
@@ -47,39 +47,17 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
 }
 
 
-def sections(text: str) -> dict[str, str]:
-    """Return the tables of a text by their titles.
-
-    >>> sections("# Results\\n\\n## Peers\\n\\n| a |\\n")
-    {'Peers': '\\n## Peers\\n\\n| a |'}
-    """
-    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)[1:]
-    return {
-        title: f"\n## {title}\n\n{body.strip()}"
-        for title, body in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
 def main() -> None:
     """Print the named tables, or all, and save them beside the others if asked to."""
-    names = [word for word in sys.argv[1:] if word != "--save"]
-    if unknown := {*names} - {*TABLES}:
-        sys.exit(f"error: {', '.join(sorted(unknown))}: there are {', '.join(TABLES)}")
-    path = Path(__file__).with_name("RESULTS.md")
+    names = chosen(TABLES)
     head = HEAD.format(asked=BARE_ASKED)
     print(head, machine(), sep="\n\n", flush=True)
-    measured = {}
-    for name in names or TABLES:
-        title, rows = TABLES[name]
-        text = []
-        for line in table(title, rows()):
-            print(line, flush=True)
-            text.append(line)
-        measured[title] = "\n".join(text)
-    if "--save" in sys.argv[1:]:
-        kept = sections(path.read_text(encoding="utf-8")) | measured
-        tables = [kept[title] for title, _ in TABLES.values() if title in kept]
-        path.write_text("\n".join([head, *tables]) + "\n", encoding="utf-8")
+    parts = {name: (title, partial(_lines, title, rows)) for name, (title, rows) in TABLES.items()}
+    make(Path(__file__).with_name("RESULTS.md"), head, parts, names)
+
+
+def _lines(title: str, rows: Callable[[], Iterable[Row]]) -> Iterator[str]:
+    return table(title, rows())
 
 
 if __name__ == "__main__":

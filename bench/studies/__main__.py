@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from bench.__main__ import sections
+from bench.saving import chosen, make
 from bench.studies import (
     ablation,
     apart,
@@ -49,22 +49,8 @@ def section(name: str) -> Iterator[str]:
 
 def main() -> None:
     """Print the named studies, or all, and save them beside the others if asked to."""
-    names = [word for word in sys.argv[1:] if word != "--save"]
-    if unknown := {*names} - {*STUDIES}:
-        sys.exit(f"error: {', '.join(sorted(unknown))}: there are {', '.join(STUDIES)}")
-    made = {}
-    for name in names or STUDIES:
-        text = []
-        for line in section(name):
-            print(line, flush=True)
-            text.append(line)
-        made[STUDIES[name][0]] = "\n".join(text)
-    if "--save" in sys.argv[1:]:
-        path = Path(__file__).parents[1] / "STUDIES.md"
-        kept = sections(path.read_text(encoding="utf-8")) if path.exists() else {}
-        kept |= made
-        parts = [kept[title] for title, _ in STUDIES.values() if title in kept]
-        path.write_text("\n".join([HEAD, *parts]) + "\n", encoding="utf-8")
+    parts = {name: (title, partial(section, name)) for name, (title, _) in STUDIES.items()}
+    make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, chosen(STUDIES))
 
 
 if __name__ == "__main__":

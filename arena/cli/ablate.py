@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_bots, complete_configs, complete_rules
-from arena.cli.options import AGAINST, PATH, REPLACE, add_run_options, print_json, warn
-from arena.cli.report import describe_interruption
+from arena.cli.options import AGAINST, PATH, REPLACE, add_run_options, print_json
+from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
 from arena.errors import InputError
 
@@ -89,57 +89,33 @@ def ablate(
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
     variants = make_variants(tournament.rules, rules, cross=cross)
-    _ablate(tournament, variants, out or Path("results") / f"{settings.name}-ablate", **how)
+    _ablate(tournament, variants, out or Path("results") / f"{settings.name}-ablate", How(**how))
 
 
-def _ablate(
-    tournament: Tournament,
-    variants: Sequence[Variant],
-    out: Path,
-    *,
-    workers: int | None,
-    fresh: bool,
-    replace: bool,
-    strict: bool,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-) -> None:
+def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
     """Play the variants, and print how they differ."""
-    from arena.executors import log
     from arena.executors.local import LocalExecutor, count_cores
-    from arena.lanes.cleanup import adopt_orphans
     from arena.runs.ablate import ablate as play_variants
     from arena.runs.ablate import clear, prepare_variants
-    from arena.runs.run import Interrupted
 
-    if verbose and quiet:
-        raise InputError("--verbose and --quiet: choose one of them")
     problems = prepare_variants(tournament, variants)
-    if strict and problems:
-        raise InputError(f"{problems[0]}; with --strict nothing is played")
-    if not quiet:
-        warn(problems)
-    if fresh:
+    how.say(problems)
+    if how.fresh:
         clear(out, variants)
-    adopt_orphans()
-    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    executor = LocalExecutor(workers or count_cores())
+    executor = LocalExecutor(how.workers or count_cores())
 
     def announce(variant: Variant) -> None:
-        if not quiet:
+        if not how.quiet:
             number = 1 + variants.index(variant)
             click.echo(f"{number} of {len(variants)}: {variant.name}", err=True)
 
-    try:
+    with stoppable(out):
         ablation = play_variants(
-            tournament, variants, executor, out, announce, shown, replace=replace
+            tournament, variants, executor, out, announce, how.shown, replace=how.replace
         )
-    except Interrupted as interrupted:
-        raise click.Abort(describe_interruption(interrupted, out)) from None
-    if as_json:
+    if how.as_json:
         _print_document(ablation, tournament, out, problems)
-    elif not quiet:
+    elif not how.quiet:
         _print_table(ablation, tournament, out)
 
 

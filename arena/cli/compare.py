@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import REPLACE, add_run_options, parse_json, print_json, warn
-from arena.cli.report import count_games, describe_interruption
+from arena.cli.options import REPLACE, add_run_options, parse_json, print_json
+from arena.cli.report import count_games
+from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import ChangedBots, InputError
+from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.executors.base import Executor
     from arena.results.comparison import Comparison
-    from arena.results.folder import RunFolder
     from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
@@ -103,7 +102,7 @@ def compare(
     )
     problems = prepare(tournament)
     tournament = as_comparison(tournament, stop)
-    _play(tournament, problems, out or Path("results") / tournament.name, **how)
+    _play(tournament, problems, out or Path("results") / tournament.name, How(**how))
 
 
 def split_bots(text: str) -> list[str]:
@@ -128,49 +127,25 @@ def split_bots(text: str) -> list[str]:
     return words
 
 
-def _play(
-    tournament: Tournament,
-    problems: Sequence[str],
-    out: Path,
-    *,
-    workers: int | None,
-    fresh: bool,
-    replace: bool,
-    strict: bool,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-) -> None:
+def _play(tournament: Tournament, problems: Sequence[str], out: Path, how: How) -> None:
     """Play a comparison, and print what it came to."""
-    from arena.cli.playing import clear
-    from arena.executors import log
     from arena.executors.local import LocalExecutor
-    from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
-    from arena.runs.compare import default_workers
-    from arena.runs.run import Interrupted
+    from arena.runs.compare import compare, default_workers
 
-    if verbose and quiet:
-        raise InputError("--verbose and --quiet: choose one of them")
-    if strict and problems:
-        raise InputError(f"{problems[0]}; with --strict nothing is played")
-    if not quiet:
-        warn(problems)
+    how.say(problems)
     folder = RunFolder(out)
-    if fresh:
-        clear(folder, quiet=quiet)
-    adopt_orphans()
-    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    executor = LocalExecutor(workers or default_workers(tournament))
-    try:
-        outcome, comparison = _compare(tournament, executor, folder, shown, replace=replace)
-    except Interrupted as interrupted:
-        raise click.Abort(describe_interruption(interrupted, out)) from None
-    if as_json:
+    how.clear(folder)
+    executor = LocalExecutor(how.workers or default_workers(tournament))
+    with stoppable(out):
+        outcome, comparison = how.play(
+            lambda replace: compare(tournament, executor, folder, how.shown, replace=replace)
+        )
+    if how.as_json:
         played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, tournament, out, quiet=quiet)
+        print_comparison(comparison, outcome, tournament, out, quiet=how.quiet)
 
 
 def print_comparison(
@@ -198,26 +173,6 @@ def print_comparison(
     if comparison.command:
         click.echo(f"repeat with: {comparison.command}")
     click.echo(f"results in {out}/")
-
-
-def _compare(
-    tournament: Tournament,
-    executor: Executor,
-    folder: RunFolder,
-    shown: int,
-    *,
-    replace: bool,
-) -> tuple[Outcome, Comparison]:
-    """Play a comparison; where bots have changed, ask whether their games are to be replaced."""
-    from arena.cli.playing import agrees_to_replace
-    from arena.runs.compare import compare as play
-
-    try:
-        return play(tournament, executor, folder, shown, replace=replace)
-    except ChangedBots as changed:
-        if not agrees_to_replace(changed):
-            raise
-        return play(tournament, executor, folder, shown, replace=True)
 
 
 COMMANDS: list[click.Command] = [compare]

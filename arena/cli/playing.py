@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,16 +18,13 @@ from arena.cli.options import (
     REPLACE,
     add_run_options,
     print_json,
-    warn,
 )
-from arena.cli.report import describe_interruption, print_report, to_document
+from arena.cli.report import print_report, to_document
+from arena.cli.starting import How, stoppable
 from arena.cli.whole import GAMES, PAIRS, TARGET
-from arena.errors import ChangedBots, InputError
+from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.executors.base import Executor
-    from arena.results.folder import RunFolder
-    from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
 _NOT_FOR_A_PERSON = (
@@ -121,7 +117,7 @@ def run(
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
-    _play(tournament, problems, out or Path("results") / settings.name, **how)
+    _play(tournament, problems, out or Path("results") / settings.name, How(**how))
 
 
 @click.command()
@@ -180,83 +176,28 @@ def play(
     fixed = read_anchor(anchor or "", [entry.label for entry in entries])
     panel = len(against)
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
-    _play(tournament, prepare(tournament), out, **how)
+    _play(tournament, prepare(tournament), out, How(**how))
 
 
-def _play(
-    tournament: Tournament,
-    problems: Sequence[str],
-    out: Path | None,
-    *,
-    workers: int | None,
-    fresh: bool,
-    replace: bool,
-    strict: bool,
-    as_json: bool,
-    verbose: bool,
-    quiet: bool,
-) -> None:
+def _play(tournament: Tournament, problems: Sequence[str], out: Path | None, how: How) -> None:
     """Play a tournament, and print what it came to."""
-    from arena.executors import log
     from arena.executors.local import LocalExecutor, count_cores
-    from arena.lanes.cleanup import adopt_orphans
     from arena.results.folder import RunFolder
-    from arena.runs.run import Interrupted
-
-    if verbose and quiet:
-        raise InputError("--verbose and --quiet: choose one of them")
-    if strict and problems:
-        raise InputError(f"{problems[0]}; with --strict nothing is played")
-    if not quiet:
-        warn(problems)
-    folder = RunFolder(out) if out else None
-    if folder and fresh:
-        clear(folder, quiet=quiet)
-    adopt_orphans()
-    shown = log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL
-    executor = LocalExecutor(workers or count_cores())
-    try:
-        outcome = _run(tournament, executor, folder, shown, replace=replace)
-    except Interrupted as interrupted:
-        raise click.Abort(describe_interruption(interrupted, out)) from None
-    if as_json:
-        print_json(to_document(outcome, tournament, out, problems))
-    else:
-        print_report(outcome, tournament, out, quiet=quiet)
-
-
-def _run(
-    tournament: Tournament,
-    executor: Executor,
-    folder: RunFolder | None,
-    shown: int,
-    *,
-    replace: bool,
-) -> Outcome:
-    """Play a tournament; where bots have changed, ask whether their games are to be replaced."""
     from arena.runs.run import run
 
-    try:
-        return run(tournament, executor, folder, shown, replace=replace)
-    except ChangedBots as changed:
-        if not agrees_to_replace(changed):
-            raise
-        return run(tournament, executor, folder, shown, replace=True)
-
-
-def agrees_to_replace(changed: ChangedBots) -> bool:
-    """Ask whether the games of changed bots are to be played again, where somebody can answer."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    click.echo(str(changed).partition("; --replace")[0], err=True)
-    return click.confirm("Delete their games, and play them again?", err=True)
-
-
-def clear(folder: RunFolder, *, quiet: bool) -> None:
-    """Remove an earlier run, and say so."""
-    removed = folder.clear()
-    if removed and not quiet:
-        click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
+    how.say(problems)
+    folder = RunFolder(out) if out else None
+    if folder:
+        how.clear(folder)
+    executor = LocalExecutor(how.workers or count_cores())
+    with stoppable(out):
+        outcome = how.play(
+            lambda replace: run(tournament, executor, folder, how.shown, replace=replace)
+        )
+    if how.as_json:
+        print_json(to_document(outcome, tournament, out, problems))
+    else:
+        print_report(outcome, tournament, out, quiet=how.quiet)
 
 
 COMMANDS: list[click.Command] = [run, play]

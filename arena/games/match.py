@@ -40,6 +40,11 @@ class GameResult(NamedTuple):
     fault: Fault | None
     actions: str
 
+    @property
+    def score(self) -> float:
+        """What the game counts for the pairing's first bot: 1 won, 1/2 drawn, 0 lost."""
+        return 0.5 if self.winner is None else 1.0 - self.winner
+
 
 class Finished(NamedTuple):
     """A game that is over: its last position, and the fault that ended it with its seat.

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
-from arena.library.results import Results, folder_path, open_run
-from arena.library.running import Interrupted
-from arena.results.folder import RunFolder
-from arena.results.store import Store
+from arena.library.results import Results
+from arena.library.running import Playing
 from arena.results.verdict import describe, describe_twins
 from arena.runs import compare as comparisons
 from arena.runs.compare import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
 from arena.statistics.evidence import Verdict
-from arena.tournament.tournament import Tournament
 from engine import Rules
 
 if TYPE_CHECKING:
@@ -157,13 +151,10 @@ def compare(
     tournament, wanted = request([new, old], None, given, default)
     tournament = comparisons.as_comparison(tournament, stop)
     executor = LocalExecutor(wanted or comparisons.default_workers(tournament))
-    shown = NORMAL if progress else QUIET
-    if out is None:
-        return _play(tournament, executor, shown)
-    folder = RunFolder(folder_path(out, "out"))
-    if fresh:
-        folder.clear()
-    return _play_into(folder, tournament, executor, shown, replace=replace)
+    how = Playing(out, fresh=fresh, replace=replace, progress=progress)
+    outcome, results = how.play(tournament, executor)
+    assert outcome.comparison is not None
+    return Comparison(outcome.comparison, results)
 
 
 def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
@@ -172,26 +163,3 @@ def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
     listed = [*against] if is_list else [against]
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
     return comparisons.expand_ladder(listed, [name for name in names if isinstance(name, str)])
-
-
-def _play(tournament: Tournament, executor: LocalExecutor, shown: int) -> Comparison:
-    """Play a comparison whose games are deleted with its results."""
-    store = Store(None)
-    try:
-        outcome, found = comparisons.compare(tournament, executor, None, shown, store=store)
-    except KeyboardInterrupt:
-        raise Interrupted(Results(tournament, store)) from None
-    return Comparison(found, Results(tournament, store, outcome.timings))
-
-
-def _play_into(
-    folder: RunFolder, tournament: Tournament, executor: LocalExecutor, shown: int, *, replace: bool
-) -> Comparison:
-    """Play what a folder does not have of a comparison."""
-    try:
-        _, found = comparisons.compare(tournament, executor, folder, shown, replace=replace)
-    except KeyboardInterrupt:
-        with suppress(InputError):  # there may be no run yet
-            raise Interrupted(open_run(folder.path), folder.path) from None
-        raise
-    return Comparison(found, open_run(folder.path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import InputError
@@ -17,6 +18,7 @@ from arena.library.results import Results, folder_path, open_run
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs import run as runs
+from arena.runs.run import Outcome
 from arena.tournament.tournament import Tournament
 from engine import Rules
 
@@ -84,33 +86,44 @@ def run(
         given |= {"format": "gauntlet", "panel": against}
     tournament, wanted = request(bots, config, given, _DEFAULT)
     executor = LocalExecutor(wanted or count_cores())
-    shown = NORMAL if progress else QUIET
-    if out is None:
-        return _play(tournament, executor, shown)
-    folder = RunFolder(folder_path(out, "out"))
-    if fresh:
-        folder.clear()
-    return _play_into(folder, tournament, executor, shown, replace=replace)
+    how = Playing(out, fresh=fresh, replace=replace, progress=progress)
+    return how.play(tournament, executor)[1]
 
 
-def _play(tournament: Tournament, executor: LocalExecutor, shown: int) -> Results:
-    """Play a tournament whose games are deleted with its results."""
-    store = Store(None)
-    try:
-        outcome = runs.run(tournament, executor, None, shown, store=store)
-    except KeyboardInterrupt:
-        raise Interrupted(Results(tournament, store)) from None
-    return Results(tournament, store, outcome.timings)
+@dataclass(frozen=True)
+class Playing:
+    """Where the games of a call go, and how; the fields are arguments of `run`."""
 
+    out: Location | None
+    fresh: bool
+    replace: bool
+    progress: bool
 
-def _play_into(
-    folder: RunFolder, tournament: Tournament, executor: LocalExecutor, shown: int, *, replace: bool
-) -> Results:
-    """Play what a folder does not have of a tournament."""
-    try:
-        runs.run(tournament, executor, folder, shown, replace=replace)
-    except KeyboardInterrupt:
-        with suppress(InputError):  # there may be no run yet
-            raise Interrupted(open_run(folder.path), folder.path) from None
-        raise
-    return open_run(folder.path)
+    def play(self, tournament: Tournament, executor: LocalExecutor) -> tuple[Outcome, Results]:
+        """Play what is left of a tournament; without `out` its games go with the results."""
+        if self.out is None:
+            return self._play_in_memory(tournament, executor)
+        folder = RunFolder(folder_path(self.out, "out"))
+        if self.fresh:
+            folder.clear()
+        try:
+            outcome = runs.run(tournament, executor, folder, self._shown, replace=self.replace)
+        except KeyboardInterrupt:
+            with suppress(InputError):  # there may be no run yet
+                raise Interrupted(open_run(folder.path), folder.path) from None
+            raise
+        return outcome, open_run(folder.path)
+
+    def _play_in_memory(
+        self, tournament: Tournament, executor: LocalExecutor
+    ) -> tuple[Outcome, Results]:
+        store = Store(None)
+        try:
+            outcome = runs.run(tournament, executor, None, self._shown, store=store)
+        except KeyboardInterrupt:
+            raise Interrupted(Results(tournament, store)) from None
+        return outcome, Results(tournament, store, outcome.timings)
+
+    @property
+    def _shown(self) -> int:
+        return NORMAL if self.progress else QUIET

@@ -11,6 +11,7 @@ from typing import Any, Final, TextIO
 
 from arena.errors import InputError
 from arena.results import store
+from arena.results.summary import cut
 from arena.statistics.ablation import MEASURES, SPREAD, Estimate, Measure
 from arena.tournament.variants import BASE
 from engine import Rules
@@ -151,9 +152,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
     for number, measure in enumerate(MEASURES):
         yield _TITLES[measure.name].format(*(ablation.contest or ("nobody", "nobody")))
         for variant in ablation.variants:
-            name = variant.name
-            if len(name) > _NAME_WIDTH - 2:
-                name = name[: _NAME_WIDTH - 5] + "..."
+            name = cut(variant.name, _NAME_WIDTH - 2)
             value = _cells(variant.values[number], measure, "")
             change = _cells(variant.differences[number], measure, "+")
             line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"

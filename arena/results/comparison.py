@@ -15,12 +15,14 @@ from arena.entries.spec import OBJECT, default_label
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
-from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
+from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer, csv_writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
+from arena.statistics.rows import Counts
 from arena.statistics.stopped import Estimate, estimate_mean
 from arena.statistics.twins import Lead, Twin, make_differences, separate_games
+from arena.statistics.unrated import find_out
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.stop import Sprt
@@ -103,10 +105,16 @@ class Comparison:
         return document
 
 
-def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Comparison:
-    """Return what the games of a comparison came to, all of which are in the store."""
+def make_comparison(
+    tournament: Tournament, stop: Sprt, store: Store, counted: Counts
+) -> Comparison:
+    """Return what the games of a comparison came to, all of which are in the store.
+
+    `counted` is what they are counted into.
+    """
     new, old, *against = tournament.labels
-    out = _find_out(tournament, store)
+    found = find_out(tournament.pairings, counted.faults, tournament.max_faults)
+    out = tuple(label for label in tournament.labels if label in found)
     evidence = weigh(tournament, stop, _count(tournament, store), out)
     mean = _estimate(evidence)
     twins = _make_twins(tournament, store, mean, out) if tournament.paired else None
@@ -118,26 +126,16 @@ def make_comparison(tournament: Tournament, stop: Sprt, store: Store) -> Compari
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean)),
-        _count_played(store),
+        sum(tally.games for tally in counted.tallies) - _count_by_rule(counted),
         out,
         comparison_command(tournament, stop),
         twins,
     )
 
 
-def _find_out(tournament: Tournament, store: Store) -> tuple[str, ...]:
-    """Return the labels of the bots that had too many faults."""
-    faults = dict.fromkeys(tournament.labels, 0)
-    for pairing, loser, kind, games in store.count().faults:
-        if kind != BY_RULE:
-            faults[tournament.pairings[pairing][loser]] += games
-    return tuple(label for label, count in faults.items() if count >= tournament.max_faults)
-
-
-def _count_played(store: Store) -> int:
-    """Return the number of games without those that were forfeited by rule."""
-    by_rule = sum(games for _, _, kind, games in store.count().faults if kind == BY_RULE)
-    return store.count_games() - by_rule
+def _count_by_rule(counted: Counts) -> int:
+    """Return the number of games that were forfeited by rule, and not played."""
+    return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
 
 
 def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
@@ -209,17 +207,13 @@ def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterat
                 opponent,
                 new.pair,
                 new.seat,
-                _score(new),
-                _score(old),
+                new.score,
+                old.score,
                 new.win_type,
                 old.win_type,
                 _first_difference(new, old),
                 _was_played(new) and _was_played(old),
             )
-
-
-def _score(result: GameResult) -> float:
-    return 0.5 if result.winner is None else 1.0 - result.winner
 
 
 def _was_played(result: GameResult) -> bool:
@@ -286,10 +280,6 @@ def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:
     text = json.dumps(comparison.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     writers: dict[str, Writer] = {COMPARISON: lambda file: file.write(text)}
     if twins := comparison.twins:
-        writers[DIFFERENCES] = _csv(twins.differences)
-        writers[DECIDED] = _csv(twins.decided)
+        writers[DIFFERENCES] = csv_writer(twins.differences)
+        writers[DECIDED] = csv_writer(twins.decided)
     return writers
-
-
-def _csv(table: pd.DataFrame) -> Writer:
-    return lambda file: table.to_csv(file, index=False, lineterminator="\n")

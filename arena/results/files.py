@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -12,7 +13,7 @@ from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
 from arena.results.findings import Findings, Misfit
-from arena.results.folder import MANIFEST, WINS, Writer
+from arena.results.folder import MANIFEST, WINS, Writer, csv_writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
@@ -28,6 +29,9 @@ from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from arena.wins.tables import WinTables, make_win_tables
+
+if TYPE_CHECKING:
+    from arena.results.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,15 @@ class Tables:
 
 @dataclass(frozen=True)
 class Files:
-    """The standings, what is to be said of them, and a writer for each file, by its name."""
+    """The standings, what is to be said of them, and a writer for each file, by its name.
+
+    `comparison` is there for a run that is one.
+    """
 
     standings: pd.DataFrame
     findings: Findings
     writers: Mapping[str, Writer]
+    comparison: Comparison | None = None
 
 
 def make_files(tournament: Tournament, store: Store) -> Files:
@@ -74,15 +82,15 @@ def make_files(tournament: Tournament, store: Store) -> Files:
         return make_win_tables(tournament, store.records(), pairs)
 
     def write_wins(name: str) -> Writer:
-        return lambda file: _csv(getattr(wins(), name))(file)
+        return lambda file: csv_writer(getattr(wins(), name))(file)
 
     writers: dict[str, Writer] = {
         "games.csv": lambda file: rows.write_games(file, store.named_games(pairings)),
-        "standings.csv": _csv(made.standings),
-        "head_to_head.csv": _csv(made.head_to_head),
-        "win_types.csv": _csv(made.win_types),
-        "superiority.csv": _csv(made.superiority, index=True),
-        "rankings.csv": _csv(made.rankings),
+        "standings.csv": csv_writer(made.standings),
+        "head_to_head.csv": csv_writer(made.head_to_head),
+        "win_types.csv": csv_writer(made.win_types),
+        "superiority.csv": csv_writer(made.superiority, index=True),
+        "rankings.csv": csv_writer(made.rankings),
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
     }
@@ -92,7 +100,9 @@ def make_files(tournament: Tournament, store: Store) -> Files:
         # it needs scipy.optimize, whose import takes 0.2 s
         from arena.results.comparison import comparison_writers, make_comparison
 
-        writers |= comparison_writers(make_comparison(tournament, tournament.stop, store))
+        comparison = make_comparison(tournament, tournament.stop, store, counts)
+        writers |= comparison_writers(comparison)
+        return Files(made.standings, made.findings, writers, comparison)
     return Files(made.standings, made.findings, writers)
 
 
@@ -145,8 +155,4 @@ def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:
     """Return the writer of timings.csv."""
-    return _csv(tables.make_timings(timings, labels))
-
-
-def _csv(table: pd.DataFrame, *, index: bool = False) -> Writer:
-    return lambda file: table.to_csv(file, index=index, lineterminator="\n")
+    return csv_writer(tables.make_timings(timings, labels))

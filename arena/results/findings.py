@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
+from arena.results.summary import cut
 from arena.statistics.seats import SeatAdvantage
 from arena.tournament.anchor import Anchor
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
-_LABEL_WIDTH = 18
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Findings:
             worst = self.misfits[0]
             yield (
                 f"{len(self.misfits)} of {self.tested:,} pairings are not as the Elo says, most "
-                f"of all {_cut(worst.bot)} - {_cut(worst.opponent)}: "
+                f"of all {cut(worst.bot)} - {cut(worst.opponent)}: "
                 f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
             )
         if self.cycle:
-            beats = " beats ".join(map(_cut, self.cycle))
+            beats = " beats ".join(map(cut, self.cycle))
             yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
 
     def warnings(self) -> list[str]:
@@ -71,11 +71,11 @@ class Findings:
         if self.anchor and not self.anchored:
             found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
         if self.idle:
-            named = ", ".join(map(_cut, self.idle[:_MOST_NAMED]))
+            named = ", ".join(map(cut, self.idle[:_MOST_NAMED]))
             more = ", ..." if len(self.idle) > _MOST_NAMED else ""
             found.append(f"not in the tables, because they have played no game: {named}{more}")
         if len(self.groups) > 1:
-            named = ", ".join(_cut(group[0]) for group in self.groups[:_MOST_NAMED])
+            named = ", ".join(cut(group[0]) for group in self.groups[:_MOST_NAMED])
             more = ", ..." if len(self.groups) > _MOST_NAMED else ""
             found.append(
                 f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
@@ -99,7 +99,3 @@ def _describe_seat(seat: SeatAdvantage) -> str:
     if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
         return text
     return f"{text}: {seat.elo:+.0f} Elo ({seat.elo_low:+.0f}..{seat.elo_high:+.0f})"
-
-
-def _cut(label: str) -> str:
-    return label if len(label) <= _LABEL_WIDTH else f"{label[: _LABEL_WIDTH - 3]}..."

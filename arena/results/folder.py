@@ -8,12 +8,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from arena.errors import InputError
 from arena.results import store
 from arena.results.database import is_foreign
 from arena.results.manifest import obstacles, read_manifest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -35,6 +38,11 @@ _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """Writes a file."""
+
+
+def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Writer:
+    """Return the writer of a table as CSV, with its index if that is asked for."""
+    return lambda file: table.to_csv(file, index=index, lineterminator="\n")
 
 
 class RunFolder:

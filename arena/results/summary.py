@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-_LABEL_WIDTH = 18
+LABEL_WIDTH = 18
 _RATING_WIDTH = 20
 HEAD = (
-    f"{'rank':>4}  {'bot':<{_LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
+    f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
     f" {'city':>6} {'points':>6} {'forfeit':>7}"
 )
 """The names of the columns of `format_rows`."""
@@ -26,12 +26,19 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     yield from format_rows(plain_rows(standings))
 
 
+def cut(text: str, width: int = LABEL_WIDTH) -> str:
+    """Return a text, or its beginning where it is longer than so many characters.
+
+    >>> cut("a_bot_with_a_long_name", 12)
+    'a_bot_wit...'
+    """
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
 def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
     """Yield a line for each row of standings; `unrated` stands for an Elo that is None."""
     for row in rows:
-        label = str(row["bot"])
-        if len(label) > _LABEL_WIDTH:
-            label = label[: _LABEL_WIDTH - 3] + "..."
+        label = cut(str(row["bot"]))
         rating = unrated
         if row["elo"] is not None:
             interval = f"{row['elo_low']:.0f}..{row['elo_high']:.0f}"
@@ -39,7 +46,7 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
         city = row["city_wins"] / row["games"]
         points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
         yield (
-            f"{row['rank']:>4}  {label:<{_LABEL_WIDTH}} {rating:>{_RATING_WIDTH}}"
+            f"{row['rank']:>4}  {label:<{LABEL_WIDTH}} {rating:>{_RATING_WIDTH}}"
             f" {row['score']:>6.1%} {city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from arena.results.summary import cut
+
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
 
@@ -114,9 +116,7 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
 
 def _line(row: Mapping[Hashable, Any]) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
-    name = str(row["name"])
-    if len(name) > _NAME_WIDTH:
-        name = name[: _NAME_WIDTH - 3] + "..."
+    name = cut(str(row["name"]), _NAME_WIDTH)
     low, high, gap = (_signed(row[key], "+.1%") for key in ("low", "high", "difference"))
     line = (
         f"{row['part']:<8} {name:<{_NAME_WIDTH}} {row['new']:>6.1%} {row['old']:>6.1%}"

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Collection, Iterable
-from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from arena.entries.ladder import ELO
@@ -117,14 +116,6 @@ def compare(
 
     The arguments and errors are those of `run`.
     """
-    from arena.results.comparison import make_comparison
-
-    stop = tournament.stop
-    assert isinstance(stop, Sprt)
-    if folder:
-        outcome = run(tournament, executor, folder, shown, replace=replace)
-        with closing(Store(folder.store, copied=True)) as copy:
-            return outcome, make_comparison(tournament, stop, copy)
-    with nullcontext(store) if store else closing(Store(None)) as kept:
-        outcome = run(tournament, executor, None, shown, store=kept)
-        return outcome, make_comparison(tournament, stop, kept)
+    outcome = run(tournament, executor, folder, shown, store=store, replace=replace)
+    assert outcome.comparison is not None
+    return outcome, outcome.comparison

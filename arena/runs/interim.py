@@ -41,7 +41,7 @@ class Interim:
         scores = []
         for game in played.results:
             self._count(number, game.winner, game.win_type, 1)
-            scores.append(0.5 if game.winner is None else 1.0 - game.winner)
+            scores.append(game.score)
             if game.fault and game.winner is not None:
                 self.faults[number, 1 - game.winner, game.fault.kind] += 1
         of_pairs = [one + two for one, two in zip(scores[::2], scores[1::2], strict=True)]

@@ -29,6 +29,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.comparison import Comparison
     from arena.results.files import Files
     from arena.results.findings import Findings
 
@@ -38,7 +39,8 @@ class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
     `course` has the pairs of each pairing, and their scores if the run had several rounds;
-    `out` are the labels of the bots that had too many faults; `timings` are by label.
+    `out` are the labels of the bots that had too many faults; `timings` are by label. A run
+    that is a comparison has a `comparison`.
     """
 
     standings: pd.DataFrame
@@ -49,6 +51,7 @@ class Outcome:
     out: list[str]
     seconds: float
     timings: Mapping[str, Timing]
+    comparison: Comparison | None = None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -100,10 +103,17 @@ def run(
         seconds = time.perf_counter() - started
         played, kept = under_way.played, under_way.kept
         logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
-    out = [*under_way.strikes.out]
-    course = under_way.course
-    made = files.standings, files.findings
-    return Outcome(*made, course, played, kept, out, seconds, under_way.timings)
+    return Outcome(
+        files.standings,
+        files.findings,
+        under_way.course,
+        played,
+        kept,
+        [*under_way.strikes.out],
+        seconds,
+        under_way.timings,
+        files.comparison,
+    )
 
 
 class _Run:

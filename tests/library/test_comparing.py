@@ -10,7 +10,7 @@ import pytest
 
 import arena
 from arena.library.running import Interrupted
-from arena.runs import compare as comparisons
+from arena.runs import run as runs
 from engine import Action, Setup, View
 
 
@@ -79,7 +79,7 @@ def test_ctrl_c_keeps_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     compare("greedy", "uniform", out=tmp_path)
-    monkeypatch.setattr(comparisons, "compare", interrupted)
+    monkeypatch.setattr(runs, "run", interrupted)
     with pytest.raises(Interrupted, match="32 of 32 games are kept"):
         compare("greedy", "uniform", out=tmp_path)
     with pytest.raises(Interrupted, match="in `results` of this exception"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from arena.statistics.ratings import score_interval
+from arena.statistics.sprt import elo_of
 
 
 class SeatAdvantage(NamedTuple):
@@ -45,4 +45,4 @@ def share_to_elo(share: float) -> float | None:
     >>> share_to_elo(0.75)
     190.8
     """
-    return round(400 * math.log10(share / (1 - share)), 1) if 0 < share < 1 else None
+    return round(elo_of(share), 1) if 0 < share < 1 else None

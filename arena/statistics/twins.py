@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from arena.statistics.difference import elo_difference
+from arena.statistics.ratings import Z95
 
-Z95 = 1.959963984540054
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
 COLUMNS = [
     *("part", "name", "deals", "new", "old", "difference", "low", "high"),

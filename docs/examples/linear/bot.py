@@ -13,6 +13,8 @@ FEATURES = 4 * KINDS + 2
 
 
 class Linear:
+    """Plays the action that its weights like best."""
+
     def __init__(self, setup: Setup) -> None:
         self.rng = setup.rng
         self.weights = weights()

@@ -22,7 +22,7 @@ from arena.entries.entry import Entry
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
 from arena.entries.folder import find_files, find_main, read_files
 from arena.entries.identity import hash_files, hash_package, hash_source
-from arena.entries.lane import LANES
+from arena.entries.lane import LANES, Lane
 from arena.entries.module import Location, find_module
 from arena.entries.needs import check_needs
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
@@ -89,6 +89,15 @@ def resolve(
 def installed() -> list[tuple[str, str]]:
     """Return name and first docstring line of every bot in `bots/`, in order of names."""
     return [(name, _first_line(name)) for name in _names()]
+
+
+def default_lane(target: str) -> Lane:
+    """Return the lane of a bot for which nobody asks for one; it is read from the spec alone.
+
+    >>> default_lane("greedy"), default_lane("./greedy.py")
+    ('inproc', 'process')
+    """
+    return "inproc" if target in _names() else "process"
 
 
 class Code(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from arena.entries.entry import Entry
+from arena.entries.resolve import default_lane
 from arena.entries.spec import OBJECT, default_label
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
@@ -265,14 +266,9 @@ def _has_defaults(tournament: Tournament) -> bool:
 def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
     """Return the words that give all bots their lanes, None where no words do."""
     lanes = [entry.lane for entry in entries]
-    if lanes == [_default_lane(entry) for entry in entries]:
+    if lanes == [default_lane(entry.target) for entry in entries]:
         return []
     return ["--lane", lanes[0]] if len({*lanes}) == 1 else None
-
-
-def _default_lane(entry: Entry) -> str:
-    """Return the lane of a bot for which no lane is asked for: that of bots/ by name is inproc."""
-    return "inproc" if entry.module == f"bots.{entry.target}" else "process"
 
 
 def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:

@@ -111,7 +111,9 @@ def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_
     assert files(folder.path) == whole
     again = run(cup, LocalExecutor(1), folder, QUIET)
     assert (again.played, again.kept) == (0, 24)
-    assert next(verify(folder.path, 2, LocalExecutor(1))) == "games: 24 replayed"
+    verified = list(verify(folder.path, 2, LocalExecutor(1)))
+    assert verified[0] == "games: 24 replayed"
+    assert verified[1].startswith("files: ")
 
 
 def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_path: Path) -> None:
@@ -156,7 +158,9 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
     assert [out for *_, out in SEEN] == [[], ["fails"], ["fails"], ["fails"]]
     assert outcome.course.lengths == {0: 2, 1: 8, 2: 2}
     assert outcome.out == ["fails"]
-    assert next(verify(tmp_path / "out", 2, LocalExecutor(1))) == "games: 24 replayed"
+    verified = list(verify(tmp_path / "out", 2, LocalExecutor(1)))
+    assert verified[0] == "games: 24 replayed"
+    assert verified[1].startswith("files: ")
 
 
 def test_verify_knows_how_long_each_pairing_is(cup: Tournament, tmp_path: Path) -> None:

@@ -78,7 +78,9 @@ def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
     )
     assert files(stopped.path) == files(tmp_path / "one")
     assert len(files(stopped.path)) == (5 if against else 3)
-    assert next(verify(stopped.path, 0, LocalExecutor(1))) == f"games: {found.games} replayed"
+    verified = list(verify(stopped.path, 0, LocalExecutor(1)))
+    assert verified[0] == f"games: {found.games} replayed"
+    assert verified[1].startswith("files: ")
 
 
 def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
@@ -168,7 +170,9 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
-    assert next(verify(tmp_path / "out", 0, LocalExecutor(1))).endswith("replayed")
+    verified = list(verify(tmp_path / "out", 0, LocalExecutor(1)))
+    assert verified[0].endswith("replayed")
+    assert verified[1].startswith("files: ")
 
 
 def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:

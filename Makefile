@@ -49,9 +49,9 @@ clean:
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[test,docs]'
+	$(PIP) install --editable '.[test,docs,table]'
 	@touch $@ .venv/run
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[test,docs,mutants]'
+	$(PIP) install --editable '.[test,docs,table,mutants]'
 	@touch $@

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from arena.library.results import Results
     from arena.library.results import open_run as open
     from arena.library.running import Interrupted, run
-    from arena.runs.game import Game
+    from arena.replays.game import Game
 else:
     _HOMES = {
         "ArenaError": "arena.errors:ArenaError",
         "ChangedBots": "arena.errors:ChangedBots",
         "Comparison": "arena.library.comparing:Comparison",
-        "Game": "arena.runs.game:Game",
+        "Game": "arena.replays.game:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "Results": "arena.library.results:Results",

@@ -29,9 +29,12 @@ ROOMS = [
     "__main__",
     "cli",
     "doctor",
+    "table",
     "library",
     "check",
     "runs",
+    "reports",
+    "replays",
     "rounds",
     "results",
     "wins",
@@ -43,12 +46,13 @@ ROOMS = [
     "lanes",
     "new",
     "records",
+    "pages",
     "entries",
     "errors",
 ]
 """The rooms of the arena: each may import itself and those below it."""
 
-HEAVY = {"pandas", "scipy", "numpy", "altair"}
+HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette"}
 
 
 def imported(path: Path) -> set[str]:

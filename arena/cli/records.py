@@ -20,7 +20,7 @@ from arena.errors import InputError, escape
 
 if TYPE_CHECKING:
     from arena.records.naming import Naming
-    from arena.runs.game import Game
+    from arena.replays.game import Game
 
 _LISTED = 20  # games
 
@@ -103,7 +103,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     from arena.records.judge import parse_players, parse_record
     from arena.records.lines import read_lines
     from arena.records.show import format_game
-    from arena.runs.decisive import describe_decisive
+    from arena.replays.decisive import describe_decisive
     from engine import EngineError
 
     with _open_records(path) as records:
@@ -125,8 +125,8 @@ def _show_run(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
     """Print the game of a run that is chosen, or a list of those that are."""
+    from arena.replays.chosen import choose, chosen_games
     from arena.results.reader import read_run
-    from arena.runs.chosen import choose, chosen_games
 
     tournament, store = read_run(path)
     with closing(store):
@@ -147,7 +147,7 @@ def _show_run(
 
 def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
-    from arena.runs.decisive import describe_decisive
+    from arena.replays.decisive import describe_decisive
     from engine import EngineError
 
     decisive = describe_decisive(game.record, game.seats, by)
@@ -173,8 +173,8 @@ def export(run: Path, out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/export &&
         arena export results/export | arena replay -
     """
+    from arena.replays.chosen import Choice, chosen_games, to_line
     from arena.results.reader import read_run
-    from arena.runs.chosen import Choice, chosen_games, to_line
 
     tournament, store = read_run(run)
     with closing(store), _open_out(out) as file:

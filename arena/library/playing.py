@@ -10,7 +10,7 @@ from arena.executors.local import LocalExecutor
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import request
-from arena.runs.game import Game
+from arena.replays.game import Game
 from arena.runs.rerun import play_again
 from arena.tournament.bounds import MOST_PAIRS
 from engine import Rules

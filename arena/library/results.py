@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.games.timing import Timing
+from arena.replays.game import Game
 from arena.results.command import replay_commands
 from arena.results.folder import TIMINGS
 from arena.results.reader import read_run
@@ -21,7 +22,6 @@ from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.results.store import Store
 from arena.results.summary import format_standings
 from arena.rounds.course import Course, follow
-from arena.runs.game import Game
 from arena.statistics.rows import Counts, PairTotals, SeatTotals, Tally
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes

@@ -6,7 +6,7 @@ import sys
 
 from arena.executors.base import Executor
 from arena.executors.log import run_log
-from arena.runs.game import Game
+from arena.replays.game import Game
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes

@@ -8,7 +8,7 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.runs.decisive import describe_decisive, find_chances
+from arena.replays.decisive import describe_decisive, find_chances
 from arena.wins.batch import Row, read_batches
 from arena.wins.chances import chances
 from arena.wins.replay import replay

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.errors import InputError
+from arena.replays.game import Game
 from arena.results.store import Store
-from arena.runs.game import Game
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine.errors import show

@@ -1,0 +1,115 @@
+"""Document: what a report says, as data that HTML, Markdown and notebooks are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["text", "code", "count", "number", "elo", "change", "share", "seconds"]
+"""How the cells of a column are written; all but the first two are sorted as numbers.
+
+A share is 0 to 1 and written in per cent, a change has its sign.
+"""
+
+Cell: TypeAlias = "str | int | float | None"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name in CSV, its title, and its sentence in the glossary."""
+
+    name: str
+    title: str
+    kind: Kind = "text"
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that can be sorted, filtered and copied as CSV; `name` is unique in a report.
+
+    A row has a cell for each column. `links` are, by the number of a row, a replay's id or a
+    fragment of the page, to which its first cell leads.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    links: Sequence[str | None] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as a Vega-Lite specification, and what it shows in words for who cannot see it.
+
+    The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes
+    it. (Building charts by Altair's own classes took 0.5 s of imports and 55 ms a chart, in
+    every run.)
+    """
+
+    name: str
+    title: str
+    description: str
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs; `warning` for what the reader must not miss."""
+
+    paragraphs: Sequence[str]
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to be shown as it is: a config, a traceback, a command that can be copied."""
+
+    title: str
+    text: str
+    folded: bool = True
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game with its replay: `data` is what `arena.replays.timeline` makes of it."""
+
+    id: str
+    title: str
+    reason: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Replays:
+    """Games to look at, each one click from its replay."""
+
+    games: Sequence[Replay]
+
+
+Block: TypeAlias = Text | Table | Chart | Code | Replays
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report with a heading; `name` is its fragment."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report, of one run or of several."""
+
+    title: str
+    summary: Sequence[str]
+    sections: Sequence[Section]
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield every chart, in order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Chart))

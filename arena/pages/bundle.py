@@ -23,7 +23,7 @@ def chart_bundle() -> str:
         return kept.read_text(encoding="utf-8")
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle(None)
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
     with suppress(OSError):  # then it is made again next time
         _keep(kept, bundle)
     return bundle

@@ -4,6 +4,7 @@
 (() => {
   const Arena = window.Arena;
   const SUPPORTS = "5678";
+  const LONGEST_NAME = 24; // characters beside the curve
 
   // Return an element with a class, a text, and children.
   function make(tag, className = "", text = "", ...children) {
@@ -20,6 +21,11 @@
 
   // A label is input: bidirectional text in it must not reach beyond it.
   const makeLabel = (text) => make("bdi", "label", text);
+
+  // A player's label where there is room for it, else the seat.
+  function shortName(players, seat) {
+    return players[seat].length <= LONGEST_NAME ? makeLabel(players[seat]) : `seat ${seat}`;
+  }
 
   // The cards of a place, each with its number among those of its kind.
   function cardsOf(text, copies) {
@@ -260,5 +266,5 @@
     if (focused) (element.querySelector(".act") || element).focus();
   }
 
-  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, plural });
+  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, plural, shortName });
 })();

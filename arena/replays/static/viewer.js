@@ -12,6 +12,13 @@
     before: "M12 5 3 12l9 7ZM21 5l-9 7 9 7Z", after: "M12 5l9 7-9 7ZM3 5l9 7-9 7Z",
   };
 
+  // Whether a control of the page has its own use for a key.
+  function isForControl({ tagName, type }, key) {
+    if (type === "radio") return key === " " || key.startsWith("Arrow");
+    if (tagName === "BUTTON" || tagName === "SUMMARY") return key === " ";
+    return tagName === "SELECT";
+  }
+
   class Viewer {
     constructor(element, timeline, { names = "english", page = false } = {}) {
       this.element = element;
@@ -159,9 +166,7 @@
 
     press(event) {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      const { tagName, type } = event.target;
-      if (tagName === "SELECT" || tagName === "SUMMARY" || (tagName === "INPUT" && type === "radio" && event.key.startsWith("Arrow"))) return;
-      if (event.key === " " && (tagName === "BUTTON" || type === "radio")) return;
+      if (isForControl(event.target, event.key)) return;
       const act = this.actOf(event.key);
       if (!act) return;
       event.preventDefault();
@@ -234,10 +239,10 @@
       const options = { players: this.players, rules: this.timeline.rules, names: this.names, onAction: null };
       Arena.drawBoard(board, frame, { ...options, perspective: this.perspective });
       const seat = this.perspective;
-      unseen.hidden = seat === "referee";
-      if (!unseen.hidden) Arena.drawUnseen(unseen, frame, { ...options, seat });
-      thoughts.hidden = !frame.thoughts || !(seat === "referee" || seat === frame.turn);
-      if (!thoughts.hidden) Arena.drawThoughts(thoughts, frame, options);
+      unseen.replaceChildren();
+      if (seat !== "referee") Arena.drawUnseen(unseen, frame, { ...options, seat });
+      thoughts.replaceChildren();
+      if (frame.thoughts && (seat === "referee" || seat === frame.turn)) Arena.drawThoughts(thoughts, frame, options);
       Arena.markAction(actions, this.ply);
       status.replaceChildren(...Arena.describeFrame(this.timeline, this.ply, this.names));
       this.showPlace(frame);
@@ -246,10 +251,12 @@
     showPlace(frame) {
       const chance = Arena.chancesOf(this.timeline, this.perspective)[this.ply];
       const text = `Ply ${this.ply} of ${this.last}, round ${frame.round}`;
-      const known = chance === null ? "" : `; seat 0 wins with ${Arena.writeChance(chance)}`;
+      this.place.replaceChildren(text);
+      if (chance !== null) {
+        this.place.append("; ", Arena.shortName(this.players, 0), ` wins with ${Arena.writeChance(chance)}`);
+      }
       this.slider.value = this.ply;
-      this.slider.setAttribute("aria-valuetext", text + known);
-      this.place.textContent = text + known;
+      this.slider.setAttribute("aria-valuetext", this.place.textContent);
       this.needle.style.setProperty("--at", this.last ? this.ply / this.last : 0);
       if (this.page) this.writeFragment();
     }

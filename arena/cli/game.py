@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import LANE, parse_json, warn
+from arena.cli.options import LANE, THOUGHTS, parse_json, warn
 from arena.cli.whole import PAIR, SEAT, SEED
 from arena.errors import InputError
 
@@ -36,7 +36,7 @@ from arena.errors import InputError
     "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
 )
 @click.option("--limits", default="{}", show_default=True, help="Seconds and memory, as JSON.")
-@click.option("--thoughts", is_flag=True, help="Add what the bots thought of each action.")
+@THOUGHTS
 def game(
     bot: str,
     opponent: str,

@@ -31,6 +31,9 @@ AGAINST: Final = click.option(
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )
+THOUGHTS: Final = click.option(
+    "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
+)
 
 _Command = Callable[..., Any]
 _T = TypeVar("_T")

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import PATH, names_option, tolerate_any_terminal
+from arena.cli.options import PATH, THOUGHTS, names_option, tolerate_any_terminal
 from arena.cli.whole import GAMES, SEED
 from arena.errors import InputError
 
@@ -40,8 +40,17 @@ _SEEDS = 1_000_000_000  # short enough to be typed
 @click.option(
     "--out", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
 )
+@THOUGHTS
 def human(
-    bot: str, me: str, games: int, names: str, seed: int | None, lane: str, out: Path
+    bot: str,
+    me: str,
+    games: int,
+    names: str,
+    seed: int | None,
+    lane: str,
+    out: Path,
+    *,
+    thoughts: bool,
 ) -> None:
     """Play games against BOT yourself, in this terminal.
 
@@ -57,7 +66,7 @@ def human(
     from arena.entries.spec import check_label
 
     check_label("human", me)
-    play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names)
+    play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts)
 
 
 def is_asked_for(specs: Sequence[str]) -> bool:
@@ -84,6 +93,7 @@ def play(
     out: Path | None,
     games: int,
     names: str,
+    thoughts: bool = False,
 ) -> None:
     """Play games between a person and a bot at this terminal.
 
@@ -95,7 +105,7 @@ def play(
 
     entry = _opponent(me, spec, lane)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
-    session = Session(me, entry, spec, seed, games, names, STANDARD)
+    session = Session(me, entry, spec, seed, games, names, STANDARD, thoughts=thoughts)
     records = Records(out or _FOLDER)
     tolerate_any_terminal()
     if not play_session(session, records, Terminal(sys.stdin, sys.stdout)):

@@ -129,6 +129,7 @@ def run(
 )
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
+@click.option("--thoughts", is_flag=True, hidden=True)
 @AGAINST
 @ANCHOR
 @REPLACE
@@ -144,6 +145,7 @@ def play(
     pairs: int,
     games: int,
     names: str,
+    thoughts: bool,
     against: Sequence[str],
     seed: int | None,
     lane: str | None,
@@ -169,9 +171,12 @@ def play(
     if person.is_asked_for(bots):
         person.refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
         me, bot = person.person_and_bot(bots)
-        person.play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names)
+        person.play(
+            me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts
+        )
         return
-    person.refuse_options("games", "names", why="only for a game with a person: arena human BOT")
+    why = "only for a game with a person: arena human BOT"
+    person.refuse_options("games", "names", "thoughts", why=why)
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
     fixed = read_anchor(anchor or "", [entry.label for entry in entries])
     panel = len(against)

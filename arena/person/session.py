@@ -12,6 +12,7 @@ from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
 from arena.games.match import Finished, Inline, Player, play_asking, play_together, result_of
 from arena.games.players import RemotePlayer
+from arena.games.thinking import find_thoughts
 from arena.games.timing import Timing
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination, scratch_folder
 from arena.lanes.limits import Limits
@@ -20,6 +21,7 @@ from arena.person import ending
 from arena.person.board import shorten
 from arena.person.player import PersonPlayer, Quit
 from arena.person.terminal import InputEnded, Terminal
+from arena.records.thoughts import Thoughts, to_data
 from arena.tournament.schedule import Fixture, Pairing
 from engine import Record, Rules, State, points
 from engine.state import Seat
@@ -32,7 +34,8 @@ class Session:
     """Games of a person against a bot: game n is on the deal of pair n of these two labels.
 
     The seats alternate; with an even seed the person begins the first game. The bot plays
-    in a process of its own, so its lane is `process` or `jail`; `spec` is how it was named.
+    in a process of its own, so its lane is `process` or `jail`; `spec` is how it was named. With
+    `thoughts` the bot is asked after each game what it thought of its actions.
     """
 
     person: str
@@ -43,6 +46,7 @@ class Session:
     naming: str
     rules: Rules
     limits: Limits = field(default_factory=Limits)
+    thoughts: bool = False
 
     def fixture(self, number: int) -> Fixture:
         """Return the place of a game; its seat is the person's."""
@@ -115,6 +119,8 @@ def _command(session: Session) -> str:
         words += ["--games", str(session.games)]
     if session.naming != "english":
         words += ["--names", session.naming]
+    if session.thoughts:
+        words += ["--thoughts"]
     return shlex.join([*words, "--seed", str(session.seed)])
 
 
@@ -155,7 +161,12 @@ class _Sitting:
         """Add the game to the records, and say how it ended and where it is."""
         if finished is None and not self.state.history:
             return
-        line = records.add(self._to_json(finished))
+        thoughts = None
+        try:
+            if finished is not None and self.session.thoughts:
+                thoughts = self._thoughts()
+        finally:
+            line = records.add(self._to_json(finished, thoughts))
         if finished is not None:
             lines = ending.format_ending(
                 finished,
@@ -172,7 +183,7 @@ class _Sitting:
             ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
         )
 
-    def _to_json(self, finished: Finished | None) -> str:
+    def _to_json(self, finished: Finished | None, thoughts: Thoughts | None) -> str:
         """Return the record as one JSON line, with the seats, the result, and the bot."""
         session, fixture = self.session, self.fixture
         winner = win_type = None
@@ -186,6 +197,8 @@ class _Sitting:
                 evidence = {"traceback": fault.traceback, "output": fault.output}
                 what = {"kind": fault.kind, "ply": result.plies, "message": fault.message}
                 more = {"fault": guilty | what | evidence}
+        if thoughts is not None:
+            more["thoughts"] = to_data(thoughts)
         return Record.of(self.draw.deal, self.state).to_json(
             game=fixture.name,
             bots=fixture.labels,
@@ -196,3 +209,13 @@ class _Sitting:
             opponent=session.entry.describe(),
             **more,
         )
+
+    def _thoughts(self) -> Thoughts:
+        """Return what the bot thought of its actions; where it cannot say that, nothing."""
+        seat, record = 1 - self.seat, Record.of(self.draw.deal, self.state)
+        bot = {seat: (self.session.entry, self.draw.lucks[seat])}
+        try:
+            return find_thoughts(record, bot, self.session.limits).thoughts
+        except InputError as error:
+            self.terminal.say([f"No thoughts: {error}"])
+            return {}

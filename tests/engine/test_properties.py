@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from itertools import pairwise
 from random import Random
 
@@ -220,8 +219,8 @@ def test_views_are_hashable_and_immutable(positions: list[State], seat: Seat) ->
         with pytest.raises(AttributeError):
             setattr(seen, name, None)
         hash(getattr(seen, name))
-    with pytest.raises(FrozenInstanceError):
-        seen.rules.set_bonus = 0  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        seen.rules.set_bonus = 0
 
 
 def test_a_view_stays_in_the_round_that_a_city_win_ended() -> None:

@@ -455,6 +455,24 @@ def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.Mon
     assert "\x1b" not in done.stdout
 
 
+def test_on_request_the_record_has_what_the_bot_thought(tmp_path: Path) -> None:
+    """The bot's own plies; a bot that cannot be asked costs no record."""
+    (tmp_path / "dumb.py").write_text(
+        "from bots.uniform import Uniform as bot\nbot.thoughts = lambda self: 7 // 0\n"
+    )
+    said = io.StringIO()
+    for spec in ("ismcts(iterations=9)", str(tmp_path / "dumb.py")):
+        entry = resolve(spec, lane="process")
+        session = Session("me", entry, spec, 0, 1, "english", STANDARD, thoughts=True)
+        assert play_session(session, Records(tmp_path), Terminal(io.StringIO(ALL_ANSWERS), said))
+    first, second = map(json.loads, (tmp_path / "games.jsonl").read_text().splitlines())
+    assert {int(ply) % 2 for ply in first["thoughts"] if int(ply) < 12} == {1}
+    assert second["thoughts"] == {}
+    assert "No thoughts: bot" in said.getvalue()
+    assert "ZeroDivisionError" in said.getvalue()
+    assert " --thoughts" in said.getvalue()
+
+
 def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
     """The game is not lost, because the line can be put into a file."""
     kept = Records(tmp_path / "results")

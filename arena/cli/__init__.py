@@ -67,9 +67,13 @@ from arena.cli import (  # noqa: E402
     playing,
     reading,
     records,
+    table,
     writing,
 )
 
-for _module in (playing, compare, ablate, person, game, records, reading, writing, packing):
+for _module in (
+    *(playing, compare, ablate, person, table, game, records),
+    *(reading, writing, packing),
+):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

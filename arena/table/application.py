@@ -16,30 +16,23 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
-from arena.pages.page import static
+from arena.pages.page import STYLE, static
+from arena.replays.page import SCRIPTS, STYLES
 from arena.table.asked import Act, NewGame, NewWatch, Nothing, read_body
 from arena.table.bot_game import BotGame
 from arena.table.following import follow_run
+from arena.table.hints import find_hint
 from arena.table.looking_up import describe_run, find_game, find_record, list_games, list_records
 from arena.table.person_game import PersonGame
 from arena.table.table import Table
 from engine import EngineError
 
 _HTML: Final = "text/html"
-_FILES: Final = {
-    "": ("arena.table/index.html", _HTML),
-    "base.css": ("arena.pages/base.css", "text/css"),
-    "replay.css": ("arena.replays/replay.css", "text/css"),
-    "table.css": ("arena.table/table.css", "text/css"),
-    "board.js": ("arena.replays/board.js", "text/javascript"),
-    "viewer.js": ("arena.replays/viewer.js", "text/javascript"),
-    "page.js": ("arena.table/page.js", "text/javascript"),
-    "play.js": ("arena.table/play.js", "text/javascript"),
-    "watch.js": ("arena.table/watch.js", "text/javascript"),
-    "runs.js": ("arena.table/runs.js", "text/javascript"),
-    "main.js": ("arena.table/main.js", "text/javascript"),
-}
-"""The files of the page, by the end of their address."""
+_OWN: Final = tuple(f"arena.table/{name}.js" for name in ("page", "play", "watch", "runs", "main"))
+_STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
+_TYPES: Final = {"css": "text/css", "js": "text/javascript"}
+_FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
+"""The files of the page, by the end of their address; scripts in this order."""
 
 REPORT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
@@ -55,6 +48,7 @@ def make_application(table: Table, root: str) -> Starlette:
     """Return the application, all of whose addresses begin with a root."""
     handlers = _Handlers(table)
     routes: list[BaseRoute] = [
+        Route(f"{root}/", handlers.page),
         *(Route(f"{root}/{name}", handlers.file) for name in _FILES),
         Route(f"{root}/api/home", handlers.home),
         Route(f"{root}/api/games", handlers.new_game, methods=["POST"]),
@@ -110,9 +104,15 @@ class _Handlers:
     def __init__(self, table: Table) -> None:
         self.table = table
 
+    async def page(self, _request: Request) -> Response:
+        files = [f'<link rel="stylesheet" href="{name}">' for name in _FILES if "css" in name]
+        files += [f'<script defer src="{name}"></script>' for name in _FILES if "js" in name]
+        page = static("arena.table/index.html").replace("<!-- files -->", "\n".join(files))
+        return Response(page, media_type=_HTML)
+
     async def file(self, request: Request) -> Response:
-        name, media_type = _FILES[request.url.path.rpartition("/")[2]]
-        return Response(static(name), media_type=media_type)
+        name = request.url.path.rpartition("/")[2]
+        return Response(static(_FILES[name]), media_type=_TYPES[name.rpartition(".")[2]])
 
     async def home(self, _request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self.table.home))
@@ -139,7 +139,7 @@ class _Handlers:
     async def hint(self, request: Request) -> Response:
         await read_body(request, Nothing)
         seen = self._game(request).asked()
-        return JSONResponse(await run_in_threadpool(self.table.hint, seen))
+        return JSONResponse(await run_in_threadpool(find_hint, seen))
 
     async def next_game(self, request: Request) -> Response:
         await read_body(request, Nothing)

@@ -12,7 +12,6 @@ from arena.entries.catalogue import catalogue
 from arena.entries.ladder import ELO
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.lanes.cleanup import remove_folder
 from arena.person.sitting import Records, Session
 from arena.records.naming import NAMINGS
 from arena.replays.game import Game
@@ -21,11 +20,10 @@ from arena.runs.opponent import find_opponent, start_apart
 from arena.table.asked import NewGame, NewWatch
 from arena.table.bot_game import BotGame
 from arena.table.hall import Hall
-from arena.table.hints import find_hint
 from arena.table.looking_up import to_timeline
 from arena.table.person_game import PersonGame
 from arena.table.shelf import Shelf
-from engine import STANDARD, View
+from engine import STANDARD
 
 _PERSON: Final = "human"
 _SEEDS: Final = 1_000_000_000  # short enough to be typed
@@ -88,14 +86,6 @@ class Table:
         entries = start_apart(first), start_apart(second)
         seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
         return self.hall.open(BotGame(self.hall.new_folder(), entries, seed))
-
-    def hint(self, seen: View) -> dict[str, Any]:
-        """Return a hint for what a person knows."""
-        folder = self.hall.new_folder()
-        try:
-            return find_hint(seen, folder)
-        finally:
-            remove_folder(folder)
 
     def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
         """Return the whole game with all hands; raises InputError until it has ended."""

@@ -68,12 +68,13 @@ from arena.cli import (  # noqa: E402
     reading,
     records,
     table,
+    view,
     writing,
 )
 
 for _module in (
     *(playing, compare, ablate, person, table, game, records),
-    *(reading, writing, packing),
+    *(view, reading, writing, packing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

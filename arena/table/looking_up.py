@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import BY_RULE
 from arena.library.results import Results
 from arena.records.judge import parse_players, parse_record
 from arena.records.lines import read_lines
 from arena.replays.game import Game
-from arena.replays.timeline import make_timeline
+from arena.replays.sources import game_timeline, line_timeline
 from arena.results.command import replay_commands
 from arena.results.reader import read_run
 from arena.results.rows import FAULT_COLUMNS, fault_rows
@@ -25,6 +26,7 @@ from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError, outcome
 
+VALUER: Final = "champion"
 _PAGE = 50  # games of a list
 _MOST_FAULTS = 200
 _MOST_RECORDS = 200
@@ -129,16 +131,8 @@ def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
 
 
 def to_timeline(game: Game, title: str = "") -> dict[str, Any]:
-    """Return a game as the viewer shows it."""
-    winner = None if game.winner is None else game.seats.index(game.winner)
-    return make_timeline(
-        game.record,
-        players=game.seats,
-        winner=winner,
-        ending=game.ending,
-        evidence="\n".join(list(game.evidence())[1:]),
-        title=title,
-    )
+    """Return a game as the viewer shows it, with the chances by the strongest bot."""
+    return game_timeline(game, title=title, by=resolve(VALUER))
 
 
 def list_records(file: Path) -> list[dict[str, Any]]:
@@ -148,11 +142,13 @@ def list_records(file: Path) -> list[dict[str, Any]]:
 
 
 def find_record(file: Path, number: int) -> dict[str, Any]:
-    """Return the timeline of the game in a line; raises LookupError if there is none."""
+    """Return the timeline of the game in a line; raises LookupError if there is none.
+
+    Raises EngineError for a line that has no game.
+    """
     for at, line in _numbered(file):
         if at == number:
-            record, players = parse_record(line), parse_players(line)
-            return make_timeline(record, players=players, title=f"line {number}")
+            return line_timeline(line, title=f"line {number}", by=resolve(VALUER))
     raise LookupError(number)
 
 

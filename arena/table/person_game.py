@@ -16,7 +16,7 @@ from arena.person.player import Quit
 from arena.person.sitting import Records, Session, Sitting
 from arena.replays.timeline import describe_rules, look_back, make_frames
 from arena.table.open_game import OpenGame
-from engine import Action, Record, View
+from engine import Action, View
 from engine.cards import CHARS
 from engine.errors import show
 from engine.view import view
@@ -122,11 +122,12 @@ class PersonGame(OpenGame):
             **more,
         }
 
-    def record(self) -> Record:
-        """Return the record of the game; raises InputError as long as it goes on."""
-        if self.news.latest.get("phase") != "ended":
+    def recorded_line(self) -> int:
+        """Return where the game is recorded; raises InputError as long as it goes on."""
+        line = self.sitting.line
+        if self.news.latest.get("phase") != "ended" or line is None:
             raise InputError("the game has not been played to its end")
-        return Record.of(self.sitting.draw.deal, self.sitting.state)
+        return line
 
     def _tell_of_bot(self, _history: bytes | None) -> None:
         """Tell that the bot is asked next."""
@@ -135,11 +136,9 @@ class PersonGame(OpenGame):
     def _ending(self, finished: Finished) -> dict[str, Any]:
         label = self.session.entry.label
         lines = [line.text for line in format_result(finished, self.sitting.seat, label)]
-        forfeited = finished.fault is not None
         return self.document(
             "ended",
             result=lines[0],
             evidence="\n".join(lines[1:]),
-            forfeited=forfeited,
             command=self.session.command,
         )

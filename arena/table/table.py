@@ -15,12 +15,11 @@ from arena.errors import InputError
 from arena.person.sitting import Records, Session
 from arena.records.naming import NAMINGS
 from arena.replays.game import Game
-from arena.replays.timeline import make_timeline
 from arena.runs.opponent import find_opponent, start_apart
 from arena.table.asked import NewGame, NewWatch
 from arena.table.bot_game import BotGame
 from arena.table.hall import Hall
-from arena.table.looking_up import to_timeline
+from arena.table.looking_up import find_record, to_timeline
 from arena.table.person_game import PersonGame
 from arena.table.shelf import Shelf
 from engine import STANDARD
@@ -89,14 +88,7 @@ class Table:
 
     def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
         """Return the whole game with all hands; raises InputError until it has ended."""
-        record, latest = game.record(), game.news.latest
-        return make_timeline(
-            record,
-            players=game.sitting.fixture.labels,
-            winner=game.sitting.seat if latest["forfeited"] else None,
-            ending=latest["result"],
-            evidence=latest["evidence"],
-        )
+        return find_record(self.records.path, game.recorded_line())
 
     def timeline_of_bots(self, game: BotGame) -> dict[str, Any]:
         """Return the whole game of two bots; raises InputError until it has ended."""

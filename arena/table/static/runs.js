@@ -132,7 +132,7 @@
   function makeStandings(rows) {
     const cells = rows.map((row) => [
       row.rank, makeName(row.bot), rounded(row.elo),
-      row.elo === null || row.elo_low === null ? "\u2013" : `${rounded(row.elo_low)}\u2026${rounded(row.elo_high)}`,
+      row.elo === null || row.elo_low === null ? "\u2013" : `${rounded(row.elo_low)}\u2060\u2026\u2060${rounded(row.elo_high)}`,
       percent(row.score), percent(row.city_wins / row.games), row.games, row.forfeits,
     ]);
     return makeTable("Standings", ["rank", "bot", "Elo", "95\u2009%", "score", "by City", "games", "forfeits"], cells);

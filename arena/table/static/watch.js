@@ -27,20 +27,26 @@
     main.append(make("h1", "", "Watch"), form);
   }
 
+  // The server sends every ply as it is played; the page shows them at the speed that is wanted.
   class Watched {
     constructor(main, id) {
       this.path = `api/watched/${encodeURIComponent(id)}`;
       this.frames = [];
+      this.shown = 0;
       this.viewer = null;
       this.timer = null;
-      this.parts = { title: make("h1"), state: make("p", "soft"), viewer: make("div"), evidence: make("details", "panel") };
+      this.parts = {
+        title: make("h1"), state: make("p", "soft"), viewer: make("div"), evidence: make("details", "panel"),
+      };
       const { title, state, viewer, evidence } = this.parts;
       evidence.hidden = true;
       this.speed = makeSelect(SPEEDS, "300");
       this.speed.addEventListener("change", () => this.pace());
+      this.stepButton = makeButton("Next action", () => this.reveal(this.shown + 1));
       this.stopButton = makeButton("Stop the game", () => attempt(() => ask(`${this.path}/leave`, {})));
-      const tools = make("div", "tools", "", makeField("Speed", this.speed), this.stopButton);
+      const tools = make("div", "tools", "", makeField("Speed", this.speed), this.stepButton, this.stopButton);
       main.append(title, state, tools, viewer, evidence);
+      this.pace();
       const stop = Table.listen(`${this.path}/events`, (news) => this.hear(news));
       this.close = () => {
         stop();
@@ -51,48 +57,54 @@
 
     hear(news) {
       Table.addFrames(this.frames, news);
+      this.news = news;
       this.stopButton.hidden = news.over;
       this.parts.title.replaceChildren(makeName(news.players.join(" against ")));
       document.title = news.players.join(" against ");
-      this.parts.state.textContent = this.describe(news);
+      this.reveal(this.speed.value === "0" ? this.frames.length : Math.max(1, this.shown));
+    }
+
+    pace() {
+      clearInterval(this.timer);
+      const speed = this.speed.value;
+      this.stepButton.hidden = speed !== "";
+      if (speed === "0" && this.news) this.reveal(this.frames.length);
+      if (Number(speed)) this.timer = setInterval(() => this.reveal(this.shown + 1), Number(speed));
+    }
+
+    // Show so many positions; who looks at the last one goes on with the next.
+    reveal(count) {
+      if (!this.news || this.ended) return;
+      const { news, viewer } = this;
+      const follows = !viewer || viewer.ply === viewer.last;
+      this.shown = Math.min(count, this.frames.length);
+      const all = news.over && this.shown === this.frames.length;
       this.update({
-        ...news, title: "", frames: this.frames, over: news.over, winner: null, removed: null,
-        ending: news.result || "", evidence: news.evidence || "",
+        ...news, title: "", frames: this.frames.slice(0, this.shown), winner: null, removed: null,
+        ending: (all && news.result) || "", evidence: "",
       });
-      if (news.phase === "ended") this.complete();
+      if (follows) this.viewer.show(this.viewer.last);
+      this.parts.state.textContent = this.describe(all);
+      if (all) this.finish();
     }
 
-    // How far the game is; the end is told where it is shown.
-    describe({ phase, seed, error }) {
-      const texts = {
-        playing: "They play.", ended: "The game is over.", left: "The game was stopped.", failed: `The game has failed: ${error}.`,
-      };
-      return `${texts[phase]} Seed ${seed}.`;
+    describe(all) {
+      const { phase, seed, error } = this.news;
+      const ends = { ended: "The game is over.", left: "The game was stopped.", failed: `The game has failed: ${error}.` };
+      return `${all ? ends[phase] : "They play."} Seed ${seed}.`;
     }
 
-    // Show a timeline at the ply that is being looked at.
     update(timeline) {
       if (this.viewer) this.viewer.update(timeline);
-      else {
-        this.viewer = Arena.mountViewer(this.parts.viewer, timeline, { names: "english" });
-        for (const name of ["jump", "toggle"]) this.rest(name);
-        this.pace();
-      }
-      if (this.speed.value === "0") this.viewer.show(this.viewer.last);
+      else this.viewer = Arena.mountViewer(this.parts.viewer, timeline, { names: "english" });
     }
 
-    // The game goes on by itself until somebody uses the viewer.
-    rest(name) {
-      const act = this.viewer[name];
-      this.viewer[name] = (...words) => {
-        this.speed.value = "";
-        clearInterval(this.timer);
-        act.apply(this.viewer, words);
-      };
-    }
-
-    // The finished game, with what is known of it only now.
-    complete() {
+    // The whole game has been shown: now what is known of it only at its end.
+    finish() {
+      this.ended = true;
+      clearInterval(this.timer);
+      this.speed.parentElement.hidden = this.stepButton.hidden = true;
+      if (this.news.phase !== "ended") return;
       attempt(async () => {
         const timeline = await ask(`${this.path}/timeline`);
         this.update(timeline);
@@ -101,18 +113,6 @@
         evidence.replaceChildren(make("summary", "", "Evidence of the fault"), make("pre", "evidence", timeline.evidence));
         evidence.hidden = false;
       });
-    }
-
-    pace() {
-      clearInterval(this.timer);
-      const speed = this.speed.value;
-      if (speed === "0") this.viewer.show(this.viewer.last);
-      else if (speed) this.timer = setInterval(() => this.step(), Number(speed));
-    }
-
-    step() {
-      const { viewer } = this;
-      if (viewer.ply < viewer.last) viewer.show(viewer.ply + 1);
     }
   }
 

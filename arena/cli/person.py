@@ -5,9 +5,8 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from click.core import ParameterSource
@@ -16,9 +15,6 @@ from arena.cli.completion import complete_bots
 from arena.cli.options import PATH, THOUGHTS, names_option, tolerate_any_terminal
 from arena.cli.whole import GAMES, SEED
 from arena.errors import InputError
-
-if TYPE_CHECKING:
-    from arena.entries.entry import Entry
 
 _FOLDER: Final = Path("results/human")
 _SEEDS = 1_000_000_000  # short enough to be typed
@@ -99,11 +95,13 @@ def play(
 
     Exits with status 1 if the input ended in the middle of a game.
     """
-    from arena.person.session import Records, Session, play_session
+    from arena.person.session import play_session
+    from arena.person.sitting import Records, Session
     from arena.person.terminal import Terminal
+    from arena.runs.opponent import find_opponent
     from engine import STANDARD
 
-    entry = _opponent(me, spec, lane)
+    entry = find_opponent(me, spec, lane)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
     session = Session(me, entry, spec, seed, games, names, STANDARD, thoughts=thoughts)
     records = Records(out or _FOLDER)
@@ -121,27 +119,6 @@ def person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
     if (len(labels), len(others)) != (1, 1):
         raise InputError("human: one person plays against one bot, as in `arena play human greedy`")
     return labels[0], others[0]
-
-
-def _opponent(person: str, spec: str, lane: str | None) -> Entry:
-    """Return the bot, in a process of its own: it must not see Ctrl-C, nor print on the board."""
-    from arena.entries.resolve import resolve
-    from arena.lanes.limits import Limits
-    from arena.runs.probe import find_problems
-    from engine import STANDARD
-
-    if lane == "inproc":
-        raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
-    entry = resolve(spec, lane=lane)
-    if entry.label == person:
-        raise InputError(
-            f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"
-        )
-    if entry.lane == "inproc":
-        entry = replace(entry, lane="process")
-    for problem in find_problems([entry], STANDARD, Limits()):
-        raise InputError(problem)
-    return entry
 
 
 COMMANDS: list[click.Command] = [human]

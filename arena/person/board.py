@@ -39,7 +39,7 @@ class Board:
     def __init__(self, view: View, naming: str, opponent: str) -> None:
         self.view = view
         self.naming = naming
-        self.opponent = shorten(opponent)
+        self.opponent = opponent
         self._unused = {kind: iter(card_names(naming, kind)) for kind in KINDS}
         self._last: dict[Kind, str] = {}
         self.row = self.name(view.opening)

@@ -28,19 +28,22 @@ def format_ending(
     finished: Finished, seat: Seat, naming: str, opponent: str, since: int
 ) -> list[Line]:
     """Return the actions from a ply on, the winner and the win type, and what was hidden."""
-    state, fault = finished.state, finished.fault
-    board = Board(view(state, seat), naming, opponent)
-    lines = board.events(since)
-    if fault is not None:
-        lines += _explain_forfeit(fault, len(state.history), shorten(opponent))
-    else:
-        lines.append(Line(_result(state, seat, shorten(opponent)), "head"))
+    state = finished.state
+    board = Board(view(state, seat), naming, shorten(opponent))
+    lines = board.events(since) + format_result(finished, seat, shorten(opponent))
     lines += [Line(""), *board.score(), Line("")]
     if board.hand:
         lines += format_items("you held", group(board.hand))
     if state.hands[1 - seat]:
         lines += format_items("bot held", group(board.name(cards_of(state.hands[1 - seat]))))
     return lines + format_items("removed", group(board.name(sorted(state.removed))))
+
+
+def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
+    """Return who wins and how, or what the bot did wrong, with the evidence."""
+    if finished.fault is not None:
+        return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
+    return [Line(_result(finished.state, seat, opponent), "head")]
 
 
 def _result(state: State, seat: Seat, opponent: str) -> str:

@@ -1,89 +1,17 @@
-"""Session: a person plays games against a bot, and each of them is recorded."""
+"""Session: a person plays games against a bot in a terminal, and each of them is recorded."""
 
 from __future__ import annotations
 
-import fcntl
 import shlex
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from arena.entries.entry import Entry
-from arena.errors import ArenaError, InputError
-from arena.games.match import Finished, Inline, Player, play_asking, play_together, result_of
-from arena.games.players import RemotePlayer
-from arena.games.thinking import find_thoughts
-from arena.games.timing import Timing
+from arena.games.match import Finished
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination, scratch_folder
-from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
 from arena.person import ending
 from arena.person.board import shorten
 from arena.person.player import PersonPlayer, Quit
+from arena.person.sitting import Records, Session, Sitting
 from arena.person.terminal import InputEnded, Terminal
-from arena.records.thoughts import Thoughts, to_data
-from arena.tournament.schedule import Fixture, Pairing
-from engine import Record, Rules, State, points
-from engine.state import Seat
-
-_NAME = "games.jsonl"
-
-
-@dataclass(frozen=True)
-class Session:
-    """Games of a person against a bot: game n is on the deal of pair n of these two labels.
-
-    The seats alternate; with an even seed the person begins the first game. The bot plays
-    in a process of its own, so its lane is `process` or `jail`; `spec` is how it was named. With
-    `thoughts` the bot is asked after each game what it thought of its actions.
-    """
-
-    person: str
-    entry: Entry
-    spec: str
-    seed: int
-    games: int
-    naming: str
-    rules: Rules
-    limits: Limits = field(default_factory=Limits)
-    thoughts: bool = False
-
-    def fixture(self, number: int) -> Fixture:
-        """Return the place of a game; its seat is the person's."""
-        seat = (self.seed + number) % 2
-        return Fixture(Pairing(self.person, self.entry.label), number, seat)
-
-
-class Records:
-    """A file of game records in a folder, to which games are added."""
-
-    def __init__(self, folder: Path) -> None:
-        """Make the folder and the file; raises InputError if they cannot be written."""
-        self.path = folder / _NAME
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a"):
-                pass
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
-
-    def add(self, line: str) -> int:
-        """Add a record, and return the number of its line.
-
-        Raises ArenaError, which holds the record, if it cannot be written.
-        """
-        try:
-            with self.path.open("a+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                file.seek(0)
-                before = file.read()
-                separator = b"" if not before or before.endswith(b"\n") else b"\n"
-                file.write(separator + line.encode() + b"\n")
-                return before.count(b"\n") + len(separator) + 1
-        except OSError as error:
-            raise ArenaError(
-                f"{self.path}: {error.strerror or error}; the record: {line}"
-            ) from None
 
 
 def play_session(session: Session, records: Records, terminal: Terminal) -> bool:
@@ -100,122 +28,42 @@ def play_session(session: Session, records: Records, terminal: Terminal) -> bool
     ):
         try:
             for number in range(session.games):
-                _Sitting(session, number, terminal).play(process, records)
+                _play(Sitting(session, number), process, records, terminal)
         except (Quit, InputEnded) as reason:
             ended_well = isinstance(reason, Quit)
-    terminal.say([f"The same again: {_command(session)}"])
+    terminal.say([f"The same again: {session.command}"])
     return ended_well
 
 
-def _command(session: Session) -> str:
-    """Return the command that deals the same games again."""
-    person, entry = session.person, session.entry
-    words = ["arena", "human", session.spec]
-    if person != "human":
-        words += ["--me", person]
-    if entry.lane == "jail":
-        words += ["--lane", "jail"]
-    if session.games > 1:
-        words += ["--games", str(session.games)]
-    if session.naming != "english":
-        words += ["--names", session.naming]
-    if session.thoughts:
-        words += ["--thoughts"]
-    return shlex.join([*words, "--seed", str(session.seed)])
+def _play(sitting: Sitting, process: BotProcess, records: Records, terminal: Terminal) -> None:
+    """Play one game at the terminal, and say how it ended, also if an exception ends it."""
+    label, naming = sitting.session.entry.label, sitting.session.naming
+    opponent = shorten(label)
+    begins = "you begin" if sitting.seat == 0 else f"{opponent} begins"
+    terminal.say(["", f"You against {opponent}; {begins}."])
+    person = PersonPlayer(terminal, label, naming)
+    finished = None
+    try:
+        finished = sitting.play(person, process, records)
+    finally:
+        if sitting.line is not None:
+            if sitting.thoughtless:
+                terminal.say([f"No thoughts: {sitting.thoughtless}"])
+            if finished is not None:
+                since = person.seen_plies
+                lines = ending.format_ending(finished, sitting.seat, naming, label, since)
+                terminal.say(["", *lines])
+            _say_where(sitting, finished, records, terminal)
 
 
-class _Sitting:
-    """One game of a session."""
-
-    def __init__(self, session: Session, number: int, terminal: Terminal) -> None:
-        self.session = session
-        self.fixture = session.fixture(number)
-        self.terminal = terminal
-        self.draw = self.fixture.draw(session.seed, session.rules)
-        self.state = State(self.draw.deal, session.rules)
-        self.person = PersonPlayer(terminal, session.entry.label, session.naming)
-
-    @property
-    def seat(self) -> Seat:
-        """Where the person sits."""
-        return self.fixture.seat
-
-    def play(self, process: BotProcess, records: Records) -> None:
-        """Play the game and record it, also if an exception ends it, which is passed on."""
-        opponent = shorten(self.session.entry.label)
-        begins = "you begin" if self.seat == 0 else f"{opponent} begins"
-        self.terminal.say(["", f"You against {opponent}; {begins}."])
-        finished = None
-        try:
-            players: list[Player] = [Inline(self.person), self._bot(process)]
-            ordered = players if self.seat == 0 else players[::-1]
-            (finished,) = play_together([play_asking(self.state, ordered)])
-        finally:
-            self._record(finished, records)
-
-    def _bot(self, process: BotProcess) -> RemotePlayer:
-        clock, seat = self.session.limits.clock(), 1 - self.seat
-        return RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing())
-
-    def _record(self, finished: Finished | None, records: Records) -> None:
-        """Add the game to the records, and say how it ended and where it is."""
-        if finished is None and not self.state.history:
-            return
-        thoughts = None
-        try:
-            if finished is not None and self.session.thoughts:
-                thoughts = self._thoughts()
-        finally:
-            line = records.add(self._to_json(finished, thoughts))
-        if finished is not None:
-            lines = ending.format_ending(
-                finished,
-                self.seat,
-                self.session.naming,
-                self.session.entry.label,
-                self.person.seen_plies,
-            )
-            self.terminal.say(["", *lines])
-        what = "Recorded" if finished else "The game is kept unfinished"
-        names = "" if self.session.naming == "english" else f" --names {self.session.naming}"
-        path = shlex.quote(str(records.path))
-        self.terminal.say(
-            ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
-        )
-
-    def _to_json(self, finished: Finished | None, thoughts: Thoughts | None) -> str:
-        """Return the record as one JSON line, with the seats, the result, and the bot."""
-        session, fixture = self.session, self.fixture
-        winner = win_type = None
-        more: dict[str, Any] = {}
-        if finished is not None:
-            result = result_of(finished, *fixture[1:])
-            win_type = result.win_type
-            winner = None if result.winner is None else fixture.pairing[result.winner]
-            if fault := finished.fault:
-                guilty = {"bot": session.entry.label, "seat": finished.guilty}
-                evidence = {"traceback": fault.traceback, "output": fault.output}
-                what = {"kind": fault.kind, "ply": result.plies, "message": fault.message}
-                more = {"fault": guilty | what | evidence}
-        if thoughts is not None:
-            more["thoughts"] = to_data(thoughts)
-        return Record.of(self.draw.deal, self.state).to_json(
-            game=fixture.name,
-            bots=fixture.labels,
-            winner=winner,
-            win_type=win_type,
-            points=points(self.state.piles, self.state.rules),
-            seed=session.seed,
-            opponent=session.entry.describe(),
-            **more,
-        )
-
-    def _thoughts(self) -> Thoughts:
-        """Return what the bot thought of its actions; where it cannot say that, nothing."""
-        seat, record = 1 - self.seat, Record.of(self.draw.deal, self.state)
-        bot = {seat: (self.session.entry, self.draw.lucks[seat])}
-        try:
-            return find_thoughts(record, bot, self.session.limits).thoughts
-        except InputError as error:
-            self.terminal.say([f"No thoughts: {error}"])
-            return {}
+def _say_where(
+    sitting: Sitting, finished: Finished | None, records: Records, terminal: Terminal
+) -> None:
+    """Say in which line of the file the game is kept."""
+    naming, line = sitting.session.naming, sitting.line
+    what = "Recorded" if finished else "The game is kept unfinished"
+    names = "" if naming == "english" else f" --names {naming}"
+    path = shlex.quote(str(records.path))
+    terminal.say(
+        ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
+    )

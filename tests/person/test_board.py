@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from arena.person.board import Board, format_items
+from arena.person.board import Board, format_items, shorten
 from arena.records.naming import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
@@ -21,7 +21,7 @@ PROMPT_ROWS = 2
 
 
 def board(state: State, seat: int, naming: str = "english", opponent: str = "greedy") -> Board:
-    return Board(view(state, seat), naming, opponent)
+    return Board(view(state, seat), naming, shorten(opponent))
 
 
 def texts(shown: Board, since: int = 0) -> list[str]:

@@ -23,7 +23,8 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.person.player import help_lines
-from arena.person.session import Records, Session, play_session
+from arena.person.session import play_session
+from arena.person.sitting import Records, Session
 from arena.person.terminal import Terminal
 from arena.records.naming import NAMINGS
 from arena.records.show import card_names

@@ -226,6 +226,15 @@
       this.showFrame();
     }
 
+    // Show another timeline of the same game, a longer one say, at the same ply.
+    update(timeline) {
+      this.timeline = timeline;
+      this.last = timeline.frames.length - 1;
+      this.slider.max = this.last;
+      this.ply = Math.min(this.ply, this.last);
+      this.showAll();
+    }
+
     // What depends on who looks and on the names, and then the position.
     showAll() {
       Arena.drawActions(this.parts.actions, this.timeline, { names: this.names, onJump: (ply) => this.jump(ply) });

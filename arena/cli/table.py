@@ -1,0 +1,62 @@
+"""`arena table`: a page to play, watch and look things up, on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Final
+
+import click
+
+from arena.cli.options import PATH
+from arena.errors import InputError
+
+_NEEDED: Final = ("starlette", "uvicorn", "sse_starlette")
+_RESULTS: Final = Path("results")
+_PORT: Final = click.IntRange(0, 65535)
+
+
+@click.command()
+@click.option("--port", type=_PORT, default=0, metavar="N", help="The port.  [default: a free one]")
+@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option(
+    "--results",
+    type=PATH,
+    default=_RESULTS,
+    show_default=True,
+    help="Folder of the runs, and of your games in human/.",
+)
+def table(port: int, no_browser: bool, results: Path) -> None:
+    """Play, watch and look things up in a browser.
+
+    Serves a page to this machine alone, under an address with a secret token, until Ctrl-C.
+    Your games are added to RESULTS/human/games.jsonl, as those of `arena human` are. Needs the
+    extra `table`.
+
+    \b
+    Example:
+      arena table
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
+        )
+    from arena.table.server import serve
+
+    def tell(address: str) -> None:
+        click.echo(f"{address}\nCtrl-C ends the table")
+        if not no_browser:
+            _open_browser(address)
+
+    serve(results, port, tell)
+
+
+def _open_browser(address: str) -> None:
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+COMMANDS: list[click.Command] = [table]

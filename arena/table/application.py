@@ -1,0 +1,230 @@
+"""Application: which address of the table leads to what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from arena.errors import ArenaError, escape
+from arena.pages.page import STYLE, static
+from arena.replays.page import SCRIPTS, STYLES
+from arena.table.asked import Act, NewGame, NewWatch, Nothing, read_body
+from arena.table.bot_game import BotGame
+from arena.table.following import follow_run
+from arena.table.hints import find_hint
+from arena.table.looking_up import describe_run, find_game, find_record, list_games, list_records
+from arena.table.person_game import PersonGame
+from arena.table.table import Table
+from engine import EngineError
+
+_HTML: Final = "text/html"
+_OWN: Final = tuple(f"arena.table/{name}.js" for name in ("page", "play", "watch", "runs", "main"))
+_STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
+_TYPES: Final = {"css": "text/css", "js": "text/javascript"}
+_FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
+"""The files of the page, by the end of their address; scripts in this order."""
+
+REPORT_POLICY: Final = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'"
+)
+"""What a report may do: run its own scripts in an origin that nothing else has."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def make_application(table: Table, root: str) -> Starlette:
+    """Return the application, all of whose addresses begin with a root."""
+    handlers = _Handlers(table)
+    routes: list[BaseRoute] = [
+        Route(f"{root}/", handlers.page),
+        *(Route(f"{root}/{name}", handlers.file) for name in _FILES),
+        Route(f"{root}/api/home", handlers.home),
+        Route(f"{root}/api/games", handlers.new_game, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/events", handlers.game_events),
+        Route(f"{root}/api/games/{{id}}/act", handlers.act, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/hint", handlers.hint, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/next", handlers.next_game, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/leave", handlers.leave_game, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/timeline", handlers.game_timeline),
+        Route(f"{root}/api/watched", handlers.new_watch, methods=["POST"]),
+        Route(f"{root}/api/watched/{{id}}/events", handlers.watched_events),
+        Route(f"{root}/api/watched/{{id}}/leave", handlers.leave_watched, methods=["POST"]),
+        Route(f"{root}/api/watched/{{id}}/timeline", handlers.watched_timeline),
+        Route(f"{root}/api/runs", handlers.runs),
+        Route(f"{root}/api/run", handlers.run),
+        Route(f"{root}/api/run/events", handlers.run_events),
+        Route(f"{root}/api/run/games", handlers.run_games),
+        Route(f"{root}/api/run/game", handlers.run_game),
+        Route(f"{root}/api/records", handlers.records),
+        Route(f"{root}/api/record", handlers.record),
+        Route(f"{root}/report/{{name:path}}", handlers.report),
+    ]
+    return Starlette(routes=routes, exception_handlers=_REFUSALS)
+
+
+def _refuse(status: int) -> Callable[[Request, Exception], Response]:
+    def refuse(_request: Request, error: Exception) -> Response:
+        return JSONResponse({"error": escape(str(error))}, status)
+
+    return refuse
+
+
+def _refuse_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code)
+
+
+def _not_there(_request: Request, _error: Exception) -> Response:
+    return JSONResponse({"error": "there is no such thing here"}, 404)
+
+
+_REFUSALS: Final = {
+    ArenaError: _refuse(400),
+    EngineError: _refuse(400),
+    LookupError: _not_there,
+    HTTPException: _refuse_http,
+}
+
+
+class _Handlers:
+    """Answers requests; what takes a while is done in a thread."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    async def page(self, _request: Request) -> Response:
+        files = [f'<link rel="stylesheet" href="{name}">' for name in _FILES if "css" in name]
+        files += [f'<script defer src="{name}"></script>' for name in _FILES if "js" in name]
+        page = static("arena.table/index.html").replace("<!-- files -->", "\n".join(files))
+        return Response(page, media_type=_HTML)
+
+    async def file(self, request: Request) -> Response:
+        name = request.url.path.rpartition("/")[2]
+        return Response(static(_FILES[name]), media_type=_TYPES[name.rpartition(".")[2]])
+
+    async def home(self, _request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(self.table.home))
+
+    async def new_game(self, request: Request) -> Response:
+        asked = await read_body(request, NewGame)
+        return JSONResponse({"id": await run_in_threadpool(self.table.sit_down, asked)})
+
+    async def new_watch(self, request: Request) -> Response:
+        asked = await read_body(request, NewWatch)
+        return JSONResponse({"id": await run_in_threadpool(self.table.watch, asked)})
+
+    async def game_events(self, request: Request) -> Response:
+        return _stream(self._game(request).news.follow())
+
+    async def watched_events(self, request: Request) -> Response:
+        return _stream(self._watched(request).news.follow())
+
+    async def act(self, request: Request) -> Response:
+        asked = await read_body(request, Act)
+        self._game(request).act(asked.ply, asked.action)
+        return JSONResponse({})
+
+    async def hint(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        seen = self._game(request).asked()
+        return JSONResponse(await run_in_threadpool(find_hint, seen))
+
+    async def next_game(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        game = self._game(request)
+        return JSONResponse({"id": await run_in_threadpool(self.table.sit_down_again, game)})
+
+    async def leave_game(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        self._game(request).leave()
+        return JSONResponse({})
+
+    async def leave_watched(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        self._watched(request).leave()
+        return JSONResponse({})
+
+    async def game_timeline(self, request: Request) -> Response:
+        game = self._game(request)
+        return JSONResponse(await run_in_threadpool(self.table.timeline_of_person, game))
+
+    async def watched_timeline(self, request: Request) -> Response:
+        game = self._watched(request)
+        return JSONResponse(await run_in_threadpool(self.table.timeline_of_bots, game))
+
+    async def runs(self, _request: Request) -> Response:
+        return JSONResponse({"runs": await run_in_threadpool(self.table.shelf.listing)})
+
+    async def run(self, request: Request) -> Response:
+        path = self.table.shelf.find(_text(request, "name"))
+        return JSONResponse(await run_in_threadpool(describe_run, path))
+
+    async def run_events(self, request: Request) -> Response:
+        return _stream(follow_run(self.table.shelf.find(_text(request, "name"))))
+
+    async def run_games(self, request: Request) -> Response:
+        path = self.table.shelf.find(_text(request, "name"))
+        numbers = _number(request, "pairing"), _number(request, "first")
+        return JSONResponse(await run_in_threadpool(list_games, path, *numbers))
+
+    async def run_game(self, request: Request) -> Response:
+        path = self.table.shelf.find(_text(request, "name"))
+        place = [_number(request, name) for name in ("pairing", "pair", "seat")]
+        return JSONResponse(await run_in_threadpool(find_game, path, *place))
+
+    async def records(self, _request: Request) -> Response:
+        found = await run_in_threadpool(list_records, self.table.records.path)
+        return JSONResponse({"records": found})
+
+    async def record(self, request: Request) -> Response:
+        line = _number(request, "line")
+        return JSONResponse(await run_in_threadpool(find_record, self.table.records.path, line))
+
+    async def report(self, request: Request) -> Response:
+        content = await run_in_threadpool(self.table.shelf.report, request.path_params["name"])
+        headers = {"content-security-policy": REPORT_POLICY}
+        return Response(content, media_type=_HTML, headers=headers)
+
+    def _game(self, request: Request) -> PersonGame:
+        return self.table.hall.find(request.path_params["id"], PersonGame)
+
+    def _watched(self, request: Request) -> BotGame:
+        return self.table.hall.find(request.path_params["id"], BotGame)
+
+
+def _text(request: Request, name: str) -> str:
+    value: str = request.query_params[name]
+    return value
+
+
+def _number(request: Request, name: str) -> int:
+    """Return a number of an address; what is none leads to nothing."""
+    text = _text(request, name)
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise LookupError(text)
+    return int(text)
+
+
+def _stream(documents: AsyncIterator[dict[str, Any]]) -> Response:
+    """Return an answer that sends documents as they come."""
+
+    async def events() -> AsyncIterator[ServerSentEvent]:
+        with suppress(GeneratorExit):
+            async for document in documents:
+                yield ServerSentEvent(json.dumps(document, separators=(",", ":")))
+
+    return EventSourceResponse(
+        events(), ping=15, ping_message_factory=lambda: ServerSentEvent(comment="still there")
+    )

@@ -1,0 +1,180 @@
+"""Looking up: what a run or a file of a person's games has, as data for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.lanes.faults import BY_RULE
+from arena.library.results import Results
+from arena.records.judge import parse_players, parse_record
+from arena.records.lines import read_lines
+from arena.replays.game import Game
+from arena.replays.sources import game_timeline, line_timeline
+from arena.results.command import replay_commands
+from arena.results.reader import read_run
+from arena.results.rows import FAULT_COLUMNS, fault_rows
+from arena.results.store import Store
+from arena.results.summary import plain_rows
+from arena.runs.interim import Interim
+from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import Tournament
+from engine import EngineError, outcome
+
+VALUER: Final = "champion"
+_PAGE = 50  # games of a list
+_MOST_FAULTS = 200
+_MOST_RECORDS = 200
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Tournament, Store, Results]]:
+    """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
+    tournament, store = read_run(path)
+    try:
+        yield tournament, store, Results(tournament, store)
+    finally:
+        store.close()
+
+
+def describe_run(path: Path) -> dict[str, Any]:
+    """Return the standings of a run, who played whom, and its faults."""
+    with opened(path) as (tournament, store, results):
+        return {
+            "title": results.name,
+            "played": results.played,
+            "total": results.total,
+            "labels": [*tournament.labels],
+            "pairings": [[*pairing] for pairing in tournament.pairings],
+            "standings": plain_rows(results.standings),
+            "faults": find_faults(tournament, store),
+            "warnings": results.warnings if results.played else [],
+        }
+
+
+def describe_progress(path: Path) -> dict[str, Any]:
+    """Return how far a run is: a part of `describe_run`, which takes less time."""
+    with opened(path) as (tournament, store, results):
+        interim = Interim(tournament.pairings, tournament.anchor)
+        interim.begin(store.count())
+        return {
+            "title": results.name,
+            "played": results.played,
+            "total": results.total,
+            "standings": interim.rows(),
+            "faults": find_faults(tournament, store),
+        }
+
+
+def find_faults(tournament: Tournament, store: Store) -> list[dict[str, Any]]:
+    """Return the first faults of a run as data; games that were not played are left out."""
+    forfeits = (
+        (fixture, result)
+        for fixture, result in store.all_forfeits(tournament.pairings)
+        if result.fault and result.fault.kind != BY_RULE
+    )
+    rows = fault_rows(islice(forfeits, _MOST_FAULTS), replay_commands(tournament))
+    return [
+        {
+            **dict(zip(FAULT_COLUMNS, row, strict=True)),
+            "place": _place(*row[0].rsplit("/", 2)[1:]),
+        }
+        for row in rows
+    ]
+
+
+def _place(pair: str, seat: str) -> dict[str, int]:
+    return {"pair": int(pair), "seat": int(seat)}
+
+
+def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
+    """Return some games of a pairing as data, from a number on.
+
+    Raises LookupError for a pairing that the run does not have.
+    """
+    with opened(path) as (tournament, store, _):
+        bots = _pairing(tournament, pairing)
+        games = [
+            {
+                "pair": game.pair,
+                "seat": game.seat,
+                "winner": None if game.winner is None else bots[game.winner],
+                "win_type": game.win_type,
+                "points": [game.points, game.opponent_points],
+                "plies": game.plies,
+            }
+            for game in islice(store.games_of(pairing), first, first + _PAGE + 1)
+        ]
+    return {"bots": [*bots], "first": first, "games": games[:_PAGE], "more": len(games) > _PAGE}
+
+
+def _pairing(tournament: Tournament, number: int) -> Pairing:
+    if not 0 <= number < len(tournament.pairings):
+        raise LookupError(number)
+    return tournament.pairings[number]
+
+
+def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
+    """Return the timeline of a game of a run.
+
+    Raises LookupError for a pairing that the run does not have, InputError for a game that
+    has not been played.
+    """
+    with opened(path) as (tournament, _, results):
+        bot, opponent = _pairing(tournament, pairing)
+        return to_timeline(results.game(bot, opponent, pair, seat), f"pair {pair}")
+
+
+def to_timeline(game: Game, title: str = "") -> dict[str, Any]:
+    """Return a game as the viewer shows it, with the chances by the strongest bot."""
+    return game_timeline(game, title=title, by=resolve(VALUER))
+
+
+def list_records(file: Path) -> list[dict[str, Any]]:
+    """Return the last games of a file of records as data, the newest first."""
+    found = [_describe_record(number, line) for number, line in _numbered(file)]
+    return [one for one in reversed(found) if one is not None][:_MOST_RECORDS]
+
+
+def find_record(file: Path, number: int) -> dict[str, Any]:
+    """Return the timeline of the game in a line; raises LookupError if there is none.
+
+    Raises EngineError for a line that has no game.
+    """
+    for at, line in _numbered(file):
+        if at == number:
+            return line_timeline(line, title=f"line {number}", by=resolve(VALUER))
+    raise LookupError(number)
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with file.open("rb") as source:
+            yield from enumerate(read_lines(source), 1)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
+
+
+def _describe_record(number: int, line: bytes) -> dict[str, Any] | None:
+    """Return who won a game, or None for a line that is not one."""
+    try:
+        state = parse_record(line).replay()
+        players = parse_players(line)
+    except EngineError:
+        return None
+    winner, win_type, points = outcome(state.piles, state.rules)
+    return {
+        "line": number,
+        "players": [*players],
+        "winner": players[winner] if state.over and winner is not None else None,
+        "win_type": win_type if state.over else "unfinished",
+        "points": [*points],
+        "plies": len(state.history),
+    }

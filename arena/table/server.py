@@ -1,0 +1,113 @@
+"""Server: serves the table on 127.0.0.1 until it is told to end, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from arena.errors import InputError
+from arena.lanes.cleanup import adopt_orphans, scratch_folder
+from arena.table.application import make_application
+from arena.table.guard import Guard
+from arena.table.table import Table
+
+HOST: Final = "127.0.0.1"
+_PATIENCE = 1  # seconds for answers under way when the server ends
+_MOST_AT_ONCE = 200  # connections
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class TableServer(uvicorn.Server):
+    """A server whose end comes with a signal that is not passed on, or with `end`."""
+
+    signal = 0
+
+    def end(self) -> None:
+        """End soon; another thread may call this."""
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let Ctrl-C, SIGTERM and SIGHUP end the server; they belong to the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _hear(self, number: int, _frame: object) -> None:
+        self.signal = number
+        self.end()
+
+
+def serve(results: Path, port: int, tell: Callable[[str], None]) -> None:
+    """Serve the table, and call `tell` with its address as soon as it answers.
+
+    Port 0 stands for a free one. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual.
+    Raises InputError for a port that cannot be used.
+    """
+    adopt_orphans()
+    with listen(port) as bound, scratch_folder() as folder:
+        table = Table(results, folder)
+        try:
+            server, guard = make_server(table, bound.getsockname()[1])
+            asyncio.run(_serve(server, bound, lambda: tell(guard.address)))
+        finally:
+            table.hall.close()
+    if server.signal not in (0, signal.SIGINT):
+        sys.exit(128 + server.signal)
+
+
+def make_server(table: Table, port: int) -> tuple[TableServer, Guard]:
+    """Return a server for a port of this machine, and who guards it."""
+    guard = Guard(lambda scope, receive, send: application(scope, receive, send), port)
+    application = make_application(table, guard.root)
+    config = uvicorn.Config(
+        guard,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_graceful_shutdown=_PATIENCE,
+    )
+    return TableServer(config), guard
+
+
+@contextmanager
+def listen(port: int) -> Iterator[socket.socket]:
+    """Yield a socket that only programs of this machine reach; raises InputError."""
+    bound = socket.socket()
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((HOST, port))
+    except OSError as error:
+        bound.close()
+        raise InputError(f"--port {port}: {error.strerror or error}") from None
+    with bound:
+        yield bound
+
+
+async def _serve(server: TableServer, bound: socket.socket, ready: Callable[[], None]) -> None:
+    serving = asyncio.create_task(server.serve(sockets=[bound]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    if server.started:
+        ready()
+    await serving

@@ -1,0 +1,101 @@
+"""Shelf: the runs below one folder, by names from a page that can lead nowhere else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from arena.results.folder import COMPARISON
+from arena.results.store import NAME
+
+REPORT = "report.html"
+_DEEPEST = 4  # folders below the shelf in which runs are looked for
+_MOST_LISTED = 500
+_MOST_REPORT = 64 << 20  # bytes
+
+
+class Shelf:
+    """The runs in a folder and in the folders below it; links and hidden names are left out."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def listing(self) -> list[dict[str, Any]]:
+        """Return the runs as data, the one that was changed last first."""
+        found = []
+        for path in _find_runs(self.root, _DEEPEST):
+            found.append(
+                {
+                    "name": path.relative_to(self.root).as_posix(),
+                    "changed": (path / NAME).stat().st_mtime,
+                    "report": _is_plain_file(path / REPORT),
+                    "comparison": _is_plain_file(path / COMPARISON),
+                    "written": is_written(path),
+                }
+            )
+            if len(found) == _MOST_LISTED:
+                break
+        return sorted(found, key=lambda run: (-run["changed"], run["name"]))
+
+    def find(self, name: str) -> Path:
+        """Return the folder of a run; raises LookupError if the shelf has none of this name."""
+        path = self.root
+        for part in name.split("/"):
+            if not part or part.startswith(".") or "\\" in part or "\0" in part:
+                raise LookupError(name)
+            path = path / part
+            if not _is_plain_folder(path):
+                raise LookupError(name)
+        if not _is_plain_file(path / NAME):
+            raise LookupError(name)
+        return path
+
+    def report(self, name: str) -> bytes:
+        """Return the report of a run; raises LookupError if there is none."""
+        try:
+            descriptor = os.open(self.find(name) / REPORT, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            raise LookupError(name) from None
+        with open(descriptor, "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_REPORT:
+                raise LookupError(name)
+            return file.read(_MOST_REPORT)
+
+
+def is_written(run: Path) -> bool:
+    """Return whether somebody is writing to a run, or was killed while writing to it."""
+    return (run / f"{NAME}-wal").exists()
+
+
+def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder))
+    except OSError:
+        return
+    for name in names:
+        path = folder / name
+        if name.startswith(".") or not _is_plain_folder(path):
+            continue
+        if _is_plain_file(path / NAME):
+            yield path
+        elif depth > 1:
+            yield from _find_runs(path, depth - 1)
+
+
+def _is_plain_folder(path: Path) -> bool:
+    return _mode(path, stat.S_IFDIR)
+
+
+def _is_plain_file(path: Path) -> bool:
+    return _mode(path, stat.S_IFREG)
+
+
+def _mode(path: Path, wanted: int) -> bool:
+    try:
+        return stat.S_IFMT(path.lstat().st_mode) == wanted
+    except (OSError, ValueError):
+        return False

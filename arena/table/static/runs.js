@@ -1,0 +1,166 @@
+// Runs: what lies below the folder of results: standings, reports, games, and runs under way.
+"use strict";
+
+(() => {
+  const Arena = window.Arena;
+  const Table = window.Table;
+  const { ask, attempt, make, makeButton, makeField, makeLink, makeName, makeSelect, makeTable } = Table;
+  const queryOf = (values) => new URLSearchParams(values).toString();
+  const percent = (share) => `${(100 * share).toFixed(1)}\u2009%`;
+  const rounded = (number) => (number === null ? "\u2013" : number.toFixed(0));
+
+  async function showRuns(main) {
+    const { runs } = await ask("api/runs");
+    main.append(make("h1", "", "Runs"));
+    if (!runs.length) {
+      main.append(make("p", "soft", "No run yet: `arena run` and `arena play --out` make one."));
+      return;
+    }
+    const rows = runs.map((run) => [
+      makeNamed(run.name, "run"), run.written ? "under way" : run.comparison ? "comparison" : "finished",
+      run.report ? makeLink("report", "report", run.name) : "",
+      new Date(1000 * run.changed).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+    ]);
+    main.append(makeTable("Runs, the latest first", ["run", "state", "report", "changed"], rows));
+  }
+
+  function makeNamed(name, part) {
+    const link = makeLink("", part, name);
+    link.append(makeName(name));
+    return link;
+  }
+
+  // ---- One run.
+
+  class Run {
+    constructor(main, name) {
+      this.name = name;
+      this.faults = [];
+      this.close = () => {};
+      this.parts = {
+        state: make("p", "turn-line"), bar: make("progress"), standings: make("div"), faults: make("div"), games: make("section"),
+      };
+      const { state, bar, standings, faults, games } = this.parts;
+      bar.setAttribute("aria-label", "Games played");
+      this.links = make("p", "tools");
+      main.append(make("h1", "", "", makeName(name)), this.links, state, bar, standings, faults, games);
+    }
+
+    async start() {
+      const { runs } = await ask("api/runs");
+      const known = runs.find((run) => run.name === this.name);
+      if (known && known.report) this.links.append(makeLink("The report", "report", this.name));
+      if (known && known.written) {
+        this.close = Table.listen(`api/run/events?${queryOf({ name: this.name })}`, (news) => this.hear(news));
+      } else await this.load();
+    }
+
+    async load() {
+      const run = await ask(`api/run?${queryOf({ name: this.name })}`);
+      this.show(run, "");
+      for (const warning of run.warnings) this.parts.standings.append(make("p", "warning", warning));
+      this.faults = run.faults;
+      this.pairings = run.pairings;
+      this.showFaults();
+      this.showGames();
+    }
+
+    hear(news) {
+      if (news.error) {
+        this.parts.state.textContent = news.error;
+        return;
+      }
+      const rate = news.rate === null ? "" : `, ${news.rate >= 10 ? news.rate.toFixed(0) : news.rate.toFixed(1)} games/s`;
+      this.show(news, `${rate}; under way`);
+      this.faults.push(...news.faults);
+      this.showFaults();
+      for (const fault of news.faults.slice(-1)) Table.say(`${fault.bot}: ${fault.kind}, ${fault.message}`);
+      if (news.over) attempt(() => this.load());
+    }
+
+    show(run, more) {
+      const { state, bar, standings } = this.parts;
+      state.textContent = `${run.played.toLocaleString("en")} of ${run.total.toLocaleString("en")} games${more}`;
+      Object.assign(bar, { max: Math.max(1, run.total), value: run.played, hidden: run.played >= run.total });
+      standings.replaceChildren(makeStandings(run.standings));
+    }
+
+    showFaults() {
+      const { faults } = this.parts;
+      if (!this.faults.length) {
+        faults.replaceChildren();
+        return;
+      }
+      const items = this.faults.map((fault) => {
+        const text = make("span", "", "", makeName(fault.bot), `: ${fault.kind} at ply ${fault.ply}: ${fault.message}`);
+        const more = make("details", "fault", "", make("summary", "", "", text));
+        for (const part of [fault.traceback, fault.output]) if (part) more.append(make("pre", "evidence", part));
+        if (fault.command) more.append(make("p", "", "", make("code", "", fault.command)));
+        return make("li", "", "", more);
+      });
+      faults.replaceChildren(make("h2", "", `Faults (${this.faults.length})`), make("ul", "plain-list", "", ...items));
+    }
+
+    showGames() {
+      const { games } = this.parts;
+      const pairings = this.pairings.map((bots, number) => [`${number}`, bots.join(" \u2013 ")]);
+      const select = makeSelect(pairings, "0");
+      const list = make("div");
+      const show = (first) => attempt(() => this.list(list, select.value, first));
+      select.addEventListener("change", () => show(0));
+      games.replaceChildren(make("h2", "", "Games"), makeField("Bots", select), list);
+      show(0);
+    }
+
+    async list(place, pairing, first) {
+      const found = await ask(`api/run/games?${queryOf({ name: this.name, pairing, first })}`);
+      const rows = found.games.map((game) => [
+        makeLink(`${game.pair}/${game.seat}`, "game", this.name, pairing, game.pair, game.seat),
+        game.winner === null ? "draw" : makeName(game.winner), game.win_type, game.points.join(" : "), game.plies,
+      ]);
+      const [bot, opponent] = found.bots;
+      const caption = `Games of ${bot} (its seat is after the slash) against ${opponent}`;
+      place.replaceChildren(makeTable(caption, ["game", "winner", "by", "points", "plies"], rows));
+      const turn = make("div", "tools");
+      const page = (text, from) => turn.append(makeButton(text, () => attempt(() => this.list(place, pairing, from))));
+      if (first) page("Earlier games", Math.max(0, first - 50));
+      if (found.more) page("Later games", first + 50);
+      place.append(turn);
+    }
+  }
+
+  function makeStandings(rows) {
+    const cells = rows.map((row) => [
+      row.rank, makeName(row.bot), rounded(row.elo),
+      row.elo === null || row.elo_low === null ? "\u2013" : `${rounded(row.elo_low)}\u2060\u2026\u2060${rounded(row.elo_high)}`,
+      percent(row.score), percent(row.city_wins / row.games), row.games, row.forfeits,
+    ]);
+    return makeTable("Standings", ["rank", "bot", "Elo", "95\u2009%", "score", "by City", "games", "forfeits"], cells);
+  }
+
+  async function showRun(main, name) {
+    const run = new Run(main, name);
+    await run.start();
+    return () => run.close();
+  }
+
+  // ---- A report: a page of its own, which can reach nothing of this one.
+
+  async function showReport(main, name) {
+    const frame = make("iframe", "report");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.title = `Report of ${name}`;
+    frame.src = `report/${name.split("/").map(encodeURIComponent).join("/")}`;
+    main.append(make("p", "tools", "", makeNamed(name, "run")), frame);
+  }
+
+  async function showRunGame(main, name, pairing, pair, seat) {
+    const timeline = await ask(`api/run/game?${queryOf({ name, pairing, pair, seat })}`);
+    const viewer = make("div");
+    const title = make("h1", "", "", makeName(timeline.players.join(" against ")));
+    main.append(title, make("p", "soft", `pair ${pair} of `, makeNamed(name, "run")), viewer);
+    Arena.mountViewer(viewer, timeline, { names: "english" });
+  }
+
+  Object.assign(Table, { showReport, showRun, showRunGame, showRuns });
+})();

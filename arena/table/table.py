@@ -1,0 +1,98 @@
+"""Table: what a person can do at this machine's table, in calls."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from arena.entries.catalogue import catalogue
+from arena.entries.ladder import ELO
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.person.sitting import Records, Session
+from arena.records.naming import NAMINGS
+from arena.replays.game import Game
+from arena.runs.opponent import find_opponent, start_apart
+from arena.table.asked import NewGame, NewWatch
+from arena.table.bot_game import BotGame
+from arena.table.hall import Hall
+from arena.table.looking_up import find_record, to_timeline
+from arena.table.person_game import PersonGame
+from arena.table.shelf import Shelf
+from engine import STANDARD
+
+_PERSON: Final = "human"
+_SEEDS: Final = 1_000_000_000  # short enough to be typed
+
+
+class Table:
+    """The open games, the runs below `results`, and the records of a person's games.
+
+    `folder` is a scratch folder for the processes of bots.
+    """
+
+    def __init__(self, results: Path, folder: Path) -> None:
+        self.hall = Hall(folder)
+        self.shelf = Shelf(results)
+        self.records = Records(results / "human")
+        self._again = threading.Lock()
+
+    def home(self) -> dict[str, Any]:
+        """Return the bots that can be named, what cards can be called, and the open games."""
+        return {
+            "bots": [
+                {"name": bot.name, "description": bot.description, "elo": ELO.get(bot.name)}
+                for bot in sorted(catalogue(), key=lambda bot: (-ELO.get(bot.name, 0), bot.name))
+            ],
+            "namings": [*NAMINGS],
+            "open": self.hall.listing(),
+            "results": str(self.shelf.root),
+        }
+
+    def sit_down(self, asked: NewGame) -> str:
+        """Begin a person's game, and return its id; raises InputError for a bad bot."""
+        self.hall.check_room()
+        entry = find_opponent(_PERSON, asked.bot)
+        seed = secrets.randbelow(_SEEDS)
+        if asked.begins != "lot":  # with an even seed the person begins
+            seed = seed // 2 * 2 + (asked.begins == "bot")
+        session = Session(_PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD)
+        return self._open(session, 0)
+
+    def sit_down_again(self, game: PersonGame) -> str:
+        """Begin the next game of a session with the seats swapped, once; return its id."""
+        with self._again:
+            if game.under_way:
+                raise InputError("the game has not ended")
+            if game.following is None:
+                number = game.number + 1
+                game.following = self._open(replace(game.session, games=number + 1), number)
+            return game.following
+
+    def _open(self, session: Session, number: int) -> str:
+        game = PersonGame(self.hall.new_folder(), session, number, self.records)
+        return self.hall.open(game)
+
+    def watch(self, asked: NewWatch) -> str:
+        """Begin a game of two bots, and return its id; raises InputError for a bad bot."""
+        self.hall.check_room()
+        first, second = (resolve(spec) for spec in asked.bots)
+        if first.label == second.label:
+            second = replace(second, label=f"{second.label[:50]} (2)")
+        entries = start_apart(first), start_apart(second)
+        seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
+        return self.hall.open(BotGame(self.hall.new_folder(), entries, seed))
+
+    def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
+        """Return the whole game with all hands; raises InputError until it has ended."""
+        return find_record(self.records.path, game.recorded_line())
+
+    def timeline_of_bots(self, game: BotGame) -> dict[str, Any]:
+        """Return the whole game of two bots; raises InputError until it has ended."""
+        played: Game | None = game.game
+        if played is None:
+            raise InputError("the game has not been played to its end")
+        return to_timeline(played, f"seed {game.seed}")

@@ -31,8 +31,11 @@ TABLES = (
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
+REPORT_HTML = "report.html"
+REPORTS = (REPORT_HTML,)
+"""What a person reads, made of the tables."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS)
+_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS)
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 

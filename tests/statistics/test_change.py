@@ -34,7 +34,7 @@ def scores(luck: Floats, gap: float) -> Floats:
 
 
 def make_field(elo: Sequence[float], lucks: Floats) -> tuple[Field, list[Floats]]:
-    """Return the fit of a round robin of bots with these ratings, and the scores of each pairing."""
+    """Return the fit of a round robin of bots with these ratings, and the scores by pairing."""
     played, totals = [], []
     for number, (one, two) in enumerate(combinations(range(len(BOTS)), 2)):
         seen = scores(lucks[number], elo[one] - elo[two])

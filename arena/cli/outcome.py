@@ -1,4 +1,4 @@
-"""Report: what a command says of a tournament that it has played, or that was interrupted."""
+"""Outcome: what a command says of a tournament that it has played, or that was interrupted."""
 
 from __future__ import annotations
 

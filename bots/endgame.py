@@ -9,10 +9,12 @@ Pruning", 1975.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
+from math import comb
 from typing import Literal, NamedTuple, TypeAlias
 
-from engine import TAKE, Action, Pack, Rules, Setup, Strategy, View, outcome
+from engine import TAKE, Action, Pack, Rules, Setup, Strategy, Thinker, Thought, View, outcome
 from engine.cards import UNIT, pack_of, size
 from engine.scoring import Piles
 from engine.state import Legal, learn, plays
@@ -123,15 +125,19 @@ class Exact:
     """Finds the best actions of a last round with at most `unseen` unseen cards.
 
     `positions` bounds the work of a decision, so that it ends under rules with long rounds too.
+    `values` are those of the actions of the view that was looked at last, from 0 to 1; there
+    are none where it was not solved.
     """
 
     def __init__(self, rules: Rules, unseen: int = 8, positions: int = 20_000) -> None:
         self.rules = rules
         self.unseen = unseen
         self.positions = positions
+        self.values: dict[Action, float] = {}
 
     def best(self, view: View) -> Legal:
         """Return the actions that are best on average; all legal ones where it cannot solve."""
+        self.values = {}
         if len(view.legal) == 1 or view.taken == (True, True):
             return view.legal
         if view.round < self.rules.rounds or size(view.unseen) > self.unseen:
@@ -140,7 +146,8 @@ class Exact:
             worth = self.worth(view)
         except TooLong:
             return view.legal
-        top = max(worth.values())
+        top, most = max(worth.values()), 2 * comb(size(view.unseen), view.opponent_cards)
+        self.values = {action: 0.5 + each / most for action, each in worth.items()}
         return tuple([action for action in view.legal if worth[action] == top])
 
     def worth(self, view: View) -> dict[Action, int]:
@@ -160,6 +167,10 @@ class Exact:
                     worth[action] -= ways * solver.value(after)
         return worth
 
+    def thoughts(self) -> list[Thought]:
+        """Return the values of the view that was looked at last, as `engine.Thinker` has them."""
+        return [Thought(action, value) for action, value in self.values.items()]
+
 
 class Endgame:
     """Wraps another bot of this folder: `inside` plays until the last round can be solved.
@@ -173,14 +184,22 @@ class Endgame:
     ) -> None:
         self.exact = Exact(setup.rules, unseen, positions)
         self.inside: Strategy = import_module(f"bots.{inside}").bot(setup)
+        self.asked_inside = False
 
     def choose(self, view: View, /) -> Action:
         """Return the best action; of equally good ones, that of the bot inside."""
         best = self.exact.best(view)
+        self.asked_inside = len(best) > 1
         if len(best) == 1:
             return best[0]
         wanted = self.inside.choose(view)
         return wanted if wanted in best else best[0]
+
+    def thoughts(self) -> Iterable[Thought]:
+        """Return the exact values of the last choice, or what the bot inside thought of it."""
+        if not self.exact.values and self.asked_inside and isinstance(self.inside, Thinker):
+            return self.inside.thoughts()
+        return self.exact.thoughts()
 
 
 def _kinds(hand: Pack) -> Legal:

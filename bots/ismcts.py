@@ -25,6 +25,7 @@ from engine import (
     Seat,
     Setup,
     State,
+    Thought,
     View,
     cards_of,
     outcome,
@@ -92,17 +93,29 @@ class Ismcts:
         self.playout = playout
         self.promise = Promise(setup.rules)
         self.exact = Exact(setup.rules, positions=positions)
+        self.tree = Node()
         self.known: dict[Piles, float] = {}
         self.marginal = (b"", b"")
         self.par = (0.0, 0.0)
 
     def choose(self, view: View, /) -> Action:
         """Return the action that was visited most; a single best one needs no search."""
+        self.tree = Node()
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]
-        tree = self.search(view)
+        tree = self.tree = self.search(view)
         return max(best, key=lambda action: tree.children[action].visits)
+
+    def thoughts(self) -> list[Thought]:
+        """Return the exact values of the last choice, or the visits and mean results of its search.
+
+        There are none where a single action was legal.
+        """
+        return self.exact.thoughts() or [
+            Thought(action, node.total / node.visits, node.visits)
+            for action, node in self.tree.children.items()
+        ]
 
     def search(self, view: View) -> Node:
         """Return the tree of a decision; every legal action has been visited."""

@@ -40,6 +40,7 @@ from engine.rules import STANDARD, Rules
 from engine.scoring import breakdown, outcome, points
 from engine.state import Seat, State
 from engine.strategy import Bot, Setup, Strategy, Valuer
+from engine.thoughts import Thinker, Thought
 from engine.view import View
 from engine.worlds import hands, sample, sample_hand
 
@@ -68,6 +69,8 @@ __all__ = [
     "Setup",
     "State",
     "Strategy",
+    "Thinker",
+    "Thought",
     "View",
     "breakdown",
     "cards_of",

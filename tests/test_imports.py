@@ -20,6 +20,7 @@ ENGINE_ORDER = [
     "scoring",
     "view",
     "strategy",
+    "thoughts",
     "worlds",
     "seeds",
     "record",

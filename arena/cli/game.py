@@ -36,6 +36,7 @@ from arena.errors import InputError
     "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
 )
 @click.option("--limits", default="{}", show_default=True, help="Seconds and memory, as JSON.")
+@click.option("--thoughts", is_flag=True, help="Add what the bots thought of each action.")
 def game(
     bot: str,
     opponent: str,
@@ -47,11 +48,13 @@ def game(
     labels: Sequence[str],
     rules: str,
     limits: str,
+    thoughts: bool,
 ) -> None:
     """Play one game of a run again, and print its record.
 
     A fault is printed with its evidence. The labels of the bots, the seed, the pair and the
-    seat decide the deal. The record goes to standard output, ready for `arena show -`.
+    seat decide the deal. The record goes to standard output, ready for `arena show -`. With
+    --thoughts the bots are asked afterwards what they thought; the game stays the same.
 
     \b
     Example:
@@ -61,7 +64,7 @@ def game(
     from arena.executors.local import LocalExecutor
     from arena.lanes.limits import Limits
     from arena.runs.prepare import prepare
-    from arena.runs.rerun import play_again
+    from arena.runs.rerun import add_thoughts, play_again
     from arena.tournament.tournament import Tournament
     from engine import Rules
     from engine.errors import RulesError
@@ -84,6 +87,10 @@ def game(
     again = play_again(tournament, pair, seat, LocalExecutor(1))
     for line in again.evidence():
         click.echo(line, err=True)
+    if thoughts:
+        again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
+        if note:
+            click.echo(f"note: {note}", err=True)
     click.echo(again.to_json())
 
 

@@ -31,11 +31,12 @@ from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402
 from engine.state import checked  # noqa: E402
 from engine.strategy import Clock, Setup, Strategy, checked_chance  # noqa: E402
+from engine.thoughts import said_thoughts  # noqa: E402
 from engine.view import View  # noqa: E402
 
 GAMES = 64
 _READ = 1 << 16
-_OF_GAME = ("choose", "chance")  # messages that a game goes on with
+_OF_GAME = ("choose", "chance", "thoughts")  # messages that a game goes on with
 _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
@@ -53,6 +54,7 @@ class Game:
         self.clock = Clock(message["seconds_per_decision"], message["seconds_per_game"])
         self.message = message
         self.strategy: Strategy | None = None
+        self.view: View | None = None  # that of the last choice
         self.output = ""
 
 
@@ -75,7 +77,7 @@ class Host:
         game = self.games.get(message.get("game", -1))
         try:
             if kind in _OF_GAME and game is not None:
-                return self._choose(game, message)
+                return self._go_on(game, message)
             if kind == "new":
                 return self._new(message)
             if kind == "hello":
@@ -106,9 +108,12 @@ class Host:
         self._keep_output(game)
         return {}
 
-    def _choose(self, game: Game, message: Message) -> Message:
-        view = self._view(message)
+    def _go_on(self, game: Game, message: Message) -> Message:
         assert game.strategy is not None
+        if message["type"] == "thoughts":
+            assert game.view is not None
+            return {"thoughts": said_thoughts(game.strategy, game.view)}
+        game.view = view = self._view(message)
         if message["type"] == "chance":
             return {"chance": checked_chance(game.strategy, view)}
         game.clock.start(message["seconds_left"])  # for the bot: the arena has its own clock

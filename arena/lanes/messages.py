@@ -76,6 +76,13 @@ class Chance(Choose, kw_only=True):
     type: str = "chance"
 
 
+class Thoughts(Message, kw_only=True):
+    """What did the bot think of each action at its last choice? Only our own host is asked."""
+
+    type: str = "thoughts"
+    game: int
+
+
 class End(Message, kw_only=True):
     """A game is over."""
 
@@ -89,6 +96,7 @@ class Answer(msgspec.Struct):
     id: int
     action: str | None = None
     chance: float | None = None
+    thoughts: list[tuple[int, float, int | None]] | None = None
     ready: bool = False
     games: int = 1
     error: str | None = None

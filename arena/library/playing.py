@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import request
 from arena.replays.game import Game
-from arena.runs.rerun import play_again
+from arena.runs.rerun import add_thoughts, play_again
 from arena.tournament.bounds import MOST_PAIRS
 from engine import Rules
 from engine.errors import show
@@ -27,11 +28,13 @@ def play(
     rules: Mapping[str, Any] | Rules | None = None,
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
+    thoughts: bool = False,
 ) -> Game:
     """Play one game, in which `bot` has this seat, within the arena's limits.
 
     It is the game of this pair and seat in every run with this seed in which the bots have
-    these labels. A bot that does something wrong forfeits, and `fault` says why. Raises
+    these labels. A bot that does something wrong forfeits, and `fault` says why. With `thoughts`
+    the bots are asked what they thought of their actions, where they can say it. Raises
     InputError for what cannot be played.
 
     >>> game = play("greedy", "uniform", seed=3)
@@ -45,4 +48,9 @@ def play(
     given = {"seed": seed, "rules": rules, "lane": lane, "limits": limits}
     default = {"name": "game", "pairs": pair + 1}
     tournament, _ = request([bot, opponent], None, given, default)
-    return play_again(tournament, pair, seat, LocalExecutor(1))
+    game = play_again(tournament, pair, seat, LocalExecutor(1))
+    if thoughts:
+        game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
+        if note:
+            warnings.warn(note, stacklevel=2)
+    return game

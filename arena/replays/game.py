@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.records.naming import Naming
 from arena.records.show import format_game
+from arena.records.thoughts import Thoughts, to_data
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, breakdown
@@ -23,7 +25,8 @@ class Game:
     """One finished game: its record, who sat where, how it ended, and the fault of a forfeit.
 
     `seats` are labels; `winner` is one of them, None for a draw; `points` are those of seat 0
-    and of seat 1. `str` shows the game ply by ply.
+    and of seat 1. `thoughts` are what the bots thought of their actions, by ply, where they were
+    asked. `str` shows the game ply by ply.
 
     >>> import arena
     >>> game = arena.play("greedy", "uniform", seed=3)
@@ -39,6 +42,7 @@ class Game:
     win_type: str
     points: tuple[int, int]
     fault: Fault | None = None
+    thoughts: Thoughts | None = field(default=None, hash=False)
 
     @classmethod
     def of(cls, tournament: Tournament, fixture: Fixture, result: GameResult) -> Game:
@@ -105,14 +109,18 @@ class Game:
         yield from self.evidence() if self.fault else [self.ending]
 
     def to_json(self) -> str:
-        """Return the record as one JSON line, with the seats and the result."""
-        fault = self.fault and {"bot": self.guilty, "kind": self.fault.kind, "ply": self.plies}
+        """Return the record as one JSON line, with the seats, the result and the thoughts."""
+        more: dict[str, Any] = {}
+        if self.fault:
+            more["fault"] = {"bot": self.guilty, "kind": self.fault.kind, "ply": self.plies}
+        if self.thoughts is not None:
+            more["thoughts"] = to_data(self.thoughts)
         return self.record.to_json(
             bots=self.seats,
             winner=self.winner,
             win_type=self.win_type,
             points=self.points,
-            **({"fault": fault} if fault else {}),
+            **more,
         )
 
     def __str__(self) -> str:

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO, cast
 
-from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError, shorten
 from arena.executors.base import Executor
 from arena.executors.log import run_log
@@ -23,6 +22,7 @@ from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.rounds.course import follow
 from arena.runs.progress import make_bar
+from arena.runs.rerun import resolve_same
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes
@@ -209,14 +209,9 @@ def _check_bots(
     same = {}
     for entry in tournament.entries:
         try:
-            resolved = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
+            same[entry.label] = resolve_same(entry)
         except InputError as error:
             yield f"{entry.label}: not replayed: {error}"
-            continue
-        if resolved.sha256 != entry.sha256:
-            yield f"{entry.label}: not replayed: its source has changed"
-        else:
-            same[entry.label] = resolved
     replayable = replace(tournament, entries=[same.get(e.label, e) for e in tournament.entries])
     pairs = [
         spread(lengths.get(number, 0), sample) if {*pairing} <= {*same} else []

@@ -1,0 +1,113 @@
+// Knowledge: what a seat has not seen, and how likely the other seat holds each kind.
+"use strict";
+
+(() => {
+  const Arena = window.Arena;
+  const { countOf, make } = Arena;
+
+  // The chance that none of `wanted` cards is among `drawn` of `total`: hypergeometric.
+  function chanceOfNone(wanted, drawn, total) {
+    let chance = 1;
+    for (let index = 0; index < drawn; index += 1) {
+      chance *= Math.max(0, total - wanted - index) / (total - index);
+    }
+    return chance;
+  }
+
+  // What a seat knows of the cards that it does not see, by kind. All orders of the unseen
+  // cards are equally likely: what the other seat's actions suggest is not counted.
+  function findUnseen(frame, seat, rules) {
+    const seen = frame.row + frame.piles[0] + frame.piles[1] + frame.hands[seat];
+    const held = frame.counts[1 - seat];
+    const unseen = [...Arena.CHARS].map((char, kind) => rules.copies[kind] - countOf(seen, char));
+    const total = unseen.reduce((sum, count) => sum + count, 0);
+    return [...Arena.CHARS].map((char, kind) => ({
+      char,
+      unseen: unseen[kind],
+      chance: 1 - chanceOfNone(unseen[kind], held, total),
+      expected: total ? (unseen[kind] * held) / total : 0,
+    }));
+  }
+
+  const percent = (share) => `${Math.round(share * 100)}\u2009%`;
+
+  // A chance in per cent that says 0 and 100 only of what is certain.
+  function writeChance(chance) {
+    if (chance > 0 && chance < 0.005) return "<1\u2009%";
+    if (chance < 1 && chance >= 0.995) return ">99\u2009%";
+    return percent(chance);
+  }
+
+  function drawBar(share) {
+    const bar = make("span", "bar");
+    const filled = make("span", "filled");
+    filled.style.inlineSize = `${(share * 100).toFixed(1)}%`;
+    bar.append(filled);
+    return bar;
+  }
+
+  function drawUnseenLine(found, names) {
+    const line = make("tr", found.unseen ? "" : "none");
+    const head = make("th", "", "", Arena.drawSign(found.char), ` ${Arena.kindName(found.char, names)}`);
+    head.scope = "row";
+    const chance = make("td", "chance", "", drawBar(found.chance), make("span", "share", writeChance(found.chance)));
+    line.append(head, make("td", "number", `${found.unseen}`), chance, make("td", "number", found.expected.toFixed(2)));
+    return line;
+  }
+
+  function headLine(...names) {
+    const line = make("tr");
+    for (const name of names) {
+      const head = make("th", "", name);
+      head.scope = "col";
+      line.append(head);
+    }
+    return make("thead", "", "", line);
+  }
+
+  // Draw what a seat does not see into an element.
+  function drawUnseen(element, frame, { seat, players, rules, names }) {
+    const found = findUnseen(frame, seat, rules);
+    const total = found.reduce((sum, one) => sum + one.unseen, 0);
+    const held = frame.counts[1 - seat];
+    const title = make("h2", "", "Not seen by ", Arena.makeLabel(players[seat]));
+    const where = make("p", "note", `${Arena.plural(total, "card")}: ${held} in the other hand, ` +
+      `${rules.removed} out of the game, ${total - held - rules.removed} not dealt yet. A chance says how ` +
+      "likely the other hand has at least one such card, if all orders of these cards are equally likely " +
+      "(hypergeometric); on average it has as many as the last column says.");
+    const table = make("table", "unseen");
+    const body = make("tbody");
+    body.append(...found.map((one) => drawUnseenLine(one, names)));
+    table.append(make("caption", "unseen-text", "Unseen cards by kind"),
+      headLine("Kind", "Unseen", "Chance", "Average"), body);
+    element.replaceChildren(title, table, where);
+  }
+
+  // Draw what the seat that acts next thought of its actions, the best first.
+  function drawThoughts(element, frame, { players, names }) {
+    const title = make("h2", "", "What ", Arena.makeLabel(players[frame.turn]), " thought");
+    const table = make("table", "thoughts");
+    const body = make("tbody");
+    const sorted = [...frame.thoughts].sort((one, other) => other.value - one.value);
+    const counted = sorted.some((thought) => thought.visits !== undefined);
+    body.append(...sorted.map((thought) => drawThought(thought, names, counted)));
+    const heads = counted ? ["Action", "Chance to win", "Visits"] : ["Action", "Chance to win"];
+    table.append(make("caption", "unseen-text", "Thoughts about each action"), headLine(...heads), body);
+    element.replaceChildren(title, table);
+  }
+
+  function drawThought(thought, names, counted) {
+    const line = make("tr", thought.chosen ? "chosen" : "");
+    const take = thought.action === "T";
+    const head = make("th", "", "", take ? "Take" : Arena.drawSign(thought.action));
+    if (!take) head.append(` ${Arena.kindName(thought.action, names)}`);
+    if (thought.chosen) head.append(make("span", "badge chosen-note", "✓ chosen"));
+    head.scope = "row";
+    const value = make("span", "share", `${(thought.value * 100).toFixed(1)}\u2009%`);
+    line.append(head, make("td", "chance", "", drawBar(thought.value), value));
+    if (counted) line.append(make("td", "number", thought.visits === undefined ? "" : thought.visits.toLocaleString("en")));
+    return line;
+  }
+
+  Object.assign(Arena, { drawThoughts, drawUnseen, findUnseen, percent, writeChance });
+})();

@@ -67,9 +67,10 @@ from arena.cli import (  # noqa: E402
     playing,
     reading,
     records,
+    report,
     writing,
 )
 
-for _module in (playing, compare, ablate, person, game, records, reading, writing, packing):
+for _module in (playing, compare, ablate, person, game, records, report, reading, writing, packing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

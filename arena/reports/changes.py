@@ -3,96 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from arena.reports.change_columns import (
+    HEAD_TO_HEAD_COLUMNS,
+    RATING_COLUMNS,
+    TOTAL_COLUMNS,
+    WIN_COLUMNS,
+)
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
 from arena.reports.dots import MOST_DOTS, Dot, dot_chart, verdict_of
 from arena.reports.frames import MOST_ROWS, note_of, plain_rows
+from arena.reports.several import RunFacts, runs_section
 from arena.results.changes import Changes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.tournament.tournament import Tournament
-
-_INTERVAL = (
-    "The 95 % interval of the difference, by pairs of games, and by deal where both runs have "
-    "played one: where it leaves out 0, the difference is more than luck, one time in twenty "
-    "wrongly."
-)
-_SURE = (
-    "Whether the difference is beyond chance when all differences of this table are looked at "
-    "together (Benjamini and Hochberg 1995, at 5 %). Where both bots and the rules are the same, "
-    "nothing but luck can differ, and nothing is tested."
-)
-_SHARE_ENDS = (
-    Column("difference", "Change, % points", "change", "The other run less the base."),
-    Column("difference_low", "Change, low", "change", _INTERVAL),
-    Column("difference_high", "Change, high", "change", _INTERVAL),
-    Column("verdict", "Verdict", "text", _SURE),
-)
-_BOT = Column("bot", "Bot", "text", "The label; two labels where the same bot has two.")
-_STATUS = Column(
-    "status",
-    "In both runs",
-    "text",
-    "The same, if the sha256 of the source and the parameters are equal; else changed.",
-)
-_BASE, _OTHER = "In the base, by the same opponents", "In the other run, by the same opponents"
-RATING_COLUMNS = (
-    _BOT,
-    _STATUS,
-    Column("base", "Elo, base", "elo", "The rating in the base."),
-    Column(
-        "other", "Elo, other", "elo", "The rating in the other run, moved to the scale of the base."
-    ),
-    Column("difference", "Change", "change", "Elo in the other run less Elo in the base."),
-    *_SHARE_ENDS[1:],
-)
-HEAD_TO_HEAD_COLUMNS = (
-    _BOT,
-    Column("opponent", "Opponent", "text", "The other bot of the pairing."),
-    Column("bots", "Bots", "text", "Whether both bots are the same in both runs."),
-    Column("base_pairs", "Pairs, base", "count", "Deals, each played twice, in the base."),
-    Column("other_pairs", "Pairs, other", "count", "Deals in the other run."),
-    Column("shared_deals", "Shared deals", "count", "Deals that both runs have played."),
-    Column(
-        "same_games", "Same games", "count", "Games on these deals that are equal in every move."
-    ),
-    Column("base", "Score, base", "share", "The share of the points of the first bot."),
-    Column("other", "Score, other", "share", "The same in the other run."),
-    *_SHARE_ENDS,
-)
-WIN_COLUMNS = (
-    _BOT,
-    _STATUS,
-    Column("part", "Of its games", "text", "The score, or how games were won or lost."),
-    Column("pairings", "Opponents", "count", "Opponents in both runs; each weighs the same."),
-    Column("base", "Base", "share", "The share in the base."),
-    Column("other", "Other", "share", "The share in the other run."),
-    *_SHARE_ENDS,
-)
-TOTAL_COLUMNS = (
-    Column("part", "Of all games", "text", "How games ended, or what seat 0 has scored."),
-    Column("pairings", "Pairings", "count", "Pairings in both runs; each weighs the same."),
-    *WIN_COLUMNS[4:],
-)
-
-
-@dataclass(frozen=True)
-class RunFacts:
-    """A run as a report of several names it: a unique title, and how much of it is played."""
-
-    title: str
-    tournament: Tournament
-    played: int
-    total: int
-
 
 def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Report:
     """Return the report of what is different from the base to each other run."""
-    sections = [_runs_section([base, *(facts for facts, _ in others)])]
+    sections = [runs_section([base, *(facts for facts, _ in others)])]
     if len(others) == 1:
         (facts, changes), title = others[0], others[0][0].title
         sections += _sections(changes, "", "")
@@ -106,65 +37,6 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         "interval."
     ]
     return Report(title, summary, sections)
-
-
-def _runs_section(runs: Sequence[RunFacts]) -> Section:
-    """Return what the runs were, and which bots they had."""
-    rows = [_run_row(run) for run in runs]
-    blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
-    unfinished = [run.title for run in runs if run.played < run.total]
-    if unfinished:
-        text = f"Not finished, so as far as it was played: {', '.join(unfinished)}."
-        blocks.insert(0, Text([text], warning=True))
-    blocks.append(_bots_table(runs))
-    return Section("runs", "Runs and bots", blocks)
-
-
-_RUN_COLUMNS = (
-    Column("run", "Run"),
-    Column("name", "Name", "text", "The name in its manifest."),
-    Column("bots", "Bots", "count"),
-    Column("games", "Games", "count", "Finished games; each deal is played twice."),
-    Column("seed", "Seed", "text", "Runs of one seed have the same deals between the same labels."),
-    Column("pairs", "Pairs", "count", "Deals of each pairing, at most."),
-    Column("rules", "Rules", "text", "What of the published rules is changed."),
-)
-
-
-def _run_row(run: RunFacts) -> tuple[Cell, ...]:
-    tournament = run.tournament
-    rules = ", ".join(f"{name}={value}" for name, value in tournament.rules.changes().items())
-    bots = len(tournament.entries)
-    pairs = tournament.most_pairs
-    return run.title, tournament.name, bots, run.played, str(tournament.seed), pairs, rules
-
-
-def _bots_table(runs: Sequence[RunFacts]) -> Table:
-    """Return the identity of each label in each run."""
-    labels = dict.fromkeys(label for run in runs for label in run.tournament.labels)
-    columns = [
-        Column("bot", "Bot", "text", "The label."),
-        *(
-            Column(f"run_{number}", run.title, "code", _IDENTITY)
-            for number, run in enumerate(runs, 1)
-        ),
-    ]
-    rows = [(label, *(_identity(run, label) for run in runs)) for label in labels]
-    return Table("bots", "Bots and their identity in each run", columns, rows)
-
-
-_IDENTITY = (
-    "The bot's parameters and the beginning of the sha256 of its source: where both are equal, "
-    "it is the same bot, whatever its label."
-)
-
-
-def _identity(run: RunFacts, label: str) -> str | None:
-    entry = run.tournament.by_label.get(label)
-    if entry is None:
-        return None
-    params = ", ".join(f"{name}={value!r}" for name, value in sorted(entry.params.items()))
-    return f"{entry.sha256[:10]}{f' ({params})' if params else ''}"
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:
@@ -216,15 +88,18 @@ def _describe_scale(changes: Changes) -> str:
 def _describe_many(table: pd.DataFrame, things: str) -> str:
     """Return how many differences of a table are tested, and how many are beyond chance."""
     tested = table["sure"].notna()
-    sure = int((table["sure"] == True).sum())  # noqa: E712: it may be None
+    sure = sum(table.loc[tested, "sure"])
     count = int(tested.sum())
     if not count:
         return f"Nothing that could change these {things} is different, so what differs is luck."
-    by_luck = count / 20
+    found = (
+        f"{sure:,} of {count:,} changes are"
+        if count > 1
+        else f"The one change is{' ' if sure else ' not '}".rstrip()
+    )
     return (
-        f"{sure:,} of {count:,} changes are beyond chance when all of them are looked at together. "
-        f"Of their {count:,} intervals, each of which holds for itself, about {by_luck:.1f} leave "
-        "out 0 where nothing has changed."
+        f"{found} beyond chance when the whole table is looked at together. Each interval holds for "
+        f"itself: of {count:,}, about {count / 20:.1f} leave out 0 where nothing has changed."
     )
 
 

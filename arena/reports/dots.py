@@ -71,7 +71,7 @@ def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True)
         }
         if zero and layer["mark"]["type"] == "point":
             layer["encoding"]["shape"] = _said("verdict", shown, _SHAPES)
-    return chart(rows, height={"step": STEP}, layer=layers)
+    return chart(rows, height=STEP * max(2, len(rows)), layer=layers)
 
 
 def _row(dot: Dot, kind: Kind) -> dict[str, Any]:

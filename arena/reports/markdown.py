@@ -8,6 +8,7 @@ from html import escape as escape_html
 from itertools import chain
 
 from arena.errors import escape
+from arena.pages.page import GENERATOR
 from arena.reports.document import (
     Block,
     Cell,
@@ -36,7 +37,7 @@ def to_markdown(report: Report) -> str:
     A column with the two ends of its interval is one column. What a name has of Markdown or
     HTML comes out as text.
     """
-    lines = [f"# {to_text(report.title)}", ""]
+    lines = [f"<!-- {GENERATOR} -->", f"# {to_text(report.title)}", ""]
     for text in report.summary:
         lines += [to_paragraph(text), ""]
     for section in report.sections:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.results.folder import TIMINGS
-from arena.statistics.tables import make_timings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST = 1 << 20  # bytes: a thousand bots have 150 KB
 
@@ -28,6 +29,10 @@ def read_timings(folder: Path) -> bytes | None:
 
 def parse_timings(content: bytes) -> pd.DataFrame:
     """Return the table of a file's content; raises InputError for another content."""
+    import pandas as pd
+
+    from arena.statistics.tables import make_timings
+
     try:
         table = pd.read_csv(BytesIO(content), keep_default_na=False)
     except ValueError as error:

@@ -67,7 +67,7 @@ def complete_records(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
     """Offer files of records, and where a run can be shown the folders of runs."""
-    runs = context.info_name == "show"
+    runs = context.info_name in ("show", "view")
     return _items(_paths(typed, lambda path: path.suffix == ".jsonl" or (runs and _is_run(path))))
 
 

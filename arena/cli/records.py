@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from itertools import chain, islice
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from arena.cli.completion import complete_records, complete_runs
+from arena.cli.files import describe_place, is_run, open_out, open_records, read_record
 from arena.cli.options import PATH, names_option, tolerate_any_terminal
+from arena.cli.picking import pick_game
 from arena.cli.whole import PAIR, SEAT, Whole
 from arena.errors import InputError, escape
 
 if TYPE_CHECKING:
     from arena.records.naming import Naming
     from arena.replays.game import Game
-
-_LISTED = 20  # games
 
 
 @click.command()
@@ -44,7 +42,7 @@ def replay(file: Path, as_json: bool) -> None:
 
     format_judgement = to_json if as_json else to_text
     bad = False
-    with _open_records(file) as records:
+    with open_records(file) as records:
         for judgement in judge(read_lines(records)):
             bad |= "error" in judgement
             click.echo(format_judgement(judgement))
@@ -86,63 +84,36 @@ def show(
     """
     tolerate_any_terminal()
     choice = bots, pair, seat
-    if os.path.isdir(target):  # False also where it cannot be looked at
-        if line is not None:
-            raise InputError(f"--line: for a file of records, and {target} is a folder")
+    if is_run(target, line=line, chosen=bool(bots) or pair is not None or seat is not None):
         _show_run(target, choice, names, by)
         return
-    if bots or pair is not None or seat is not None:
-        raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
-    if not os.path.exists(target) and str(target) != "-":
-        raise InputError(f"{target}: no such file, and no such run")
     _show_record(target, line or 1, names, by)
 
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
     from arena.records.judge import parse_players, parse_record
-    from arena.records.lines import read_lines
     from arena.records.show import format_game
     from arena.replays.decisive import describe_decisive
     from engine import EngineError
 
-    with _open_records(path) as records:
-        text = next(islice(read_lines(records), line - 1, None), None)
-    if text is None:
-        raise InputError(f"{path}: there is no line {line}")
+    text = read_record(path, line)
     try:
         record, players = parse_record(text), parse_players(text)
         decisive = describe_decisive(record, players, by)
         for row in chain(format_game(record, names, players), decisive):
             click.echo(row)
     except EngineError as error:
-        ply = getattr(error, "ply", None)
-        place = f"line {line}" if ply is None else f"line {line}, ply {ply}"
-        raise InputError(f"{path}: {place}: {error}") from None
+        raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
 
 def _show_run(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
     """Print the game of a run that is chosen, or a list of those that are."""
-    from arena.replays.chosen import choose, chosen_games
-    from arena.results.reader import read_run
-
-    tournament, store = read_run(path)
-    with closing(store):
-        games = chosen_games(tournament, store, choose(tournament, *choice))
-        listed = list(islice(games, _LISTED + 1))
-    if not listed:
-        raise InputError(f"{path}: no such game has been played yet")
-    if len(listed) == 1:
-        _print_game(path, listed[0][1], names, by)
-        return
-    for fixture, game in listed[:_LISTED]:
-        click.echo(escape(f"{fixture.name}  {game.ending}"))
-    if len(listed) > _LISTED:
-        click.echo("...")
-    command = shlex.join(["arena", "show", str(path), listed[0][0].name])
-    click.echo(f"one of them, ply by ply: {command}")
+    picked = pick_game(path, choice, "show")
+    if picked is not None:
+        _print_game(path, picked.game, names, by)
 
 
 def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
@@ -177,47 +148,9 @@ def export(run: Path, out: Path | None) -> None:
     from arena.results.reader import read_run
 
     tournament, store = read_run(run)
-    with closing(store), _open_out(out) as file:
+    with closing(store), open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
             click.echo(to_line(fixture, game), file)
-
-
-@contextmanager
-def _open_out(path: Path | None) -> Iterator[TextIO]:
-    """Open a new file, which is removed if it cannot be written to its end."""
-    if path is None:
-        yield sys.stdout
-        return
-    try:
-        file = path.open("x", encoding="utf-8")
-    except FileExistsError:
-        raise InputError(f"{path}: exists already, and is not changed") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
-    try:
-        with file:
-            yield file
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _open_records(path: Path) -> Iterator[BinaryIO]:
-    """Open a file of records; - is standard input."""
-    from arena.entries.file import open_file
-
-    if str(path) == "-":
-        yield sys.stdin.buffer
-        return
-    try:
-        file = open_file(path)
-    except InputError as error:
-        is_run = path.is_dir() and (path / "run.sqlite").exists()
-        hint = f", of a run: arena export {path} | arena replay -" if is_run else ""
-        raise InputError(f"{path}: {error}{hint}") from None
-    with file:
-        yield file
 
 
 COMMANDS: list[click.Command] = [show, replay, export]

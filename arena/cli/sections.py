@@ -9,7 +9,7 @@ import click
 SECTIONS: Final = {
     "Tournaments": ("run", "play", "compare", "ablate", "report", "verify"),
     "Bots": ("bots", "new", "check", "pack"),
-    "Games": ("human", "show", "game", "replay", "export"),
+    "Games": ("human", "show", "view", "game", "replay", "export"),
     "This machine": ("doctor",),
 }
 """Which command is listed where; a test sees that none is missing."""

@@ -12,7 +12,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.games.asked import asked
 from arena.lanes.faults import Forfeit
-from engine import TAKE, EngineError, Record, State, outcome
+from engine import TAKE, EngineError, Record, Seat, State, outcome
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
 
@@ -56,24 +56,47 @@ def find_chances(record: Record, entry: Entry) -> list[float] | None:
     a finished game is its result. None where the bot does not know one of them. Raises
     InputError for a bot that is no `engine.Valuer`, and EngineError for a bad record.
     """
+    chances = [chance for chance in mean_chances(find_beliefs(record, entry)) if chance is not None]
+    return chances if len(chances) > len(record.actions) else None
+
+
+def mean_chances(beliefs: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """Return the means of what several seats know; None where one of them is not known."""
+    means: list[float | None] = []
+    for of_seats in zip(*beliefs, strict=True):
+        known = [chance for chance in of_seats if chance is not None]
+        means.append(sum(known) / len(known) if len(known) == len(of_seats) else None)
+    return means
+
+
+def find_beliefs(
+    record: Record, entry: Entry, seats: Sequence[Seat] = (0, 1)
+) -> list[list[float | None]]:
+    """Return the chance of seat 0 to win at every ply and the end, as each of these seats sees it.
+
+    The bot is asked with the views of these seats and of no other. The end of a finished game
+    is its result. None where the bot does not know it; errors are those of `find_chances`.
+    """
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can be asked for chances")
     state = State(parse_deal(record.deal, record.rules), record.rules)
-    chances = []
+    beliefs: list[list[float | None]] = [[] for _ in seats]
     try:
         with ExitStack() as stack:
-            both = [stack.enter_context(asked(entry, seat, _LUCK, record.rules)) for seat in (0, 1)]
+            asking = [
+                stack.enter_context(asked(entry, seat, _LUCK, record.rules)) for seat in seats
+            ]
             for action in [*parse_actions(record.actions), None]:
                 if not state.over:
-                    own, other = (both[seat].chance(view(state, seat)) for seat in (0, 1))
-                    if own is None or other is None:
-                        return None
-                    chances.append((own + 1 - other) / 2)
+                    for belief, seat, bot in zip(beliefs, seats, asking, strict=True):
+                        own = bot.chance(view(state, seat))
+                        belief.append(1 - own if seat and own is not None else own)
                 if action is not None:
                     state.apply(state.checked(action))
     except Forfeit as forfeit:
         raise InputError(f"bot {entry.target!r}: {forfeit.fault.message}") from None
     if state.over:
         winner = outcome(state.piles, state.rules).winner
-        chances.append(0.5 if winner is None else 1.0 - winner)
-    return chances
+        for belief in beliefs:
+            belief.append(0.5 if winner is None else 1.0 - winner)
+    return beliefs

@@ -128,3 +128,19 @@ class Game:
 
     def __repr__(self) -> str:
         return "<Game {} - {}: {}>".format(*self.seats, self.ending)
+
+    def _repr_html_(self) -> str | None:
+        """Return the replay for a notebook, None for a record that cannot be played.
+
+        It is a page in a frame, under its own policy: it can reach nothing of the notebook.
+        """
+        from arena.entries.resolve import resolve
+        from arena.replays.page import frame, render_replay
+        from arena.replays.sources import game_timeline
+        from engine import EngineError
+
+        try:
+            timeline = game_timeline(self, by=resolve("champion"))
+        except EngineError:
+            return None
+        return frame(render_replay(timeline))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 from arena.pages.page import render
@@ -15,8 +17,8 @@ SCRIPTS: Final = tuple(
 
 STYLES: Final = ("arena.replays/replay.css",)
 
-MARK: Final = 'data-page="arena view"'
-"""What the page of a replay has in it."""
+_MARK = b'data-page="arena view"'
+_MOST = 1 << 23  # bytes of a page that is looked at
 
 
 def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
@@ -25,7 +27,29 @@ def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
         "arena.replays/replay.html",
         scripts=[*SCRIPTS, "arena.replays/mount.js"],
         styles=STYLES,
-        title=timeline["title"],
+        title="{} - {}".format(*timeline["players"]),
         timeline=timeline,
         names=names,
     )
+
+
+def frame(page: str) -> str:
+    """Return a page as an element of another page, which it can neither read nor change.
+
+    >>> print(frame('<p class="a">'))
+    <iframe title="Replay" sandbox="allow-scripts" style="width:100%;height:56rem;border:0" \
+srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
+    """
+    style = "width:100%;height:56rem;border:0"
+    return (
+        f'<iframe title="Replay" sandbox="allow-scripts" style="{style}" '
+        f'srcdoc="{escape(page)}"></iframe>'
+    )
+
+
+def is_replay(path: Path) -> bool:
+    """Return whether a file is the page of a replay."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(_MOST)

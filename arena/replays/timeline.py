@@ -6,11 +6,12 @@ know cannot be in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any
 
+from arena.records.thoughts import Thoughts, to_data
 from arena.replays.copies import Copies, to_digits
 from arena.replays.marks import find_marks
 from engine import TAKE, Record, Rules, Seat, State, View, breakdown, outcome, sample, to_text
@@ -31,7 +32,7 @@ def make_timeline(
     seat: Seat | None = None,
     chances: Sequence[float | None] | None = None,
     beliefs: Sequence[Sequence[float | None]] | None = None,
-    thoughts: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+    thoughts: Thoughts | None = None,
     winner: Seat | None = None,
     ending: str = "",
     evidence: str = "",
@@ -54,7 +55,10 @@ def make_timeline(
         if beliefs and seat is None:
             frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
         if thoughts and ply in thoughts and frame["turn"] in seats:
-            frame["thoughts"] = _choose(thoughts[ply], record.actions[ply : ply + 1])
+            frame["thoughts"] = [
+                {**thought, "chosen": thought["action"] == record.actions[ply : ply + 1]}
+                for thought in to_data({ply: thoughts[ply]})[str(ply)]
+            ]
     if winner is None and last.over:
         winner = outcome(last.piles, last.rules).winner
     return {
@@ -162,11 +166,6 @@ def describe_rules(rules: Rules) -> dict[str, Any]:
         "set_bonus": rules.set_bonus,
         "changes": rules.changes(),
     }
-
-
-def _choose(thoughts: Sequence[Mapping[str, Any]], action: str) -> list[dict[str, Any]]:
-    """Return the thoughts about each action, with a mark on the one that was chosen."""
-    return [{**thought, "chosen": thought["action"] == action} for thought in thoughts]
 
 
 def _rounded(chance: float | None) -> float | None:

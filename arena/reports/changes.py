@@ -92,14 +92,10 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
     count = int(tested.sum())
     if not count:
         return f"Nothing that could change these {things} is different, so what differs is luck."
-    found = (
-        f"{sure:,} of {count:,} changes are"
-        if count > 1
-        else f"The one change is{' ' if sure else ' not '}".rstrip()
-    )
     return (
-        f"{found} beyond chance when the whole table is looked at together. Each interval holds for "
-        f"itself: of {count:,}, about {count / 20:.1f} leave out 0 where nothing has changed."
+        f"Beyond chance, when the whole table is looked at together: {sure:,} of {count:,}. Each "
+        f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where nothing "
+        "has changed."
     )
 
 

@@ -15,12 +15,15 @@ WIN_COLOURS: Mapping[str, str] = {
 }
 """The colour of each win type, as in the pages' styles (Okabe and Ito 2008)."""
 
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#8c959f"
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#808890"
 STEP = 24
 """Pixels of a row."""
 
 MOST_BOTS = 60
 """Bots in a chart, the first ones of the standings: more rows cannot be told apart."""
+
+ALL = "all bots"
+"""Stands for all bots together in tables and choices."""
 
 _LABEL = 150
 
@@ -30,7 +33,6 @@ def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:
     base: Spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
-        "autosize": {"type": "fit-x", "contains": "padding"},
         "data": {"values": [*values]},
     }
     return base | parts
@@ -51,12 +53,10 @@ def quantity(field: str, title: str, **more: Any) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, **more}
 
 
-def tooltip(**titles: str) -> list[Spec]:
-    """Return the tooltip of these fields: a field is shown under its title.
-
-    The fields are texts or numbers that are shown as they are.
-    """
-    return [{"field": field, "title": title} for field, title in titles.items()]
+def choice(name: str, title: str, options: Sequence[str]) -> Spec:
+    """Return a parameter that the reader chooses from some names; the first one is chosen."""
+    bind = {"input": "select", "options": [*options], "name": title}
+    return {"name": name, "value": options[0], "bind": bind}
 
 
 def colours(of: Mapping[str, str]) -> Spec:

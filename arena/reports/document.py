@@ -40,6 +40,8 @@ class Table:
     links: Sequence[str | None] = ()
     note: str = ""
     """What is to be known of the rows: of how many they are the first, say."""
+    folded: bool = False
+    """Whether the reader has to unfold it: a chart shows the same."""
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,17 @@ def plain_dicts(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[dict[st
 
 
 def frame_table(
-    name: str, caption: str, columns: Sequence[Column], frame: pd.DataFrame, file: str = ""
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    frame: pd.DataFrame,
+    file: str,
+    *,
+    folded: bool = False,
 ) -> Table:
     """Return a table of the named columns of a frame; `file` has the rows that are too many."""
     rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in columns])
-    return Table(name, caption, columns, rows, note=note_of(len(frame), file))
+    return Table(name, caption, columns, rows, note=note_of(len(frame), file), folded=folded)
 
 
 def note_of(rows: int, file: str) -> str:

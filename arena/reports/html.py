@@ -8,18 +8,20 @@ from markupsafe import Markup, escape
 
 from arena.pages.bundle import chart_bundle
 from arena.pages.page import render
+from arena.replays import page
 from arena.reports.document import Cell, Column, Report, Table, write_cell
 
 _SCRIPTS = ("arena.reports/report.js",)
-_STYLES = ("arena.reports/report.css",)
+_STYLES = (*page.STYLES, "arena.reports/report.css")
 
 
 def to_html(report: Report) -> str:
     """Return a report as one HTML file, with its charts, its tables and its replays in it."""
     replays = {replay.id: replay.data for replay in report.replays()}
+    scripts = (*page.SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
     return render(
         "arena.reports/report.html",
-        scripts=_SCRIPTS,
+        scripts=scripts,
         styles=_STYLES,
         libraries=[chart_bundle()] if any(report.charts()) else [],
         title=report.title,
@@ -60,6 +62,8 @@ def _cells(
         if number == key:
             yield f'<th scope="row"{exact}>{text}'
         elif column.kind == "code" and text:
-            yield f"<td><code>{text}</code>"
+            yield f"<td class=mono><code>{text}</code>"
+        elif column.kind == "text":
+            yield f"<td class=words>{text}"
         else:
             yield f"<td{exact}>{text}"

@@ -103,7 +103,6 @@ def _heat_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
         rows,
         width={"step": size[0]},
         height={"step": size[1]},
-        autosize={"type": "pad"},
         layer=layers,
         encoding={
             "x": _axis("opponent", labels, orient="top", labelAngle=-50),

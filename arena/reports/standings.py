@@ -55,6 +55,7 @@ TIME_COLUMNS = (
     Column("cpu_mean", "Time", "seconds", "Mean time of the processor for a decision."),
     Column("cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took no longer than this."),
 )
+_AXIS = {"format": "d", "tickCount": 8, "labelOverlap": True}
 
 
 def standings_section(
@@ -102,7 +103,7 @@ def _chart(standings: pd.DataFrame) -> Chart:
         {"field": "interval", "title": "95 % interval"},
         {"field": "group", "title": "Group"},
     ]
-    x = quantity("elo", "Elo with its 95 % interval", scale={"zero": False, "nice": True})
+    x = quantity("elo", "Elo with its 95 % interval", scale={"zero": False}, axis=_AXIS)
     layers = [
         {
             "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": BLUE},
@@ -119,5 +120,5 @@ def _chart(standings: pd.DataFrame) -> Chart:
         f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Intervals that overlap say that "
         "the order of two bots is not sure."
     )
-    spec = chart(rows, height={"step": STEP}, layer=layers, encoding={"y": y, "tooltip": tips})
+    spec = chart(rows, height=STEP * len(rows), layer=layers, encoding={"y": y, "tooltip": tips})
     return Chart("ratings", "Elo with its interval", description, spec, "standings")

@@ -99,7 +99,7 @@
     });
   }
 
-  for (const holder of document.querySelectorAll("div.table")) {
+  for (const holder of document.querySelectorAll("div.sheet")) {
     const table = holder.querySelector("table");
     makeSortable(table);
     makeFilter(holder, table);
@@ -107,7 +107,7 @@
     holder.querySelector(".tools").hidden = false;
   }
 
-  for (const code of document.querySelectorAll("details.code")) {
+  for (const code of document.querySelectorAll("details.listing")) {
     const button = document.createElement("button");
     const said = document.createElement("span");
     button.type = "button";
@@ -117,6 +117,21 @@
     code.querySelector("summary").after(button, said);
     makeCopy(button, said, () => code.querySelector("pre").textContent);
   }
+
+  // Folded parts
+
+  function unfold() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = target && target.closest("details");
+    if (!fold) return;
+    fold.open = true;
+    target.scrollIntoView();
+  }
+
+  window.addEventListener("hashchange", unfold);
+  window.addEventListener("beforeprint", () => {
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+  });
 
   // Charts
 
@@ -146,7 +161,7 @@
   const CONFIG = {
     aria: false,
     background: null,
-    font: "inherit",
+    font: getComputedStyle(document.body).fontFamily,
     view: { stroke: null },
     axis: {
       labelColor: ink, titleColor: ink, tickColor: ink, domainColor: ink, gridColor: ink,

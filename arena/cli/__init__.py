@@ -67,10 +67,14 @@ from arena.cli import (  # noqa: E402
     playing,
     reading,
     records,
+    report,
     view,
     writing,
 )
 
-for _module in (playing, compare, ablate, person, game, records, view, reading, writing, packing):
+for _module in (
+    *(playing, compare, ablate, report, person, game, records, view),
+    *(reading, writing, packing),
+):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from arena.reports.document import Report
 from arena.reports.html import to_html
+from arena.reports.markdown import to_markdown
 from arena.reports.run import make_report
 from arena.results.files import Files
-from arena.results.folder import REPORT_HTML, Writer
+from arena.results.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.results.store import Store
 from arena.tournament.tournament import Tournament
 
@@ -27,4 +28,7 @@ def report_writers(
     def report() -> Report:
         return make_report(tournament, store, files, timings)
 
-    return {REPORT_HTML: lambda file: file.write(to_html(report()))}
+    return {
+        REPORT_HTML: lambda file: file.write(to_html(report())),
+        REPORT_MARKDOWN: lambda file: file.write(to_markdown(report())),
+    }

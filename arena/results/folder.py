@@ -32,7 +32,8 @@ TABLES = (
 )
 TIMINGS = "timings.csv"
 REPORT_HTML = "report.html"
-REPORTS = (REPORT_HTML,)
+REPORT_MARKDOWN = "report.md"
+REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """What a person reads, made of the tables."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS)

@@ -67,13 +67,14 @@ from arena.cli import (  # noqa: E402
     playing,
     reading,
     records,
+    report,
     table,
     view,
     writing,
 )
 
 for _module in (
-    *(playing, compare, ablate, person, table, game, records),
+    *(playing, compare, ablate, report, person, table, game, records),
     *(view, reading, writing, packing),
 ):
     for _command in _module.COMMANDS:

@@ -11,7 +11,7 @@ import click
 
 from arena.cli.completion import complete_bots
 from arena.cli.options import REPLACE, add_run_options, parse_json, print_json
-from arena.cli.report import count_games
+from arena.cli.outcome import count_games
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
 from arena.errors import InputError

@@ -19,7 +19,7 @@ from arena.cli.options import (
     add_run_options,
     print_json,
 )
-from arena.cli.report import print_report, to_document
+from arena.cli.outcome import print_report, to_document
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import GAMES, PAIRS, TARGET
 from arena.errors import InputError

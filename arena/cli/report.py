@@ -1,96 +1,78 @@
-"""Report: what a command says of a tournament that it has played, or that was interrupted."""
+"""The command that writes the report of a run again, or compares runs."""
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.errors import escape
-
-if TYPE_CHECKING:
-    from arena.runs.run import Interrupted, Outcome
-    from arena.tournament.tournament import Tournament
+from arena.cli.completion import complete_runs
+from arena.cli.options import PATH
+from arena.errors import InputError
 
 
-def print_report(
-    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
-) -> None:
-    """Print how many games were played, the standings, the forfeits and the folder.
+@click.command()
+@click.argument(
+    "runs",
+    nargs=-1,
+    required=True,
+    type=PATH,
+    metavar="RUN [RUN ...]",
+    shell_complete=complete_runs,
+)
+@click.option(
+    "--out",
+    type=PATH,
+    metavar="FILE.html",
+    help="Where to; FILE.md goes beside it.  [default: report.html in the folder of RUN; for "
+    "several: results/report-RUN-RUN.html]",
+)
+def report(runs: Sequence[Path], out: Path | None) -> None:
+    """Write the report of a RUN again, or compare runs.
 
-    When nothing else is asked for, the standings are printed where no file has them.
+    It shows the games as they are now, also of a run that goes on, and what a run's own report
+    does not have: the time that bots took. With several runs the report has what is different from
+    the first one to each other one: ratings, win types, head to heads, with intervals of the
+    differences, and which bots are the same.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/friday &&
+        arena report results/friday
     """
-    from arena.results.summary import format_standings
+    import arena
 
-    if quiet and folder:
-        return
-    if not quiet:
-        click.echo(count_games(outcome))
-    for line in format_standings(outcome.standings):
-        click.echo(line)
-    if quiet:
-        return
-    for warning in outcome.findings.warnings():
-        click.echo(f"warning: {escape(warning)}", err=True)
-    for line in _notes(outcome, tournament, folder):
-        click.echo(line)
+    _check_different(runs)
+    file = out or _default_place(runs)
+    if file.suffix != ".html":
+        raise InputError(f"--out {file}: not the name of a page, such as {file.stem or 'a'}.html")
+    first, *others = [arena.open(run) for run in runs]
+    made = first.report(*others)
+    places = [file, file.with_suffix(".md")]
+    for place in places:
+        made.save(place)
+    click.echo(f"report in {' and '.join(map(str, places))}")
 
 
-def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
-    """Yield what is said below the standings."""
-    from arena.rounds.ending import describe_end
-
-    yield from outcome.findings.lines()
-    yield from describe_end(outcome.course, outcome.out)
-    forfeits = int(outcome.standings["forfeits"].sum())
-    if forfeits:
-        yield f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else "")
-    for label in outcome.out:
-        yield f"{label} was out after {tournament.max_faults} faults"
-    if folder:
-        yield f"results in {folder}/"
+def _check_different(runs: Sequence[Path]) -> None:
+    """Raise InputError where a run is named twice."""
+    seen: dict[Path, Path] = {}
+    for run in runs:
+        first = seen.setdefault(run.resolve(), run)
+        if first is not run:
+            raise InputError(
+                f"{run}: the same run as {first}, and a run is not compared with itself"
+            )
 
 
-def count_games(outcome: Outcome) -> str:
-    """Return how many games were played, and how fast."""
-    if not outcome.played:
-        return f"nothing was left to play: all {outcome.kept:,} games were played before"
-    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
-    kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
-    return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
+def _default_place(runs: Sequence[Path]) -> Path:
+    """Return where a report is written to without --out."""
+    if len(runs) == 1:
+        return runs[0] / "report.html"
+    names = [run.resolve().name for run in runs[:2]]
+    more = f"-and-{len(runs) - 2}-more" if len(runs) > 2 else ""
+    return Path("results") / f"report-{'-'.join(names)}{more}.html"
 
 
-def to_document(
-    outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
-) -> dict[str, Any]:
-    """Return what a run came to as plain data, without a reading of a clock."""
-    from arena.results.summary import plain_rows
-    from arena.rounds.ending import find_open
-
-    found = find_open(outcome.course, outcome.out)
-    return {
-        "run": tournament.name,
-        "folder": None if folder is None else str(folder),
-        "games": 2 * outcome.course.scheduled,
-        "played": outcome.played,
-        "kept": outcome.kept,
-        "standings": plain_rows(outcome.standings),
-        "forfeits": int(outcome.standings["forfeits"].sum()),
-        "out": outcome.out,
-        "unresolved": None if found is None else [one._asdict() for one in found],
-        **outcome.findings.document(),
-        "warnings": [*problems, *outcome.findings.warnings()],
-    }
-
-
-def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
-    """Return what is kept of an interrupted run, and the command that goes on with it."""
-    if folder is None:
-        return "nothing is kept without --out"
-    words = [word for word in sys.argv[1:] if word != "--fresh"]
-    kept = f"{interrupted.kept:,} of {interrupted.games:,} games are kept in {folder}/"
-    return f"{kept}; go on with: {shlex.join(['arena', *words])}"
+COMMANDS: list[click.Command] = [report]

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 SECTIONS: Final = {
-    "Tournaments": ("run", "play", "compare", "ablate", "verify"),
+    "Tournaments": ("run", "play", "compare", "ablate", "report", "verify"),
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "This machine": ("doctor",),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from arena.cli.options import warn
-from arena.cli.report import describe_interruption
+from arena.cli.outcome import describe_interruption
 from arena.errors import ChangedBots, InputError
 
 if TYPE_CHECKING:

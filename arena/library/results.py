@@ -7,20 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.games.timing import Timing
 from arena.replays.game import Game
 from arena.results.command import replay_commands
-from arena.results.folder import TIMINGS
 from arena.results.reader import read_run
 from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.results.store import Store
 from arena.results.summary import format_standings
+from arena.results.timings import parse_timings, read_timings
 from arena.rounds.course import Course, follow
 from arena.statistics.rows import Counts, PairTotals, SeatTotals, Tally
 from arena.tournament.schedule import Fixture, Pairing
@@ -32,12 +30,12 @@ from engine.errors import show
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.library.report import ReportedRun, RunReport
     from arena.results.files import Tables
     from arena.statistics.seats import SeatAdvantage
     from arena.wins.tables import WinTables
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
-_MOST_TIMINGS = 1 << 20  # bytes: a thousand bots have 150 KB
 _NO_GAME = Counts(
     [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)], [], SeatTotals(0, 0.0, 0.0)
 )
@@ -64,11 +62,16 @@ class Results:
         tournament: Tournament,
         store: Store,
         timings: Mapping[str, Timing] | bytes | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """Take the games of a store; `timings` are those of the run, or its file's content."""
+        """Take the games of a store; `timings` are those of the run, or its file's content.
+
+        `folder` is that of the run, if it has one.
+        """
         self._tournament = tournament
         self._store = store
         self._timings = timings
+        self._folder = folder
         self._counts = store.count()
 
     @property
@@ -180,19 +183,11 @@ class Results:
     @cached_property
     def timings(self) -> pd.DataFrame:
         """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
-        import pandas as pd
-
         from arena.statistics.tables import make_timings
 
-        if not isinstance(self._timings, bytes):
-            return make_timings(self._timings or {}, self._tournament.labels)
-        try:
-            table = pd.read_csv(BytesIO(self._timings), keep_default_na=False)
-        except ValueError as error:
-            raise InputError(f"{TIMINGS}: {error}") from None
-        if [*table.columns] != [*make_timings({}, []).columns]:
-            raise InputError(f"{TIMINGS}: not the columns of timings")
-        return table
+        if isinstance(self._timings, bytes):
+            return parse_timings(self._timings)
+        return make_timings(self._timings or {}, self._tournament.labels)
 
     @property
     def unresolved(self) -> pd.DataFrame:
@@ -236,6 +231,30 @@ class Results:
         settings = tournament.anchor, tournament.max_faults
         made = make_tables(pairings, tournament.labels, self._counts, *settings)
         return replace(made, standings=made.standings.reset_index(drop=True))
+
+    def report(self, *others: Results) -> RunReport:
+        """Return the report of the run, or what is different from it to other runs.
+
+        A notebook shows it; it can be saved. Raises InputError where a run has no game.
+
+        >>> import arena
+        >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+        >>> "ratings" in results.report().charts
+        True
+        """
+        from arena.library.report import make_run_report, report_changes
+
+        for results in (self, *others):
+            if not results.played:
+                raise InputError(f"{results._folder or results.name}: no game has been played yet")
+        runs = [results._as_run() for results in (self, *others)]
+        return report_changes(*runs) if others else make_run_report(runs[0], self.timings)
+
+    def _as_run(self) -> ReportedRun:
+        """Return what a report needs of the run."""
+        from arena.library.report import ReportedRun
+
+        return ReportedRun(self._folder, self._tournament, self._store, self.played, self.total)
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
         """Return the game of this pair in which `bot`, a label, sat in this seat.
@@ -310,15 +329,7 @@ def open_run(folder: str | os.PathLike[str]) -> Results:
     """
     path = folder_path(folder, "folder")
     tournament, store = read_run(path)
-    timings = path / TIMINGS
-    return Results(tournament, store, _content(timings) if timings.exists() else None)
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return read_file(file, _MOST_TIMINGS)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+    return Results(tournament, store, read_timings(path), path)
 
 
 def folder_path(folder: object, name: str) -> Path:

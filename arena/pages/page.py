@@ -15,6 +15,9 @@ from markupsafe import Markup
 STYLE = "arena.pages/base.css"
 """The colours, the type and the tables of every page."""
 
+GENERATOR = "District Noir Arena"
+"""Stands in every page of the arena, near its beginning."""
+
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -38,6 +41,7 @@ def render(
         .get_template(template)
         .render(
             policy=content_policy(texts),
+            generator=GENERATOR,
             scripts=[_script(text) for text in texts],
             styles=[Markup(static(name)) for name in (STYLE, *styles)],
             **data,

@@ -38,11 +38,17 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     links: Sequence[str | None] = ()
+    note: str = ""
+    """What is to be known of the rows: of how many they are the first, say."""
+    folded: bool = False
+    """Whether the reader has to unfold it: a chart shows the same."""
 
 
 @dataclass(frozen=True)
 class Chart:
     """A chart as a Vega-Lite specification, and what it shows in words for who cannot see it.
+
+    `table` is the name of the table with the same numbers.
 
     The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes
     it. (Building charts by Altair's own classes took 0.5 s of imports and 55 ms a chart, in
@@ -53,6 +59,7 @@ class Chart:
     title: str
     description: str
     spec: dict[str, Any]
+    table: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,3 +120,42 @@ class Report:
         """Yield every chart, in order."""
         for section in self.sections:
             yield from (block for block in section.blocks if isinstance(block, Chart))
+
+    def tables(self) -> Iterator[Table]:
+        """Yield every table, in order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Table))
+
+    def replays(self) -> Iterator[Replay]:
+        """Yield every game with its replay, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Replays):
+                    yield from block.games
+
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def write_cell(value: Cell, kind: Kind) -> str:
+    """Return a cell as people read it.
+
+    >>> [write_cell(0.5134, "share"), write_cell(12.34, "change"), write_cell(0.00123, "seconds")]
+    ['51.3 %', '+12.3', '1.23 ms']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if kind == "share":
+        return f"{100 * value:.1f} %"
+    if kind == "change":
+        return f"{value:+.1f}"
+    if kind == "elo":
+        return f"{value:.0f}"
+    if kind == "number":
+        return f"{value:,.2f}"
+    if kind == "seconds":
+        size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
+        return f"{value / size:.3g} {unit}"
+    return f"{value:,}"

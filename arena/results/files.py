@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -58,15 +58,27 @@ class Tables:
 
 @dataclass(frozen=True)
 class Files:
-    """The standings, what is to be said of them, and a writer for each file, by its name.
+    """The tables of a run, what they were made of, and a writer for each file, by its name.
 
-    `comparison` is there for a run that is one.
+    `wins` makes the tables of how games were won when it is first called. `comparison` is there
+    for a run that is one.
     """
 
-    standings: pd.DataFrame
-    findings: Findings
+    tables: Tables
+    counts: Counts
+    wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
     comparison: Comparison | None = None
+
+    @property
+    def standings(self) -> pd.DataFrame:
+        """A row for each bot, the strongest first."""
+        return self.tables.standings
+
+    @property
+    def findings(self) -> Findings:
+        """What is to be said beside the standings."""
+        return self.tables.findings
 
 
 def make_files(tournament: Tournament, store: Store) -> Files:
@@ -102,8 +114,8 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 
         comparison = make_comparison(tournament, tournament.stop, store, counts)
         writers |= comparison_writers(comparison)
-        return Files(made.standings, made.findings, writers, comparison)
-    return Files(made.standings, made.findings, writers)
+        return Files(made, counts, wins, writers, comparison)
+    return Files(made, counts, wins, writers)
 
 
 def make_tables(

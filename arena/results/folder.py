@@ -31,8 +31,12 @@ TABLES = (
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
+REPORT_HTML = "report.html"
+REPORT_MARKDOWN = "report.md"
+REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
+"""What a person reads, made of the tables."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS)
+_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS)
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 

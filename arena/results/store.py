@@ -9,7 +9,7 @@ from typing import Any
 from arena.errors import InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results import counting, extension
+from arena.results import counting, extension, picking
 from arena.results.database import Database
 from arena.results.manifest import manifest_text
 from arena.statistics.rows import Counts
@@ -250,6 +250,27 @@ class Store:
     def records(self) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type, margin and actions of every game."""
         return self._rows(_RECORDS)
+
+    def count_parts(self, pairs: int, parts: int) -> Iterator[tuple[int, int, float, int]]:
+        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it."""
+        return self._rows(picking.PARTS, pairs, parts)
+
+    def count_margins(self) -> Iterator[tuple[int, int, int]]:
+        """Yield pairing, lead of its first bot in points, and games, of games decided by points."""
+        return self._rows(picking.MARGINS)
+
+    def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
+        """Yield at most so many games for each pairing, bot and kind of fault, in order."""
+        for row in self._rows(f"{_GAMES} {picking.FAULTS} {_IN_ORDER}", BY_RULE, most):
+            yield row[0], _result(row)
+
+    def closest_games(self) -> Iterator[tuple[int, int, Seat]]:
+        """Yield the place of each pairing's closest game by points, the closest first."""
+        return self._rows(picking.CLOSEST)
+
+    def shortest_city_wins(self) -> Iterator[tuple[int, int, Seat]]:
+        """Yield the place of the shortest City win of each pairing, the shortest first."""
+        return self._rows(picking.SHORTEST_CITY_WINS)
 
     def count_games(self) -> int:
         """Return how many games are finished."""

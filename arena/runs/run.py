@@ -231,11 +231,13 @@ class _Run:
 
     def write(self, folder: RunFolder | None) -> Files:
         """Return the files of the run, and write them all except the store and the log."""
+        from arena.reports.writers import report_writers
         from arena.results.files import make_files, timings_writer
 
         files = make_files(self.tournament, self.store)
         if folder:
             writers = dict(files.writers)
+            writers |= report_writers(self.tournament, self.store, files)
             if self.played:
                 writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
             folder.write(writers)
@@ -243,6 +245,6 @@ class _Run:
 
 
 def _import_files() -> None:
-    """Import pandas and scipy ahead of time; the files of a run need them."""
+    """Import pandas, scipy and jinja2 ahead of time; the files of a run need them."""
     with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
-        import arena.results.files  # noqa: F401
+        import arena.reports.writers  # noqa: F401

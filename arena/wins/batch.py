@@ -53,7 +53,8 @@ class Batch:
     `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first
     bot; `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is
     the lead of seat 0. `bots` has for each pair of the batch the two bots of its pairing, by
-    their places in the run; `pairing` the pairing's number. `actions` has a row a game and a
+    their places in the run; `pairing` the pairing's number, and `number` that of the pair
+    in it. `actions` has a row a game and a
     column a ply, `opening` the row as it was dealt; neither has anything to replay where
     `is_played` is False.
     """
@@ -66,6 +67,7 @@ class Batch:
     actions: Bytes
     opening: Bytes
     pairing: Ints
+    number: Ints
     bots: Ints
     is_played: bool = True
 
@@ -143,6 +145,7 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row], *, is_played:
             actions=_actions(actions, tournament.rules.game_plies),
             opening=openings[local] if is_played else openings,
             pairing=of_pairs,
+            number=places[1][begins],
             bots=bots[of_pairs],
             is_played=is_played,
         )

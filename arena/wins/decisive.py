@@ -13,12 +13,14 @@ from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Floats, Moments
 from arena.wins.replay import Replay, seat_at
 from arena.wins.sides import Sides
+from arena.wins.turns import Turns
 from engine import STANDARD, TAKE
 
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits
 _DRAW = _ENDED.index("draw")
 _ACTIONS = ("play", "take")
 _UNIT = 1 << 20  # a swing is counted in parts of this size: whole numbers add up in any order
+_MOST_TURNS = 10
 _KEYS = len(_ENDED) * STANDARD.rounds * len(_ACTIONS)
 
 
@@ -35,6 +37,7 @@ class Decisive:
         self.share = Moments(groups, _KEYS)
         self.swing = Moments(groups, _KEYS, scale=_UNIT)
         self.own = Moments(groups, _KEYS)
+        self.turns = Turns(_MOST_TURNS)
 
     def add(self, replay: Replay, sides: Sides) -> None:
         """Count the games of a batch."""
@@ -42,6 +45,7 @@ class Decisive:
         ply, swing = find_decisive(chances(replay))
         game = np.flatnonzero(batch.finished & (replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
+        self.turns.add(batch, game, ply, swing)
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take

@@ -28,7 +28,7 @@ MOST_REPLAYED: Final = 100_000
 
 @dataclass(frozen=True)
 class WinTables:
-    """How the games of a run were won."""
+    """How the games of a run were won; `turns` are the games with the greatest ones."""
 
     seats: pd.DataFrame
     leads: pd.DataFrame
@@ -36,6 +36,7 @@ class WinTables:
     takes: pd.DataFrame
     cards: pd.DataFrame
     decisive: pd.DataFrame
+    turns: pd.DataFrame
 
 
 def make_win_tables(
@@ -75,6 +76,7 @@ def make_win_tables(
         takes.table(),
         cards.table(),
         decisive.table(),
+        decisive.turns.table(),
     )
 
 

@@ -343,7 +343,7 @@ ARENA = [
     ),
     Fault(
         "--fresh in the command that is to go on",
-        "arena/cli/report.py",
+        "arena/cli/outcome.py",
         'if word != "--fresh"',
         'if word != "fresh"',
         "tests/cli/test_first_contact.py::test_ctrl_c_without_a_folder_keeps_nothing",

@@ -1,0 +1,72 @@
+"""About: with what a run was played, and what every figure of its report means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from arena.reports.document import Code, Column, Section, Table, Text
+
+BOT_COLUMNS = (
+    Column("label", "Bot"),
+    Column("bot", "Spec", "code", "What the bot was loaded from."),
+    Column("params", "Parameters", "code", "The parameters that it was called with."),
+    Column("lane", "Lane", "text", "How it was executed: inproc, process or jail."),
+    Column(
+        "sha256",
+        "sha256",
+        "code",
+        "The hash of its source and all that it imports of its own: bots with the same one are "
+        "the same.",
+    ),
+)
+_VERSION_COLUMNS = (Column("part", "Part"), Column("version", "Version", "code"))
+_GLOSSARY_COLUMNS = (
+    Column("figure", "Figure"),
+    Column("where", "Where"),
+    Column("meaning", "What it says"),
+)
+
+
+def run_section(manifest: Mapping[str, Any]) -> Section:
+    """Return the resolved config, the bots' identities and the versions."""
+    bots = [
+        (
+            bot["label"],
+            bot["bot"],
+            json.dumps(bot["params"], ensure_ascii=False) if bot["params"] else "",
+            bot["lane"],
+            bot["sha256"],
+        )
+        for bot in manifest["bots"]
+    ]
+    config = {key: value for key, value in manifest.items() if key not in ("bots", "versions")}
+    return Section(
+        "run",
+        "The run",
+        [
+            Code("Resolved config", json.dumps(config, indent=2, ensure_ascii=False), folded=False),
+            Table("bots", "Bots", BOT_COLUMNS, bots),
+            Table("versions", "Versions", _VERSION_COLUMNS, [*manifest["versions"].items()]),
+        ],
+    )
+
+
+def glossary_section(tables: Iterable[Table]) -> Section:
+    """Return a sentence for every figure of these tables."""
+    rows: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for table in tables:
+        for column in table.columns:
+            if column.meaning:
+                key = column.title, column.meaning
+                rows.setdefault(key, (column.title, table.caption, column.meaning))
+    text = (
+        "An interval holds what endless play would show in about 95 of 100 cases. Its unit is the "
+        "pair: one deal, played twice with the seats swapped, because both games share their luck. "
+        "Two figures whose intervals do not overlap differ; where they do overlap, they may or "
+        "may not."
+    )
+    caption = "What every figure says"
+    glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])
+    return Section("glossary", "Glossary", [Text([text]), glossary])

@@ -1,0 +1,139 @@
+"""Run: the report of one run, from its store and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from arena.reports.about import glossary_section, run_section
+from arena.reports.course import make_course
+from arena.reports.document import Report, Section, Table
+from arena.reports.faults import Shown, choose_faults, faults_section
+from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
+from arena.reports.pairings import pairings_section
+from arena.reports.seats import describe_advantage, seats_section
+from arena.reports.standings import standings_section
+from arena.reports.takes import takes_section
+from arena.reports.wins import Margin, margin_blocks, source_blocks, win_type_blocks, wins_section
+from arena.results.command import replay_commands
+from arena.results.files import Files
+from arena.results.store import Store
+from arena.statistics.ratings import Rating
+from arena.statistics.unrated import find_unrated
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FAULTS = 2  # of each pairing, bot and kind that are read
+
+
+def make_report(
+    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+) -> Report:
+    """Return the report of a run whose games are all in the store.
+
+    `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
+    so that the same games give the same bytes.
+    """
+    sections = [*_Sections(tournament, store, files, timings).all()]
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    sections.append(glossary_section(tables))
+    return Report(tournament.name, [*_summary(tournament, files)], sections)
+
+
+def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
+    """Yield what a reader in a hurry wants to know."""
+    games = sum(tally.games for tally in files.counts.tallies)
+    yield f"{games:,} games of {len(files.standings):,} bots, {_format(tournament)}."
+    if seat := files.findings.seat:
+        yield describe_advantage(seat)
+    if forfeits := int(files.standings["forfeits"].sum()):
+        yield f"{forfeits:,} of the games were forfeited."
+
+
+def _format(tournament: Tournament) -> str:
+    """Return in words what was played."""
+    if isinstance(tournament.stop, Sprt):
+        return "a comparison"
+    if tournament.rounds:
+        return f"a Swiss tournament of {tournament.rounds} rounds"
+    kind = "a gauntlet" if tournament.panel else "every bot against every other one"
+    return f"{kind}, until there is a result" if tournament.stop else kind
+
+
+class _Sections:
+    """Makes the sections of one run's report."""
+
+    def __init__(
+        self, tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None
+    ) -> None:
+        self.tournament = tournament
+        self.store = store
+        self.files = files
+        self.timings = timings
+        self.games = sum(tally.games for tally in files.counts.tallies)
+        self.labels: list[str] = files.standings["bot"].tolist()
+        self.faults = choose_faults(self._read_faults())
+
+    def all(self) -> Iterator[Section]:
+        """Yield the sections in order, without the glossary."""
+        tables, wins = self.files.tables, self.files.wins()
+        yield standings_section(tables.standings, tables.findings, self.timings)
+        yield pairings_section(tables.head_to_head, self.labels, tables.findings)
+        yield wins_section(
+            [
+                *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
+                *source_blocks(wins.wins_by_source, self.labels),
+                *margin_blocks(
+                    map(Margin._make, self.store.count_margins()),
+                    self.tournament.pairings,
+                    self.labels,
+                ),
+            ]
+        )
+        yield takes_section(wins.takes, wins.cards, self.labels)
+        yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
+        games, ids = games_section(self.tournament, self.store, self._picks())
+        yield faults_section(
+            self.files.counts.faults,
+            self.tournament.pairings,
+            self.faults,
+            replay_commands(self.tournament),
+            self.timings,
+            [name if name in ids else None for name in map(self._id, self.faults)],
+        )
+        yield games
+        yield run_section(self.tournament.manifest())
+
+    def _course(self) -> dict[int, dict[str, Rating]]:
+        counts, pairings = self.files.counts, self.tournament.pairings
+        games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
+        unrated = find_unrated(pairings, games, counts.faults)
+        most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
+        return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
+
+    def _read_faults(self) -> Iterator[Shown]:
+        if not self.files.counts.faults:
+            return
+        for number, result in self.store.first_faults(_FAULTS):
+            fixture = self.tournament.fixture(number, result.pair, result.seat)
+            assert result.fault is not None
+            guilty = fixture.pairing[result.winner == 0]
+            yield Shown(fixture, result.plies, guilty, result.fault)
+
+    def _id(self, shown: Shown) -> str:
+        return replay_id(self._place(shown))
+
+    def _place(self, shown: Shown) -> Place:
+        number = self.tournament.pairings.index(shown.fixture.pairing)
+        return Place(number, shown.fixture.pair, shown.fixture.seat)
+
+    def _picks(self) -> Iterator[Pick]:
+        comparison = self.files.comparison
+        if comparison and comparison.twins:
+            yield from pick_decided(self.tournament, comparison.twins.decided)
+        yield from pick_games(self.store, self.files.wins().turns, self.games)
+        for shown in self.faults:
+            yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

@@ -1,0 +1,34 @@
+"""Writers: the reports that a run writes into its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from arena.reports.document import Report
+from arena.reports.html import to_html
+from arena.reports.markdown import to_markdown
+from arena.reports.run import make_report
+from arena.results.files import Files
+from arena.results.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
+from arena.results.store import Store
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def report_writers(
+    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+) -> Mapping[str, Writer]:
+    """Return a writer for each report of a run, by its name."""
+
+    @cache
+    def report() -> Report:
+        return make_report(tournament, store, files, timings)
+
+    return {
+        REPORT_HTML: lambda file: file.write(to_html(report())),
+        REPORT_MARKDOWN: lambda file: file.write(to_markdown(report())),
+    }

@@ -1,0 +1,49 @@
+"""Picking: the questions to a store that a report asks: some games, and counts of all."""
+
+from __future__ import annotations
+
+PARTS = """
+SELECT min(pair * ?2 / ?1, ?2 - 1), pairing, score, count(*) FROM (
+    SELECT pairing, pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+    FROM games GROUP BY pairing, pair HAVING count(*) = 2
+) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+"""The pairs of each part of the run by pairing and score: of ?1 pairs in ?2 parts."""
+
+_BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
+MARGINS = f"""
+SELECT pairing, points - opponent_points, count(*) FROM games WHERE {_BY_POINTS}
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+"""Games decided by points, by pairing and the lead of its first bot."""
+
+FAULTS = """
+WHERE (pairing, pair, seat) IN (
+    SELECT pairing, pair, seat FROM (
+        SELECT pairing, pair, seat, row_number() OVER (
+            PARTITION BY pairing, winner, fault ORDER BY pair, seat
+        ) AS number FROM games WHERE fault NOT IN ('', ?1)
+    ) WHERE number <= ?2
+)
+"""
+"""The condition of the first ?2 games of each pairing, bot and kind of fault other than ?1."""
+
+_FIRST = 1 << 40  # above every place in a pairing
+
+
+def _least(value: str, condition: str) -> str:
+    """Return the question for the first game with the least value of each pairing."""
+    return f"""
+    SELECT pairing, place / 2, place % 2 FROM (
+        SELECT pairing, min({value}) AS least,
+            min({value} * {_FIRST} + 2 * pair + seat) % {_FIRST} AS place
+        FROM games WHERE {condition} GROUP BY pairing
+    ) ORDER BY least, pairing
+    """
+
+
+CLOSEST = _least("abs(points - opponent_points)", _BY_POINTS)
+"""The place of the closest game of each pairing, the closest first."""
+
+SHORTEST_CITY_WINS = _least("plies", "win_type = 'city'")
+"""The place of the shortest City win of each pairing, the shortest first."""

@@ -1,0 +1,170 @@
+"""CommonScale: the ratings of two runs, made comparable by the bots that are the same in both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.statistics.change import chance_of
+from arena.statistics.field import Field
+from arena.statistics.model import Floats
+from arena.statistics.ratings import ELO, Z95
+from arena.statistics.sprt import share_of
+
+
+class Shared(NamedTuple):
+    """The scores of two runs in the pairs on the same deals, of one pairing.
+
+    The numbers are those of the pairing's bots in the field of each run, and the scores, 0 to 2,
+    are those of its first bot: how many pairs, the sums of both, and of their products.
+    """
+
+    base: tuple[int, int]
+    other: tuple[int, int]
+    pairs: int
+    base_total: float
+    other_total: float
+    products: float
+
+
+class RatingChange(NamedTuple):
+    """The Elo of a bot in both runs, on the scale of the base, and the change with its error.
+
+    The errors are standard errors, in Elo points.
+    """
+
+    base: float
+    other: float
+    error: float
+
+    @property
+    def difference(self) -> float:
+        """The Elo points by which it is larger in the other run."""
+        return self.other - self.base
+
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval of the difference."""
+        return self.difference - Z95 * self.error
+
+    @property
+    def high(self) -> float:
+        """The upper end of that interval."""
+        return self.difference + Z95 * self.error
+
+    @property
+    def chance(self) -> float:
+        """How likely chance makes so large a difference where there is none."""
+        return chance_of(self.difference, self.error)
+
+
+class CommonScale:
+    """The ratings of two runs on one scale, that of the first run, the base.
+
+    A rating is a bot's difference to the mean of the bots that are the same in both runs, which
+    is the same number in both. `same` are the labels of these bots in the base and in the other
+    run; of bots that no chain of games connects only the largest group counts. `same` is empty
+    where there is no such scale.
+    """
+
+    def __init__(
+        self,
+        base: Field,
+        other: Field,
+        same: Sequence[tuple[str, str]],
+        shared: Iterable[Shared] = (),
+    ) -> None:
+        self.same = _connected(base, other, same)
+        if not self.same:
+            return
+        labels = zip(*self.same, strict=True)
+        self._base, self._other = (
+            _Side(field, [*common]) for field, common in zip((base, other), labels, strict=True)
+        )
+        elo = base.ratings()
+        self._mean = math.fsum(elo[label].elo for label, _ in self.same) / len(self.same)
+        self._between = _covariance(base, other, shared)
+
+    def base_elo(self, label: str) -> float | None:
+        """Return the Elo of a bot in the base, None where the scale does not reach it."""
+        return self._elo(self._base, label) if self.same else None
+
+    def other_elo(self, label: str) -> float | None:
+        """Return the Elo that a bot of the other run has on the scale of the base."""
+        return self._elo(self._other, label) if self.same else None
+
+    def change(self, label: str, other: str) -> RatingChange | None:
+        """Return how much stronger a bot of the other run is than one of the base.
+
+        The covariance of the two fits is that of the pairs on the same deals. It is None where
+        the scale does not reach both, and for the only bot that is the same, which has no error.
+        Source: Liang and Zeger 1986.
+        """
+        elo = self.base_elo(label), self.other_elo(other)
+        if elo[0] is None or elo[1] is None or self.same == [(label, other)]:
+            return None
+        one, two = self._base.contrast(label), self._other.contrast(other)
+        variance = self._base.variance(one) + self._other.variance(two)
+        variance -= 2 * float(one @ self._between @ two)
+        return RatingChange(elo[0], elo[1], ELO * math.sqrt(max(0.0, variance)))
+
+    def _elo(self, side: _Side, label: str) -> float | None:
+        if not side.reaches(label):
+            return None
+        return self._mean + ELO * float(side.contrast(label) @ side.field.fit.strengths)
+
+
+class _Side:
+    """The field of one run, and the bots whose mean is the zero of the scale."""
+
+    def __init__(self, field: Field, common: Sequence[str]) -> None:
+        self.field = field
+        self.common = [field.numbers[label] for label in common]
+        self.group = field.fit.groups[self.common[0]]
+
+    def reaches(self, label: str) -> bool:
+        """Return whether games connect a bot with those of the scale."""
+        number = self.field.numbers.get(label)
+        return number is not None and bool(self.field.fit.groups[number] == self.group)
+
+    def contrast(self, label: str) -> Floats:
+        """Return the weights of the strengths in the difference of a bot to the mean."""
+        weights = np.zeros(len(self.field.labels))
+        weights[self.common] = -1 / len(self.common)
+        weights[self.field.numbers[label]] += 1
+        return weights
+
+    def variance(self, contrast: Floats) -> float:
+        """Return the variance of a weighted sum of the strengths."""
+        return float(contrast @ self.field.fit.covariance @ contrast)
+
+
+def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the bots that are rated in both runs, and connected by games in both; the most."""
+    groups: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for one, two in same:
+        if one in base.numbers and two in other.numbers:
+            group = base.fit.groups[base.numbers[one]], other.fit.groups[other.numbers[two]]
+            groups.setdefault((int(group[0]), int(group[1])), []).append((one, two))
+    return max(groups.values(), key=len, default=[])
+
+
+def _covariance(base: Field, other: Field, shared: Iterable[Shared]) -> Floats:
+    """Return the covariance of the strengths of two runs: pairs on the same deals go together."""
+    one, two = base.fit, other.fit
+    middle = np.zeros((len(base.labels), len(other.labels)))
+    for deals in shared:
+        expected = [
+            2 * share_of(ELO * float(fit.strengths[bots[0]] - fit.strengths[bots[1]]))
+            for fit, bots in ((one, deals.base), (two, deals.other))
+        ]
+        product = deals.products + deals.pairs * expected[0] * expected[1]
+        product -= expected[1] * deals.base_total + expected[0] * deals.other_total
+        for sign, bot in ((1, deals.base[0]), (-1, deals.base[1])):
+            middle[bot, deals.other[0]] += sign * product
+            middle[bot, deals.other[1]] -= sign * product
+    left, right = one.model.inverse(one.strengths), two.model.inverse(two.strengths)
+    return np.asarray(left @ middle @ right.T)

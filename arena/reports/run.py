@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from arena.reports.about import glossary_section, run_section
+from arena.reports.comparison import comparison_sections
 from arena.reports.course import make_course
 from arena.reports.document import Report, Section, Table
 from arena.reports.faults import Shown, choose_faults, faults_section
@@ -79,6 +80,9 @@ class _Sections:
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files.tables, self.files.wins()
+        games, ids = games_section(self.tournament, self.store, self._picks())
+        if comparison := self.files.comparison:
+            yield from comparison_sections(comparison, self.tournament, self.store, ids)
         yield standings_section(tables.standings, tables.findings, self.timings)
         yield pairings_section(tables.head_to_head, self.labels, tables.findings)
         yield wins_section(
@@ -94,7 +98,6 @@ class _Sections:
         )
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
-        games, ids = games_section(self.tournament, self.store, self._picks())
         yield faults_section(
             self.files.counts.faults,
             self.tournament.pairings,

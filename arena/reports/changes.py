@@ -94,8 +94,8 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
         return f"Nothing that could change these {things} is different, so what differs is luck."
     return (
         f"Beyond chance, when the whole table is looked at together: {sure:,} of {count:,}. Each "
-        f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where nothing "
-        "has changed."
+        f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where "
+        "nothing has changed."
     )
 
 

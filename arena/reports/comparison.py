@@ -204,7 +204,6 @@ def _differences(comparison: Comparison, twins: Twins) -> Iterator[Block]:
     table = table.rename(columns={"low": "difference_low", "high": "difference_high"})
     ends = ["difference", "difference_low", "difference_high"]
     table[ends] = (100 * table[ends]).round(2) + 0.0
-    table["part"] = table["part"].map(_PARTS)
     caption = "Differences in total and by part"
     yield frame_table("differences", caption, DIFFERENCE_COLUMNS, table, "differences.csv")
 

@@ -55,7 +55,8 @@ def _cells(
     for number, (column, value) in enumerate(zip(columns, row, strict=True)):
         text = str(escape(write_cell(value, column.kind)))
         if link and number == 0:
-            text = f'<a href="#{escape(link)}">{text}</a>'
+            place = link if link.startswith("./") else f"#{link}"
+            text = f'<a href="{escape(place)}">{text}</a>'
         exact = ""
         if column.kind not in ("text", "code", "count") and value is not None:
             exact = f' data-v="{value}"'

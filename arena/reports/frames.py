@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from arena.reports.document import Column, Table
 
 if TYPE_CHECKING:
@@ -16,12 +18,17 @@ MOST_ROWS = 1_600
 
 def plain_rows(frame: pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, ...]]:
     """Return the rows of some columns as plain values; an empty cell is None."""
-    lists = []
-    for name in columns:
-        column = frame[name]
-        values, empty = column.tolist(), column.isna().tolist()
-        lists.append([None if no else value for value, no in zip(values, empty, strict=True)])
-    return list(zip(*lists, strict=True))
+    return list(zip(*(_values(frame[name]) for name in columns), strict=True))
+
+
+def _values(column: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column; `isna` would take as long as all else of a small report."""
+    values, kind = column.tolist(), column.dtype.kind
+    if kind in "iub" and isinstance(column.dtype, np.dtype):
+        return values
+    if kind == "f":
+        return [None if value != value else value for value in values]
+    return [None if no else value for value, no in zip(values, column.isna(), strict=True)]
 
 
 def plain_dicts(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[dict[str, Any]]:

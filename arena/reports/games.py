@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 3
-"""Games for each reason."""
+"""Games for each reason; a run of less than MANY games has one."""
+
+MANY = 100
 
 MOST_DECIDED = 4
 """Deals of a comparison in which the change decided; each has two games."""
@@ -48,11 +50,13 @@ def replay_id(place: Place) -> str:
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
-def pick_games(store: Store, turns: pd.DataFrame, most: int = MOST) -> Iterator[Pick]:
+def pick_games(store: Store, turns: pd.DataFrame, games: int) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
-    The first two are from different pairings, as far as there are some.
+    The first two are from different pairings, as far as there are some. `games` is how many the
+    run has.
     """
+    most = MOST if games >= MANY else 1
     for place in islice(store.closest_games(), most):
         yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):

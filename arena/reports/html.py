@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
 from arena.pages.bundle import chart_bundle
 from arena.pages.page import render
 from arena.replays import page
-from arena.reports.document import Cell, Column, Report, Table, write_cell
+from arena.reports.document import Cell, Kind, Report, Table, write_cell
 
 _SCRIPTS = ("arena.reports/report.js",)
 _STYLES = (*page.STYLES, "arena.reports/report.css")
@@ -39,32 +39,42 @@ def _key(table: Table) -> int:
 
 
 def _rows(table: Table) -> Markup:
-    """Return the rows of a table; it takes a third of the time that a template takes."""
+    """Return the rows of a table, made by columns: a template takes three times as long."""
+    if not table.rows:
+        return Markup()
     key = _key(table)
-    links = [*table.links] + [None] * (len(table.rows) - len(table.links))
-    rows = (
-        "<tr>" + "".join(_cells(table.columns, row, key, link))
-        for row, link in zip(table.rows, links, strict=True)
-    )
-    return Markup("\n".join(rows))
+    columns = [
+        _cells(column.kind, values, is_key=number == key)
+        for number, (column, values) in enumerate(
+            zip(table.columns, zip(*table.rows, strict=True), strict=True)
+        )
+    ]
+    for number, link in enumerate(table.links):
+        if link:
+            tag, _, text = columns[0][number].partition(">")
+            address = link if link.startswith("./") else f"#{link}"
+            columns[0][number] = f'{tag}><a href="{escape(address)}">{text}</a>'
+    return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
 
 
-def _cells(
-    columns: Sequence[Column], row: Sequence[Cell], key: int, link: str | None
-) -> Iterator[str]:
-    for number, (column, value) in enumerate(zip(columns, row, strict=True)):
-        text = str(escape(write_cell(value, column.kind)))
-        if link and number == 0:
-            place = link if link.startswith("./") else f"#{link}"
-            text = f'<a href="{escape(place)}">{text}</a>'
-        exact = ""
-        if column.kind not in ("text", "code", "count") and value is not None:
-            exact = f' data-v="{value}"'
-        if number == key:
-            yield f'<th scope="row"{exact}>{text}'
-        elif column.kind == "code" and text:
-            yield f"<td class=mono><code>{text}</code>"
-        elif column.kind == "text":
-            yield f"<td class=words>{text}"
-        else:
-            yield f"<td{exact}>{text}"
+def _cells(kind: Kind, values: Sequence[Cell], *, is_key: bool) -> list[str]:
+    """Return the cells of a column; those that are rounded have the exact number, too."""
+    texts = [_escaped(value, kind) for value in values]
+    if is_key:
+        return [f'<th scope="row">{text}' for text in texts]
+    if kind == "count":
+        return [f"<td>{text}" for text in texts]
+    if kind == "text":
+        return [f"<td class=words>{text}" for text in texts]
+    if kind == "code":
+        return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
+    return [
+        f'<td data-v="{value}">{text}' if isinstance(value, int | float) else f"<td>{text}"
+        for value, text in zip(values, texts, strict=True)
+    ]
+
+
+def _escaped(value: Cell, kind: Kind) -> str:
+    """Return a cell as HTML; numbers have nothing to escape, and are most of the cells."""
+    text = write_cell(value, kind)
+    return str(escape(text)) if isinstance(value, str) else text

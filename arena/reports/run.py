@@ -74,6 +74,7 @@ class _Sections:
         self.store = store
         self.files = files
         self.timings = timings
+        self.games = sum(tally.games for tally in files.counts.tallies)
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
 
@@ -136,6 +137,6 @@ class _Sections:
         comparison = self.files.comparison
         if comparison and comparison.twins:
             yield from pick_decided(self.tournament, comparison.twins.decided)
-        yield from pick_games(self.store, self.files.wins().turns)
+        yield from pick_games(self.store, self.files.wins().turns, self.games)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

@@ -37,7 +37,7 @@ def ablate(
     *,
     replace: bool = False,
 ) -> Ablation:
-    """Play what is left of each variant, the base first, and write ablation.csv and reports to the folder.
+    """Play what is left of each variant, the base first, and write ablation.csv and the reports.
 
     The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
-from typing import TextIO, cast
 
-from arena.errors import ArenaError, InputError, shorten
+from arena.errors import InputError
 from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results.files import make_files
 from arena.results.folder import MANIFEST, RunFolder
 from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.rounds.course import follow
+from arena.runs.compared import Difference, check_files
 from arena.runs.progress import make_bar
 from arena.runs.rerun import resolve_same
 from arena.tournament.plan import Plan
@@ -37,13 +34,6 @@ _HINT = "(do its moves depend on the games that its process played before?)"
 
 Place = tuple[int, int, int]
 """The number of a pairing, the pair and the seat of a game."""
-
-
-class Difference(ArenaError):
-    """Something in a run's folder that differs from what its games and rules lead to."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(shorten(message))
 
 
 def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
@@ -65,7 +55,7 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
                 raise InputError(f"{path}: {_UNFINISHED}")
             lengths = _check_games(tournament, store)
             yield f"games: {2 * sum(lengths.values()):,} replayed"
-            yield f"files: {_check_files(tournament, store, path)} compared"
+            yield f"files: {check_files(tournament, store, path)} compared"
             yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None
@@ -156,46 +146,6 @@ def _difference(stored: GameResult, expected: GameResult | None) -> str:
         if one != other:
             return f"{name} is {one!r}, and the record gives {other!r}"
     return ""
-
-
-def _check_files(tournament: Tournament, store: Store, path: Path) -> int:
-    """Compare every file that a run writes with what the store adds up to."""
-    writers = dict(make_files(tournament, store).writers)
-    manifest = store.manifest or ""
-    writers[MANIFEST] = lambda file: file.write(manifest)
-    for name, write in writers.items():
-        try:
-            with (path / name).open(encoding="utf-8", newline="") as file:
-                comparison = _Comparison(name, file)
-                write(cast(TextIO, comparison))
-                comparison.finish()
-        except (OSError, UnicodeDecodeError) as error:
-            raise Difference(f"{name}: cannot be read: {error}") from None
-    return len(writers)
-
-
-class _Comparison(io.TextIOBase):
-    """Stands in for a file that is written, and compares what is written with the real one."""
-
-    def __init__(self, name: str, file: TextIO) -> None:
-        self.name = name
-        self.file = file
-        self.line = 1
-
-    def write(self, text: str) -> int:
-        """Compare as much of the file as the text is long."""
-        part = self.file.read(len(text))
-        if part != text:
-            same = next(n for n, two in enumerate(zip_longest(part, text)) if two[0] != two[1])
-            line = self.line + text.count("\n", 0, same)
-            raise Difference(f"{self.name}: line {line} is not what the games add up to")
-        self.line += text.count("\n")
-        return len(text)
-
-    def finish(self) -> None:
-        """Make sure that the file ends here."""
-        if self.file.read(1):
-            raise Difference(f"{self.name}: line {self.line} is one too many")
 
 
 def _check_bots(

@@ -16,8 +16,9 @@ from arena.executors.log import QUIET, RunLog
 from arena.results.folder import RunFolder
 from arena.rounds import course
 from arena.rounds.base import Counts
+from arena.runs.compared import Difference
 from arena.runs.run import run
-from arena.runs.verify import Difference, verify
+from arena.runs.verify import verify
 from arena.tournament.chunk import Played
 from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan

@@ -1,0 +1,90 @@
+"""Compared: the files of a run's folder beside what its store adds up to."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import TextIO, cast
+
+from arena.errors import ArenaError, shorten
+from arena.reports.writers import report_writers
+from arena.results.files import Files, make_files
+from arena.results.folder import MANIFEST, Writer
+from arena.results.store import Store
+from arena.results.timings import parse_timings, read_timings
+from arena.tournament.tournament import Tournament
+
+
+class Difference(ArenaError):
+    """Something in a run's folder that differs from what its games and rules lead to."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
+
+
+def check_files(tournament: Tournament, store: Store, path: Path) -> int:
+    """Compare every file that a run writes with what the store adds up to."""
+    files = make_files(tournament, store)
+    writers = dict(files.writers)
+    manifest = store.manifest or ""
+    writers[MANIFEST] = lambda file: file.write(manifest)
+    for name, write in writers.items():
+        _compare(path / name, write)
+    reports = report_writers(tournament, store, files)
+    again = cache(lambda: _reports_with_time(tournament, store, files, path))
+    for name, write in reports.items():
+        try:
+            _compare(path / name, write)
+        except Difference:
+            if name not in again():
+                raise
+            _compare(path / name, again()[name])
+    return len(writers) + len(reports)
+
+
+def _reports_with_time(
+    tournament: Tournament, store: Store, files: Files, path: Path
+) -> Mapping[str, Writer]:
+    """Return the reports that `arena report` writes, none where no time was measured."""
+    content = read_timings(path)
+    if content is None:
+        return {}
+    return report_writers(tournament, store, files, parse_timings(content))
+
+
+def _compare(path: Path, write: Writer) -> None:
+    """Compare a file with what is written; raises Difference."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            comparison = _Comparison(path.name, file)
+            write(cast(TextIO, comparison))
+            comparison.finish()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Difference(f"{path.name}: cannot be read: {error}") from None
+
+
+class _Comparison(io.TextIOBase):
+    """Stands in for a file that is written, and compares what is written with the real one."""
+
+    def __init__(self, name: str, file: TextIO) -> None:
+        self.name = name
+        self.file = file
+        self.line = 1
+
+    def write(self, text: str) -> int:
+        """Compare as much of the file as the text is long."""
+        part = self.file.read(len(text))
+        if part != text:
+            same = next(n for n, two in enumerate(zip_longest(part, text)) if two[0] != two[1])
+            line = self.line + text.count("\n", 0, same)
+            raise Difference(f"{self.name}: line {line} is not what the games add up to")
+        self.line += text.count("\n")
+        return len(text)
+
+    def finish(self) -> None:
+        """Make sure that the file ends here."""
+        if self.file.read(1):
+            raise Difference(f"{self.name}: line {self.line} is one too many")

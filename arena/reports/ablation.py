@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from arena.reports.about import glossary_section
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
 from arena.reports.dots import Dot, dot_chart, verdict_of
 from arena.results.ablation import Ablation, VariantResult
@@ -53,6 +54,8 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     ]
     sections = [Section("variants", "Variants", [_variants_table(ablation), _NOTES])]
     sections += [_section(ablation, number) for number in range(len(MEASURES))]
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    sections.append(glossary_section(tables))
     return Report(f"{tournament.name}: what a rule is worth", summary, sections)
 
 

@@ -18,6 +18,7 @@ from arena.reports.takes import takes_section
 from arena.reports.wins import Margin, margin_blocks, source_blocks, win_type_blocks, wins_section
 from arena.results.command import replay_commands
 from arena.results.files import Files
+from arena.results.manifest import read_manifest
 from arena.results.store import Store
 from arena.statistics.ratings import Rating
 from arena.statistics.unrated import find_unrated
@@ -108,7 +109,8 @@ class _Sections:
             [name if name in ids else None for name in map(self._id, self.faults)],
         )
         yield games
-        yield run_section(self.tournament.manifest())
+        stored = self.store.manifest  # also an earlier version's
+        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.reports.about import glossary_section
 from arena.reports.change_columns import (
     HEAD_TO_HEAD_COLUMNS,
     RATING_COLUMNS,
@@ -36,7 +37,8 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
         "interval."
     ]
-    return Report(title, summary, sections)
+    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
+    return Report(title, summary, [*sections, glossary_section(tables)])
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:
@@ -94,8 +96,8 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
         return f"Nothing that could change these {things} is different, so what differs is luck."
     return (
         f"Beyond chance, when the whole table is looked at together: {sure:,} of {count:,}. Each "
-        f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where nothing "
-        "has changed."
+        f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where "
+        "nothing has changed."
     )
 
 

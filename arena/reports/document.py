@@ -29,8 +29,9 @@ class Column:
 class Table:
     """Rows that can be sorted, filtered and copied as CSV; `name` is unique in a report.
 
-    A row has a cell for each column. `links` are, by the number of a row, a replay's id or a
-    fragment of the page, to which its first cell leads.
+    A row has a cell for each column. `links` are, by the number of a row, to which its first
+    cell leads: a replay's id, a fragment of the page, or, where it begins with "./", the address of
+    another page.
     """
 
     name: str

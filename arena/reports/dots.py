@@ -14,7 +14,7 @@ MOST_DOTS = 40
 SURE, UNSURE, UNTOUCHED = "beyond chance", "chance would do", "nothing but luck differs"
 """What is said of a difference, by `sure`: True, False, None."""
 
-_SHAPES = {SURE: "circle", UNSURE: "diamond", UNTOUCHED: "stroke"}
+_SHAPES = {SURE: "circle", UNSURE: "diamond", UNTOUCHED: "cross"}
 _COLOURS = {SURE: BLUE, UNSURE: GREY, UNTOUCHED: GREY}
 
 

@@ -52,7 +52,8 @@ def _rows(table: Table) -> Markup:
     for number, link in enumerate(table.links):
         if link:
             tag, _, text = columns[0][number].partition(">")
-            columns[0][number] = f'{tag}><a href="#{escape(link)}">{text}</a>'
+            address = link if link.startswith("./") else f"#{link}"
+            columns[0][number] = f'{tag}><a href="{escape(address)}">{text}</a>'
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
 
 

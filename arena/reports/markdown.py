@@ -107,8 +107,12 @@ def _table_lines(table: Table) -> Iterator[str]:
     yield _row(
         "---" if table.columns[own[0]].kind in ("text", "code") else "---:" for own in columns
     )
-    for row in table.rows[:MOST_ROWS]:
-        yield _row(_cell(table.columns, row, own) for own in columns)
+    for number, row in enumerate(table.rows[:MOST_ROWS]):
+        cells = [_cell(table.columns, row, own) for own in columns]
+        link = table.links[number] if number < len(table.links) else None
+        if link and link.startswith("./"):  # a page that was written beside this file
+            cells[0] = f"[{cells[0]}]({link})"
+        yield _row(cells)
     yield ""
     if len(table.rows) > MOST_ROWS:
         yield from (f"The first {MOST_ROWS:,} of {len(table.rows):,} rows.", "")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from arena.reports.about import glossary_section, run_section
+from arena.reports.comparison import comparison_sections
 from arena.reports.course import make_course
 from arena.reports.document import Report, Section, Table
 from arena.reports.faults import Shown, choose_faults, faults_section
@@ -17,6 +18,7 @@ from arena.reports.takes import takes_section
 from arena.reports.wins import Margin, margin_blocks, source_blocks, win_type_blocks, wins_section
 from arena.results.command import replay_commands
 from arena.results.files import Files
+from arena.results.manifest import read_manifest
 from arena.results.store import Store
 from arena.statistics.ratings import Rating
 from arena.statistics.unrated import find_unrated
@@ -80,6 +82,9 @@ class _Sections:
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files.tables, self.files.wins()
+        games, ids = games_section(self.tournament, self.store, self._picks())
+        if comparison := self.files.comparison:
+            yield from comparison_sections(comparison, self.tournament, self.store, ids)
         yield standings_section(tables.standings, tables.findings, self.timings)
         yield pairings_section(tables.head_to_head, self.labels, tables.findings)
         yield wins_section(
@@ -95,7 +100,6 @@ class _Sections:
         )
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
-        games, ids = games_section(self.tournament, self.store, self._picks())
         yield faults_section(
             self.files.counts.faults,
             self.tournament.pairings,
@@ -105,7 +109,8 @@ class _Sections:
             [name if name in ids else None for name in map(self._id, self.faults)],
         )
         yield games
-        yield run_section(self.tournament.manifest())
+        stored = self.store.manifest  # also an earlier version's
+        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings

@@ -22,7 +22,7 @@ COLUMNS: Final = [
     *("value", "value_low", "value_high", "difference", "difference_low", "difference_high"),
 ]
 _NAME_WIDTH = 28
-_TITLES = {
+TITLES: Final = {
     "city": "won by City, % of the games",
     "draws": "drawn, %",
     "tiebreaks": "won by tie-break, %",
@@ -31,6 +31,7 @@ _TITLES = {
     SPREAD: "score of {} against {}, %",
     "plies": "length in plies",
 }
+"""What each measure is, with its unit; shares are in per cent."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Ablation:
     variants: Sequence[VariantResult]
     pairs: int
     contest: tuple[str, str] | None
+
+    def title(self, measure: Measure) -> str:
+        """Return what a measure is, with its unit."""
+        return TITLES[measure.name].format(*(self.contest or ("nobody", "nobody")))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the file: one for each variant and measure."""
@@ -150,7 +155,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
     """Yield the lines of a table of 80 columns: for each measure a line for each variant."""
     yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
     for number, measure in enumerate(MEASURES):
-        yield _TITLES[measure.name].format(*(ablation.contest or ("nobody", "nobody")))
+        yield ablation.title(measure)
         for variant in ablation.variants:
             name = cut(variant.name, _NAME_WIDTH - 2)
             value = _cells(variant.values[number], measure, "")

@@ -202,8 +202,7 @@ def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterat
         opponent = tournament.pairings[number].opponent
         if opponent in out:
             continue
-        news, olds = store.games_of(number), store.games_of(tournament.old_pairing(number))
-        for new, old in zip(news, olds, strict=True):
+        for new, old in _of_both(store, number, tournament.old_pairing(number)):
             yield Twin(
                 opponent,
                 new.pair,
@@ -215,6 +214,17 @@ def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterat
                 _first_difference(new, old),
                 _was_played(new) and _was_played(old),
             )
+
+
+def _of_both(store: Store, new: int, old: int) -> Iterator[tuple[GameResult, GameResult]]:
+    """Yield the games of two pairings that both have, which a run under way has not of all."""
+    olds = store.games_of(old)
+    other = next(olds, None)
+    for game in store.games_of(new):
+        while other and (other.pair, other.seat) < (game.pair, game.seat):
+            other = next(olds, None)
+        if other and (other.pair, other.seat) == (game.pair, game.seat):
+            yield game, other
 
 
 def _was_played(result: GameResult) -> bool:

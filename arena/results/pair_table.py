@@ -16,10 +16,17 @@ from arena.statistics.model import Floats
 
 Bytes = npt.NDArray[np.uint8]
 
-WIN_TYPES: Final = ("city", "points", "tiebreak", "forfeit")
-_WON: Final = {win_type: number for number, win_type in enumerate(WIN_TYPES)}
-_LOST: Final = {win_type: number + len(WIN_TYPES) for win_type, number in _WON.items()}
-_DRAWN: Final = 2 * len(WIN_TYPES)
+WIN_NAMES: Final = {
+    "city": "City",
+    "points": "points",
+    "tiebreak": "tie-break",
+    "forfeit": "forfeit",
+}
+"""How each win type is named where people read it."""
+
+_WON: Final = {win_type: number for number, win_type in enumerate(WIN_NAMES)}
+_LOST: Final = {win_type: number + len(WIN_NAMES) for win_type, number in _WON.items()}
+_DRAWN: Final = 2 * len(WIN_NAMES)
 _SEAT_0: Final = _DRAWN + 1  # half points of seat 0
 _COLUMNS: Final = _SEAT_0 + 1
 _TURNED: Final = [*_LOST.values(), *_WON.values(), _DRAWN, _SEAT_0]
@@ -37,14 +44,17 @@ def _weights(columns: Mapping[int, float]) -> Floats:
 SCORE: Final = _weights({**dict.fromkeys(_WON.values(), 1.0), _DRAWN: 0.5})
 BOT_PARTS: Final[Mapping[str, Floats]] = {
     "score": SCORE,
-    **{f"won by {name}": _weights({column: 1}) for name, column in _WON.items()},
-    **{f"lost by {name}": _weights({column: 1}) for name, column in _LOST.items()},
+    **{f"won by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _WON.items()},
+    **{f"lost by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _LOST.items()},
     "drawn": _weights({_DRAWN: 1}),
 }
 """What is counted of a bot's pairs, and the weights of it."""
 
 ALL_PARTS: Final[Mapping[str, Floats]] = {
-    **{f"won by {name}": _weights({_WON[name]: 1, _LOST[name]: 1}) for name in WIN_TYPES},
+    **{
+        f"won by {name}": _weights({_WON[kind]: 1, _LOST[kind]: 1})
+        for kind, name in WIN_NAMES.items()
+    },
     "drawn": _weights({_DRAWN: 1}),
     "score of seat 0": _weights({_SEAT_0: 0.5}),
 }

@@ -28,7 +28,7 @@ def describe(comparison: Comparison) -> Iterator[str]:
         f" to {_signed(elo.high, '+.1f')} (adjusted for stopping)"
     )
     seen = ", ".join(
-        f"{_name(value)}: {count:,}"
+        f"{name_value(value)}: {count:,}"
         for value, count in zip(evidence.values, evidence.counts, strict=True)
     )
     if comparison.twins:
@@ -77,10 +77,10 @@ def _signed(value: float, form: str) -> str:
     return f"{0.0:{form}}"
 
 
-def _name(value: float) -> str:
+def name_value(value: float) -> str:
     """Return a score of a pair, or a difference, as it is written.
 
-    >>> _name(-1.5), _name(0.0), _name(2.0)
+    >>> name_value(-1.5), name_value(0.0), name_value(2.0)
     ('-3/2', '0', '2')
     """
     return f"{'-' if value < 0 else ''}{_VALUES[abs(value)]}"

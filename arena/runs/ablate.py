@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from arena.errors import InputError
 from arena.executors.base import Executor
 from arena.executors.log import NORMAL
-from arena.results.folder import RunFolder
+from arena.results.folder import REPORT_HTML, REPORT_MARKDOWN, REPORTS, RunFolder
 from arena.results.reader import read_run
 from arena.runs.prepare import prepare
 from arena.runs.run import Interrupted, Outcome, run
@@ -37,12 +37,13 @@ def ablate(
     *,
     replace: bool = False,
 ) -> Ablation:
-    """Play what is left of each variant, the base first, and write ablation.csv to the folder.
+    """Play what is left of each variant, the base first, and write ablation.csv and the reports.
 
     The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
+    from arena.reports.place import check_place
     from arena.results.ablation import Ablation, check_folder, write
 
     if tournament.stop or tournament.rounds:
@@ -51,6 +52,8 @@ def ablate(
             "under all rules, and this chooses them by the results"
         )
     check_folder(path)
+    for name in REPORTS:
+        check_place(path / name)
     folders = [RunFolder(path / variant.name) for variant in variants]
     results: list[VariantResult] = []
     base: Counted | None = None
@@ -69,7 +72,20 @@ def ablate(
         raise Interrupted(kept, tournament.games * len(variants)) from None
     ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
     write(path, ablation)
+    _write_reports(path, ablation, tournament)
     return ablation
+
+
+def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> None:
+    """Write the reports of an ablation beside its table."""
+    from arena.reports.ablation import make_ablation_report
+    from arena.reports.html import to_html
+    from arena.reports.markdown import to_markdown
+    from arena.reports.place import write_text
+
+    report = make_ablation_report(ablation, tournament)
+    write_text(path / REPORT_HTML, to_html(report))
+    write_text(path / REPORT_MARKDOWN, to_markdown(report))
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:
@@ -162,11 +178,12 @@ def prepare_variants(tournament: Tournament, variants: Sequence[Variant]) -> lis
 
 
 def clear(path: Path, variants: Sequence[Variant]) -> None:
-    """Remove earlier runs of these variants, and the table; raises InputError."""
+    """Remove earlier runs of these variants, the table and the reports; raises InputError."""
     from arena.results.ablation import FILE, check_folder
 
     check_folder(path)
     for variant in variants:
         if (path / variant.name).is_dir():
             RunFolder(path / variant.name).clear()
-    (path / FILE).unlink(missing_ok=True)
+    for name in (FILE, *REPORTS):
+        (path / name).unlink(missing_ok=True)

@@ -11,10 +11,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import ndtr
 
 from arena.statistics.model import Floats
 from arena.statistics.ratings import Z95
+from arena.statistics.residuals import LEVEL, correct
 
 
 class Change(NamedTuple):
@@ -55,6 +57,22 @@ def chance_of(difference: float, error: float) -> float:
     0.05
     """
     return 2 * float(ndtr(-abs(difference) / error)) if error else math.nan
+
+
+def beyond_chance(estimates: Sequence[tuple[float, float | None, float | None]]) -> list[bool]:
+    """Return which of some numbers are not 0 when all of them are looked at together.
+
+    Each has the ends of its 95 % interval, None where there is none. Corrected for their number
+    at 5 %, after Benjamini and Hochberg 1995.
+
+    >>> beyond_chance([(3.0, 1.0, 5.0), (2.1, 0.1, 4.1), (1.0, -1.0, 3.0), (9.0, None, None)])
+    [True, False, False, False]
+    """
+    chances = [
+        math.nan if low is None or high is None else chance_of(value, (high - low) / 2 / Z95)
+        for value, low, high in estimates
+    ]
+    return [bool(q < LEVEL) for q in correct(np.array(chances))]
 
 
 def change_of_mean(strata: Sequence[Values]) -> Change:

@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
-.PHONY: tournament test study docs release-check bench drill mutants clean
+.PHONY: tournament test study docs pictures release-check bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -21,6 +21,9 @@ study: .venv/test drill  ## the tests that take long, and the drill
 
 docs: .venv/test  ## write the reference of `engine` and `arena` to docs/reference/
 	$(BIN)/python docs/reference.py
+
+pictures: .venv/test tournament  ## make the pictures of the README; needs Chromium
+	$(BIN)/python docs/pictures.py
 
 release-check: .venv/test  ## build sdist and wheel, and try the wheel in fresh environments
 	$(BIN)/python -m tests.packaging $(PYTHONS)

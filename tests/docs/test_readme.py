@@ -23,8 +23,8 @@ PAGES = {
     name: (ROOT / "docs" / name).read_text() for name in ("tournaments.md", "bot.md", "rules.md")
 }
 RESULTS = (ROOT / "docs" / "results.md").read_text()
-ELSEWHERE = ("make ", "source ")
-"""Commands that are tried by `.ci/run` and the release check."""
+ELSEWHERE = ("make ", "source ", "arena table")
+"""Commands that are tried by `.ci/run`, by the release check, and by the table's own tests."""
 
 
 @pytest.fixture

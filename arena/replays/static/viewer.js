@@ -48,7 +48,7 @@
       const { status, board, unseen, thoughts, actions } = this.parts;
       const panels = make("div", "panels", "", unseen, thoughts);
       const heading = make("h2", "", "Actions");
-      const legend = make("p", "note legend", "above ", Arena.makeLabel(this.players[0]), ", below ",
+      const legend = make("p", "note legend", "Line above: ", Arena.makeLabel(this.players[0]), "; line below: ",
         Arena.makeLabel(this.players[1]));
       const list = make("section", "panel action-panel", "", heading, legend, actions);
       const notes = make("div", "notes", "", ...this.buildNotes());
@@ -76,7 +76,7 @@
 
     describeSeat() {
       const { seat } = this.timeline;
-      return make("p", "only-seat", "What ", Arena.makeLabel(this.players[seat]), ` (seat ${seat}) knew, and nothing else.`);
+      return make("p", "only-seat", "What ", ...Arena.nameParts(this.players, seat), " knew, and nothing else.");
     }
 
     buildSwitch() {
@@ -92,7 +92,7 @@
           this.perspective = value;
           this.showAll();
         });
-        const text = value === "referee" ? ["Referee"] : [Arena.makeLabel(this.players[value]), ` (seat ${value})`];
+        const text = value === "referee" ? ["Referee"] : Arena.nameParts(this.players, value);
         field.append(make("label", "", "", input, make("span", "", "", ...text)));
       }
       return field;

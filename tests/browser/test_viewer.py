@@ -170,7 +170,7 @@ def test_the_referee_sees_every_card_and_a_seat_its_own(open_page: Open, pages: 
     assert shown_hand(page, 0) == ["hidden card, in the hand"] * len(shown_hand(page, 0))
     assert page.locator(".felt > .seat").last.get_attribute("class").startswith("seat seat-1")
     page.get_by_label("Referee").check()
-    assert page.locator(".unseen").count() == 0
+    assert page.locator(".unseen-cards").count() == 0
 
 
 def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> None:

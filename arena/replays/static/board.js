@@ -149,6 +149,7 @@
     if (frame.turn === seat) head.append(make("span", "badge turn", "acts next"));
     if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", "has taken"));
     head.append(make("span", "points", plural(frame.points[seat].total, "point")));
+    if (options.winner === seat) head.append(make("span", "badge turn", "wins"));
     section.append(head, make("div", "places", "", drawHand(frame, seat, options), drawPile(frame, seat, options)));
     if (frame.turn === seat) section.classList.add("acts");
     return section;

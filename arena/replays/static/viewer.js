@@ -53,7 +53,8 @@
       const list = make("section", "panel action-panel", "", heading, legend, actions);
       const notes = make("div", "notes", "", ...this.buildNotes());
       this.element.classList.add("arena-viewer");
-      this.element.replaceChildren(this.buildSettings(), status, board, panels, list, notes, this.buildTransport());
+      this.element.replaceChildren(make("div", "viewer-grid", "", this.buildSettings(), status, board, panels, list,
+        notes, this.buildTransport()));
     }
 
     buildSettings() {
@@ -237,7 +238,8 @@
       const frame = this.timeline.frames[this.ply];
       const { board, unseen, thoughts, actions, status } = this.parts;
       const options = { players: this.players, rules: this.timeline.rules, names: this.names, onAction: null };
-      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective });
+      const winner = this.ply === this.last ? this.timeline.winner : null;
+      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective, winner });
       const seat = this.perspective;
       unseen.replaceChildren();
       if (seat !== "referee") Arena.drawUnseen(unseen, frame, { ...options, seat });

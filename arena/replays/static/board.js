@@ -22,6 +22,13 @@
   // A label is input: bidirectional text in it must not reach beyond it.
   const makeLabel = (text) => make("bdi", "label", text);
 
+  const isNamed = (players, seat) => players[seat] !== `seat ${seat}`;
+
+  // The parts of a player's name with the seat: "greedy (seat 0)".
+  function nameParts(players, seat) {
+    return isNamed(players, seat) ? [makeLabel(players[seat]), ` (seat ${seat})`] : [players[seat]];
+  }
+
   // A player's label where there is room for it, else the seat.
   function shortName(players, seat) {
     return players[seat].length <= LONGEST_NAME ? makeLabel(players[seat]) : `seat ${seat}`;
@@ -66,8 +73,8 @@
     return (isShown && frame.thoughts && frame.thoughts.find((one) => one.action === char)) || null;
   }
 
-  function drawThoughtNote({ value, chosen }) {
-    const share = `${chosen ? "✓ " : ""}${Arena.percent(value)}`;
+  function drawThoughtNote({ value, chosen }, action = "") {
+    const share = `${chosen ? "✓ " : ""}${action}${Arena.percent(value)}`;
     return make("span", `thought${chosen ? " chosen" : ""}`, "", Arena.drawBar(value), share);
   }
 
@@ -138,10 +145,11 @@
     const section = make("section", `seat seat-${seat}`);
     section.setAttribute("aria-label", `${options.players[seat]}, seat ${seat}`);
     const head = make("div", "seat-head", "", make("span", "seat-number", `seat ${seat}`));
-    head.append(makeLabel(options.players[seat]));
+    if (isNamed(options.players, seat)) head.append(makeLabel(options.players[seat]));
     if (frame.turn === seat) head.append(make("span", "badge turn", "acts next"));
     if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", "has taken"));
-    head.append(make("span", "points", plural(frame.points[seat].total, "point")));
+    if (options.winner === seat) head.append(make("span", "badge turn", "wins"));
+    head.append(make("span", "points", plural(frame.points[seat].total, "point").replace("-", "−")));
     section.append(head, make("div", "places", "", drawHand(frame, seat, options), drawPile(frame, seat, options)));
     if (frame.turn === seat) section.classList.add("acts");
     return section;
@@ -151,12 +159,12 @@
     const section = make("section", "row");
     section.setAttribute("aria-label", "Row");
     const cards = cardsOf(frame.row, frame.copies && frame.copies.row);
-    const start = Math.max(0, cards.length - options.rules.take_size);
+    const start = frame.turn === null ? cards.length : Math.max(0, cards.length - options.rules.take_size);
     const items = cards.map((card, index) => drawRowCard(frame, card, index, index >= start, cards.length, options));
     const lists = make("div", "row-lists");
     if (start) lists.append(drawRowPart("older", "Row, the older cards", items.slice(0, start)));
-    if (items.length) lists.append(drawRowPart("brings", "Row, what a take brings", items.slice(start)));
-    else lists.append(make("p", "empty", "no card in the row"));
+    if (start < items.length) lists.append(drawRowPart("brings", "Row, what a take brings", items.slice(start)));
+    if (!items.length) lists.append(make("p", "empty", "no card in the row"));
     section.append(drawRowHead(frame, cards.length - start, options), lists);
     return section;
   }
@@ -165,7 +173,7 @@
     const head = make("div", "row-head", "", make("p", "place-name", "Row ", make("span", "place-count", `${frame.row.length}`)));
     if (brings && frame.turn !== null) head.append(make("span", "brings-note", `a take brings the last ${brings}`));
     const thought = thoughtOf(frame, "T", options);
-    if (thought) head.append(drawThoughtNote(thought));
+    if (thought) head.append(drawThoughtNote(thought, "take "));
     if (frame.turn !== null && canAct(frame, frame.turn, options) && frame.legal.includes("T")) {
       const button = make("button", "act take", `Take ${brings}`);
       button.type = "button";
@@ -266,5 +274,5 @@
     if (focused) (element.querySelector(".act") || element).focus();
   }
 
-  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, plural, shortName });
+  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, nameParts, plural, shortName });
 })();

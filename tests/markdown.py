@@ -12,6 +12,8 @@ from pathlib import Path
 from tests.conftest import run_here
 from tests.waiting import PATIENCE
 
+_PLAIN = re.compile(r"(?:\.venv/bin/)?arena (?!new )([^|<>&;$`*]*)")
+
 
 def blocks(text: str, language: str) -> list[str]:
     """Return the code blocks of a language in order."""
@@ -35,12 +37,17 @@ def commands(text: str) -> list[str]:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a reader does, with this Python and its arena.
 
-    A plain `arena` command runs in this process, which saves its imports. Others run in a shell,
+    Plain `arena` commands run in this process, which saves their imports. Others run in a shell,
     and so does `arena new`, because it refuses the names of modules that tests have imported.
     """
-    plain = re.fullmatch(r"(?:\.venv/bin/)?arena (?!new )([^|<>&;$`*]*)", command)
-    if plain:
-        return run_here(folder, *shlex.split(plain[1]))
+    plain = [_PLAIN.fullmatch(part.strip()) for part in command.split("&&")]
+    if all(plain):
+        for part in plain:
+            assert part is not None
+            done = run_here(folder, *shlex.split(part[1]))
+            if done.returncode:
+                break
+        return done
     words = re.sub(r"(?:\.venv/bin/)?\barena (?=[a-z])", f"{sys.executable} -m arena ", command)
     words = re.sub(r"^(python|pytest) ", rf"{sys.executable} -m \1 ", words)
     words = words.replace(" -m python ", " ")

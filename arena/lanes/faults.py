@@ -5,13 +5,13 @@ The process of a bot imports this module: standard library only.
 
 from __future__ import annotations
 
+import os
 import signal
 import traceback
-from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, TypeAlias
 
-from arena.lanes.evidence import format_error, is_machinery, settle
+from arena.lanes.evidence import ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
@@ -23,8 +23,7 @@ MOST_OUTPUT = 20_000
 
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
-_ROOT = Path(__file__).resolve().parents[2]
-_OURS = (f"{_ROOT / 'arena'}/", f"{_ROOT / 'engine'}/", "<frozen importlib")
+_OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")
 
 
 class Fault(NamedTuple):
@@ -105,7 +104,7 @@ def _place(error: BaseException, frames: TracebackType | None) -> str:
         return ""
     places = traceback.extract_tb(frames)
     last = [place for place in places if not is_machinery(place.filename)][-1]
-    return f" (line {last.lineno} of {Path(last.filename).name})"
+    return f" (line {last.lineno} of {os.path.basename(last.filename)})"
 
 
 def _frames_of_the_bot(frames: TracebackType | None) -> TracebackType | None:

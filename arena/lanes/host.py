@@ -7,19 +7,16 @@ read brings many views. Standard library only.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import sys
 import time
 from collections.abc import Callable
-from copy import deepcopy
 from functools import lru_cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
-_ROOT = str(Path(__file__).resolve().parents[2])
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 if _ROOT not in sys.path:
     sys.path.append(_ROOT)
 
@@ -90,8 +87,8 @@ class Host:
         self.rules = Rules.from_changes(message["rules"])
         bot = message["python"]
         sys.path += [folder for folder in bot["path"] if folder not in sys.path]
+        self.params = _parse_params(bot["params"])
         self.bot = load_bot(bot["module"], bot["filename"], bot["source"])
-        self.params = ast.literal_eval(bot["params"])
         if bot["check"]:
             from arena.entries.signature import find_parameter_error
 
@@ -104,7 +101,7 @@ class Host:
         game = self.games[message["game"]] = Game(message)
         setup = Setup(Random(int(message["seed"], 16)), message["seat"], self.rules, game.clock)
         game.clock.start()
-        game.strategy = checked_strategy(self.bot(setup, **deepcopy(self.params)))
+        game.strategy = checked_strategy(self.bot(setup, **_copy_params(self.params)))
         self._keep_output(game)
         return {}
 
@@ -151,6 +148,25 @@ class Host:
             "traceback": fault.traceback,
             "output": fault.output,
         }
+
+
+def _parse_params(text: str) -> dict[str, Any]:
+    """Return parameters from their text; most bots have none, and start in 9 ms less."""
+    if text == "{}":
+        return {}
+    import ast
+
+    params: dict[str, Any] = ast.literal_eval(text)
+    return params
+
+
+def _copy_params(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters for one game, which may change a list of them."""
+    if not params:
+        return {}
+    from copy import deepcopy
+
+    return deepcopy(params)
 
 
 def serve(host: Host, read: int, write: int) -> None:

@@ -81,10 +81,17 @@ def _shared_out(pids: list[int], folder: int) -> int:
 
 
 def _folder_bytes(pids: list[int], private: str) -> int:
-    """Return the bytes of the files in a folder as the processes see it, and of their names."""
+    """Return the bytes of the files in a folder as the processes see it, and of their names.
+
+    While bubblewrap is still making their root, they see the folder of this machine: no file in
+    it is theirs.
+    """
     for pid in reversed(pids):
         with suppress(OSError):
-            status = os.statvfs(f"{_PROC}/{pid}/root{private}")
+            folder = f"{_PROC}/{pid}/root{private}"
+            if os.stat(folder).st_dev == os.stat(private).st_dev:
+                continue
+            status = os.statvfs(folder)
             blocks = (status.f_blocks - status.f_bfree) * status.f_frsize
             return blocks + (status.f_files - status.f_ffree) * _INODE
     return 0

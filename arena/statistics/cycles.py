@@ -82,12 +82,12 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     """
     if not field.labels:
         return pd.DataFrame(columns=RANKING_COLUMNS)
-    from arena.statistics.nash import nash_average  # with scipy.optimize: 0.2 s
-
     cycles = number_cycles(find_beats(field))
     groups = field.fit.groups
     rows = []
     for group in np.unique(groups[cycles > 0]):
+        from arena.statistics.nash import nash_average  # with scipy.optimize: 0.2 s
+
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
         shares = nash_average(payoffs), alpha_rank(expit(payoffs))

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 
 from arena.cli import cli
 from arena.results.folder import WINS
-from tests import ROOT
+from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
@@ -427,18 +428,12 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     "command",
     ["", *sorted(cli.commands)],
 )
-def test_every_help_has_an_example_that_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    """The words after `Example:` are run by a shell, in a folder with the repository's files."""
+def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:
+    """The words after `Example:` are run in a folder with the repository's files, with 4 pairs."""
     (tmp_path / "configs").symlink_to(ROOT / "configs")
     (tmp_path / "my_bot.py").write_text((ROOT / "bots" / "uniform.py").read_text())
-    (tmp_path / "arena").write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
-    (tmp_path / "arena").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    shell = {"cwd": tmp_path, "capture_output": True, "text": True}
-    help_text = subprocess.run(f"arena {command} --help", shell=True, check=True, **shell).stdout
-    example = help_text.split("Example:\n")[1].split("\n\n")[0]
-    done = subprocess.run(example, shell=True, check=False, timeout=PATIENCE, **shell)
+    help_text = arena(*command.split(), "--help").stdout
+    example = help_text.split("Example:\n")[1].split("\n\n")[0].strip()
+    done = markdown.run(re.sub(r"pairs \d+", "pairs 4", example), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout

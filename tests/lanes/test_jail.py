@@ -253,3 +253,14 @@ def test_a_run_shows_what_its_config_declares_and_not_its_folder(tmp_path: Path)
     faults = (tmp_path / "out" / "faults.csv").read_text()
     assert "data/secret" in faults
     assert faults.replace("data/secret", "").count("secret") == 0
+
+
+def test_a_jail_in_the_making_has_no_files_yet() -> None:
+    """Until its root is made, a process sees this machine's folder, whose files are not its own."""
+    disk = os.statvfs("/tmp")
+    if (disk.f_blocks - disk.f_bfree) * disk.f_frsize < 1 << 25:
+        pytest.skip("there is little in /tmp's file system that could be counted")
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        used = [read_usage(os.getpid(), 1 << 60, private).memory for private in ("/tmp", "")]
+        child.kill()
+    assert abs(used[0] - used[1]) < 1 << 24

@@ -28,7 +28,7 @@ bots:
 WORKS = """\
     def choose(self, view, /):
         import time
-        end = time.process_time() + 0.02
+        end = time.process_time() + 0.01
         while time.process_time() < end:
             pass
         return view.legal[0]"""
@@ -38,7 +38,7 @@ PAUSE = 1.6  # seconds: more than the backstop
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Path:
-    """Return the folder of a cup whose bots work 20 ms for each decision."""
+    """Return the folder of a cup whose bots work 10 ms for each decision."""
     write(tmp_path, "works", WORKS)
     (tmp_path / "cup.yaml").write_text(CUP)
     return tmp_path

@@ -100,7 +100,7 @@ def left_over(folder: Path) -> list[psutil.Process]:
 
 
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
-    cup: Path, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The parent is killed; no stored game is played again, and no process is left.
 
@@ -109,7 +109,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     folder = cup.parent.parent
     monkeypatch.setenv("PYTEST_CUP", str(folder))
     monkeypatch.setenv("TMPDIR", str(folder))
-    assert run_command(folder, "run", "cup.yaml", "--out", "unbroken").returncode == 0
+    assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
     rng = Random(7)
     kept = 0
     for number in range(5):  # `make study` kills 500 times

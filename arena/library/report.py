@@ -73,9 +73,11 @@ class RunReport:
 
     def _repr_html_(self) -> str:
         """Return a frame with the page in it, which can run its scripts and nothing else."""
+        title, page = escape(self._document.title), escape(self.html)
+        style = f"width: 100%; height: {_HEIGHT}px; border: 0"
         return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" '
-            f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
+            f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}">'
+            "</iframe>"
         )
 
     def __repr__(self) -> str:

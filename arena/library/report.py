@@ -57,7 +57,7 @@ class RunReport:
         made: dict[str, Any] = {}
         for chart in self._document.charts():
             spec = {"title": chart.title, **chart.spec}
-            made[chart.name] = altair.Chart.from_dict(spec, validate=False)
+            made[chart.name] = altair.Chart.from_dict(spec)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -22,7 +22,7 @@ from arena.reports.charts import (
     row_of_bots,
 )
 from arena.reports.document import Block, Chart, Column, Section, Table
-from arena.reports.frames import MOST_ROWS, frame_table, note_of, plain_rows
+from arena.reports.frames import MOST_FOLDED, frame_table, note_of, plain_rows
 from arena.statistics.tables import LOSS_COLUMNS
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ WIN_TYPE_COLUMNS = (
     Column("bot", "Bot"),
     Column("seat", "Seat", "count", "Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4."),
     Column("games", "Games", "count"),
-    *(Column(f"{name}_wins", f"{title}, won", "count") for name, title in _TYPES.items()),
+    *(
+        Column(f"{name}_wins", f"{title}, won", "count", f"Games won by {title}.")
+        for name, title in _TYPES.items()
+    ),
     Column("draws", "Draws", "count"),
     *(
         Column(LOSS_COLUMNS[name], f"{title}, lost", "count", f"Games lost by {title}.")
@@ -348,8 +351,8 @@ def margin_blocks(
         "margins",
     )
     cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    note = note_of(len(cells), "games.csv")
-    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
+    note = note_of(len(cells), MOST_FOLDED, "the chart")
+    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 
 
 _BIN = 2

@@ -54,6 +54,17 @@
     return make("li", "card-place", "", button);
   }
 
+  // What the seat that acts next thought of an action, where it is shown.
+  function thoughtOf(frame, char, options) {
+    const isShown = options.perspective === "referee" || options.perspective === frame.turn;
+    return (isShown && frame.thoughts && frame.thoughts.find((one) => one.action === char)) || null;
+  }
+
+  function drawThoughtNote({ value, chosen }) {
+    const share = `${chosen ? "✓ " : ""}${Arena.percent(value)}`;
+    return make("span", `thought${chosen ? " chosen" : ""}`, "", Arena.drawBar(value), share);
+  }
+
   const canAct = (frame, seat, options) =>
     Boolean(options.onAction) && frame.turn === seat && frame.legal !== "";
 
@@ -67,7 +78,10 @@
       const act = canAct(frame, seat, options);
       for (const card of cardsOf(frame.hands[seat], frame.copies && frame.copies.hands[seat])) {
         const legal = act && frame.legal.includes(card.char);
-        list.append(legal ? drawPlayable(card, options) : drawCardItem(card, "in the hand", options));
+        const item = legal ? drawPlayable(card, options) : drawCardItem(card, "in the hand", options);
+        const thought = frame.turn === seat && thoughtOf(frame, card.char, options);
+        if (thought) item.append(drawThoughtNote(thought));
+        list.append(item);
       }
     } else {
       for (let index = 0; index < frame.counts[seat]; index += 1) {
@@ -144,6 +158,8 @@
   function drawRowHead(frame, brings, options) {
     const head = make("div", "row-head", "", make("p", "place-name", "Row ", make("span", "place-count", `${frame.row.length}`)));
     if (brings && frame.turn !== null) head.append(make("span", "brings-note", `a take brings the last ${brings}`));
+    const thought = thoughtOf(frame, "T", options);
+    if (thought) head.append(drawThoughtNote(thought));
     if (frame.turn !== null && canAct(frame, frame.turn, options) && frame.legal.includes("T")) {
       const button = make("button", "act take", `Take ${brings}`);
       button.type = "button";
@@ -210,7 +226,7 @@
       if (mark && mark.after === null && mark.before === seat) parts.push(make("span", "turned", "level"));
       return parts;
     });
-    const head = [Arena.drawSign(char), ` ${Arena.kindName(char, options.names)}`];
+    const head = [Arena.drawSign(char, options.names), ` ${Arena.kindName(char, options.names)}`];
     return scoreLine(head, cells, mark ? (mark.after === null ? mark.before : mark.after) : null);
   }
 

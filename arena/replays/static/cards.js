@@ -52,7 +52,7 @@ window.Arena = window.Arena || {};
   // The name of a kind: in a standard deck "♠ (7)", "A (−1)".
   function kindName(char, names) {
     if (names !== "deck") return cardName(char, 0, names);
-    if (char in SUITS) return `${SUITS[char][0]} (${char})`;
+    if (char in SUITS) return `${SUIT_NAMES[SUITS[char][0]]} (${char})`;
     const name = { 2: "J", 3: "Q♥♦", 4: "Joker", x: "A", y: "2", z: "Q♣♠", C: "K" }[char];
     return char === "C" ? `${name} (City)` : `${name} (${signed(valueOf(char))})`;
   }
@@ -117,13 +117,15 @@ window.Arena = window.Arena || {};
     return svg;
   }
 
+  const signOf = (char) => ["", "alliance", "betrayal", ""][sortOf(char)] || char;
+
   // A card's face: its value in two corners, its sign in the middle, its word at the foot.
   function drawFace(char, names) {
     const sort = sortOf(char);
     const svg = frameOf(`sort-${sort} kind-${char}`);
     const value = char === "C" ? "" : valueOf(char) ? signed(valueOf(char)) : char;
     svg.append(shape("text", { x: 7, y: 22, class: "value" }, value));
-    addSign(svg, sort === 1 ? "alliance" : sort === 2 ? "betrayal" : char, 30, 43, sort ? 1.25 : 1.2);
+    addSign(svg, signOf(char), 30, 43, 1.25);
     svg.append(shape("text", { x: 30, y: 75, class: "word" }, WORDS[names][sort]));
     return svg;
   }
@@ -156,13 +158,14 @@ window.Arena = window.Arena || {};
     return svg;
   }
 
-  // The sign of a kind alone, for tables and lists.
-  function drawSign(char) {
+  // The sign of a kind alone, for tables and lists; courts of a standard deck have none.
+  function drawSign(char, names) {
     const sort = sortOf(char);
-    const svg = shape("svg", {
-      viewBox: "-14 -14 28 28", class: `small-sign sort-${sort} kind-${char}`, "aria-hidden": "true",
-    });
-    addSign(svg, sort === 1 ? "alliance" : sort === 2 ? "betrayal" : char, 0, 0, 1);
+    const deck = names === "deck";
+    if (deck && !(char in SUITS)) return "";
+    const classes = deck ? `deck ${char === "6" || char === "8" ? "red" : "black"}` : `sort-${sort} kind-${char}`;
+    const svg = shape("svg", { viewBox: "-14 -14 28 28", class: `small-sign ${classes}`, "aria-hidden": "true" });
+    addSign(svg, deck ? SUITS[char][0] : signOf(char), 0, 0, 1);
     return svg;
   }
 

@@ -48,7 +48,7 @@
 
   function drawUnseenLine(found, names) {
     const line = make("tr", found.unseen ? "" : "none");
-    const head = make("th", "", "", Arena.drawSign(found.char), ` ${Arena.kindName(found.char, names)}`);
+    const head = make("th", "", "", Arena.drawSign(found.char, names), ` ${Arena.kindName(found.char, names)}`);
     head.scope = "row";
     const chance = make("td", "chance", "", drawBar(found.chance), make("span", "share", writeChance(found.chance)));
     line.append(head, make("td", "number", `${found.unseen}`), chance, make("td", "number", found.expected.toFixed(2)));
@@ -99,7 +99,7 @@
   function drawThought(thought, names, counted) {
     const line = make("tr", thought.chosen ? "chosen" : "");
     const take = thought.action === "T";
-    const head = make("th", "", "", take ? "Take" : Arena.drawSign(thought.action));
+    const head = make("th", "", "", take ? "Take" : Arena.drawSign(thought.action, names));
     if (!take) head.append(` ${Arena.kindName(thought.action, names)}`);
     if (thought.chosen) head.append(make("span", "badge chosen-note", "✓ chosen"));
     head.scope = "row";
@@ -109,5 +109,5 @@
     return line;
   }
 
-  Object.assign(Arena, { drawThoughts, drawUnseen, findUnseen, percent, writeChance });
+  Object.assign(Arena, { drawBar, drawThoughts, drawUnseen, findUnseen, percent, writeChance });
 })();

@@ -23,6 +23,9 @@
       this.page = page && window === window.parent;
       this.ply = this.page ? this.readFragment() : 0;
       this.timer = null;
+      this.ending = new AbortController();
+      if (element.arenaViewer) element.arenaViewer.end();
+      element.arenaViewer = this;
       this.build();
       this.listen(page);
       this.showAll();
@@ -38,10 +41,12 @@
       const { status, board, unseen, thoughts, actions } = this.parts;
       const panels = make("div", "panels", "", unseen, thoughts);
       const heading = make("h2", "", "Actions");
-      const list = make("section", "panel action-panel", "", heading, actions);
+      const legend = make("p", "note legend", "above ", Arena.makeLabel(this.players[0]), ", below ",
+        Arena.makeLabel(this.players[1]));
+      const list = make("section", "panel action-panel", "", heading, legend, actions);
+      const notes = make("div", "notes", "", ...this.buildNotes());
       this.element.classList.add("arena-viewer");
-      this.element.replaceChildren(this.buildSettings(), status, board, this.buildTransport(), list, panels);
-      for (const part of this.buildNotes()) this.element.append(part);
+      this.element.replaceChildren(this.buildSettings(), status, board, panels, list, notes, this.buildTransport());
     }
 
     buildSettings() {
@@ -140,9 +145,16 @@
     }
 
     listen(page) {
-      (page ? document : this.element).addEventListener("keydown", (event) => this.press(event));
-      if (!this.page) return;
-      window.addEventListener("hashchange", () => this.jump(this.readFragment()));
+      const until = { signal: this.ending.signal };
+      const place = page ? document : this.element.closest("dialog") || this.element;
+      place.addEventListener("keydown", (event) => this.press(event), until);
+      if (this.page) window.addEventListener("hashchange", () => this.jump(this.readFragment()), until);
+    }
+
+    // Stop, before another game is shown in this element.
+    end() {
+      this.stop();
+      this.ending.abort();
     }
 
     press(event) {
@@ -172,8 +184,13 @@
         return;
       }
       if (this.ply === this.last) this.show(0);
-      this.timer = setInterval(() => (this.ply < this.last ? this.show(this.ply + 1) : this.stop()), PACE);
+      this.timer = setInterval(() => this.tick(), PACE);
       this.setIcon(this.playButton, "pause", "Pause (space)");
+    }
+
+    tick() {
+      if (this.element.isConnected && this.ply < this.last) this.show(this.ply + 1);
+      else this.stop();
     }
 
     stop() {
@@ -229,11 +246,10 @@
     showPlace(frame) {
       const chance = Arena.chancesOf(this.timeline, this.perspective)[this.ply];
       const text = `Ply ${this.ply} of ${this.last}, round ${frame.round}`;
-      const known = chance === null ? "" : `; ${this.players[0]} wins with ${Arena.writeChance(chance)}`;
+      const known = chance === null ? "" : `; seat 0 wins with ${Arena.writeChance(chance)}`;
       this.slider.value = this.ply;
       this.slider.setAttribute("aria-valuetext", text + known);
-      this.place.replaceChildren(text);
-      if (known) this.place.append("; ", Arena.makeLabel(this.players[0]), ` wins with ${Arena.writeChance(chance)}`);
+      this.place.textContent = text + known;
       this.needle.style.setProperty("--at", this.last ? this.ply / this.last : 0);
       if (this.page) this.writeFragment();
     }

@@ -181,6 +181,8 @@
     await vegaEmbed(canvas, spec, {
       ast: true, renderer: "svg", actions: false, config: CONFIG, bind: choices, tooltip: showReadout,
     });
+    // The canvas says what the chart shows; its marks have no names.
+    canvas.querySelector("svg").setAttribute("aria-hidden", "true");
     figure.dataset.drawn = "";
   }
 

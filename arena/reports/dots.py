@@ -48,12 +48,14 @@ def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True)
     layers: list[Spec] = []
     if zero:
         layers.append(_ZERO)
-    layers.append(
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55},
-            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
-        }
-    )
+    if any("low" in row for row in rows):
+        layers.append(
+            {
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55},
+                "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
+            }
+        )
     layers.append(
         {
             "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},

@@ -53,10 +53,10 @@ def frame_table(
     """Return a table of the named columns of a frame; `file` has the rows that are too many."""
     most = MOST_FOLDED if folded else MOST_ROWS
     rows = plain_rows(frame.iloc[:most], [column.name for column in columns])
-    note = note_of(len(frame), most, file)
+    note = note_of(len(frame), file, most)
     return Table(name, caption, columns, rows, note=note, folded=folded)
 
 
-def note_of(rows: int, most: int, file: str) -> str:
+def note_of(rows: int, file: str, most: int = MOST_ROWS) -> str:
     """Return what is said below a table that has more rows than a page shows."""
     return f"The first {most:,} of {rows:,} rows; {file} has all of them." if rows > most else ""

@@ -157,7 +157,7 @@ def _course(course: Mapping[int, Mapping[str, Rating]], labels: Sequence[str]) -
         "course",
     )
     cells = [tuple(row.values()) for row in rows]
-    note = note_of(len(cells), MOST_FOLDED, "the chart")
+    note = note_of(len(cells), "the chart", MOST_FOLDED)
     caption = "Ratings as pairs were played"
     yield Table("course", caption, COURSE_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 

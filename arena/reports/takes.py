@@ -38,7 +38,7 @@ TAKE_COLUMNS = (
 )
 CARD_COLUMNS = (
     Column("bot", "Bot"),
-    Column("card", "Card", "text", "A kind of card: 5 to 8, alliances 2 to 4, betrayals x to z, C"),
+    Column("card", "Card", "text", "A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C."),
     Column("played", "Played", "number", "Cards of this kind that the bot played in a game."),
     Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
     Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),

@@ -65,7 +65,7 @@ SOURCE_COLUMNS = (
     Column("bot", "Bot"),
     Column("result", "Result", "text", "Whether the bot won or lost the games of this row."),
     Column("win_type", "Decided by", "text", "By City or by points; points has the tie-breaks."),
-    Column("source", "Source", "text", "Where the points at the end of a game come from (R12-R14)"),
+    Column("source", "Source", "text", "Where points at the end come from (R12-R14)."),
     Column("games", "Games", "count"),
     Column("points", "Points", "number", "The mean of the bot's own points from this source."),
     Column("points_low", "low", "number", "The 95 % interval of a mean, with the pair as unit."),
@@ -351,7 +351,7 @@ def margin_blocks(
         "margins",
     )
     cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    note = note_of(len(cells), MOST_FOLDED, "the chart")
+    note = note_of(len(cells), "the chart", MOST_FOLDED)
     yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 
 

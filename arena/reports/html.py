@@ -12,6 +12,7 @@ from arena.replays import page
 from arena.reports.document import Cell, Kind, Report, Table, write_cell
 
 _SCRIPTS = ("arena.reports/report.js",)
+_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole
 _STYLES = (*page.STYLES, "arena.reports/report.css")
 
 
@@ -60,18 +61,30 @@ def _rows(table: Table) -> Markup:
 def _cells(kind: Kind, values: Sequence[Cell], *, is_key: bool) -> list[str]:
     """Return the cells of a column; those that are rounded have the exact number, too."""
     texts = [_escaped(value, kind) for value in values]
+    rows = [*zip(values, texts, strict=True)]
     if is_key:
-        return [f'<th scope="row">{text}' for text in texts]
+        return [f'<th scope="row"{_title(value)}>{text}' for value, text in rows]
     if kind == "count":
         return [f"<td>{text}" for text in texts]
     if kind == "text":
-        return [f"<td class=words>{text}" for text in texts]
+        return [f"<td class={_shape(value)}{_title(value)}>{text}" for value, text in rows]
     if kind == "code":
         return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
     return [
         f'<td data-v="{value}">{text}' if isinstance(value, int | float) else f"<td>{text}"
-        for value, text in zip(values, texts, strict=True)
+        for value, text in rows
     ]
+
+
+def _shape(value: Cell) -> str:
+    """Return whether a text is a name, on one line, or prose, which is wrapped."""
+    return "prose" if isinstance(value, str) and len(value) > _NAME else "words"
+
+
+def _title(value: Cell) -> str:
+    """Return the attribute that shows the whole of a name that may be cut."""
+    is_long = isinstance(value, str) and _CUT < len(value) <= _NAME
+    return f' title="{escape(value)}"' if is_long else ""
 
 
 def _escaped(value: Cell, kind: Kind) -> str:

@@ -122,7 +122,6 @@ def _complete(row: dict[str, Any]) -> None:
     """Add the texts that the map shows to the row of a pairing."""
     low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
     row["interval"] = f"{low} to {high}"
-    row["text"] = f"{100 * row['score']:.0f}"
     q, beyond = row.pop("q"), row.pop("beyond")
     if q is not None and q < LEVEL:
         row["mark"] = "more" if beyond > 0 else "less"
@@ -162,6 +161,7 @@ _COLOUR: Spec = {
     "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
 }
 _NUMBERS: Spec = {
+    "transform": [{"calculate": "format(100 * datum.score, '.0f')", "as": "text"}],
     "mark": {"type": "text", "fontSize": 12},
     "encoding": {
         "text": {"field": "text", "type": "nominal"},

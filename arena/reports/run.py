@@ -48,7 +48,8 @@ def make_report(
 def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
     """Yield what a reader in a hurry wants to know."""
     games = sum(tally.games for tally in files.counts.tallies)
-    yield f"{games:,} games of {len(files.standings):,} bots, {_format(tournament)}."
+    count = f"{games:,} {'game' if games == 1 else 'games'}"
+    yield f"{count} of {len(files.standings):,} bots, {_format(tournament)}."
     if seat := files.findings.seat:
         yield describe_advantage(seat)
     if forfeits := int(files.standings["forfeits"].sum()):

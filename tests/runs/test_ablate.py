@@ -16,7 +16,7 @@ from arena.errors import InputError
 from arena.executors.base import Executor
 from arena.executors.log import QUIET, RunLog
 from arena.results.ablation import COLUMNS, FILE, Ablation
-from arena.results.folder import MANIFEST, TABLES, RunFolder
+from arena.results.folder import MANIFEST, REPORTS, TABLES, RunFolder
 from arena.results.reader import read_run
 from arena.runs.ablate import ablate
 from arena.runs.run import Interrupted, run
@@ -81,7 +81,7 @@ def games(folder: Path) -> Iterator[tuple[str, str]]:
 
 def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     """The base has the bytes of a run without changes, and each of them can be verified."""
-    assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *NAMES])
+    assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *REPORTS, *NAMES])
     run(CUP_BOTS, HERE, RunFolder(tmp_path / "plain"), QUIET)
     for name in (MANIFEST, *TABLES):
         assert (out / "base" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()

@@ -138,9 +138,11 @@
   const readout = document.getElementById("readout");
 
   function showReadout(handler, event, item, value) {
+    const nothing = value === null || value === undefined || value === "";
+    if (nothing && event.pointerType === "touch") return; // the finger was lifted: it stays
     readout.replaceChildren();
-    readout.hidden = value === null || value === undefined || value === "";
-    if (readout.hidden) return;
+    readout.hidden = nothing;
+    if (nothing) return;
     const list = document.createElement("dl");
     for (const [name, text] of Object.entries(value)) {
       if (text === null || text === undefined || text === "undefined" || text === "null") continue;
@@ -178,9 +180,12 @@
     const spec = JSON.parse(figure.querySelector("script").textContent);
     const canvas = figure.querySelector(".canvas");
     const choices = figure.querySelector(".choices");
-    await vegaEmbed(canvas, spec, {
+    const { view } = await vegaEmbed(canvas, spec, {
       ast: true, renderer: "svg", actions: false, config: CONFIG, bind: choices, tooltip: showReadout,
     });
+    view.addEventListener("click", (event, item) => showReadout(view, event, item, item && item.tooltip));
+    // The canvas says what the chart shows; its marks have no names.
+    canvas.querySelector("svg").setAttribute("aria-hidden", "true");
     figure.dataset.drawn = "";
   }
 

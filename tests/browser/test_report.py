@@ -1,0 +1,228 @@
+"""The page of a report in a browser: charts, tables, replays, names, and people who use it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.lanes.faults import Fault
+from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.reports.runs import HOSTILE, cup, make_store, page_of
+
+Open = Callable[..., Any]
+BOOM = Fault("exception", "<b>boom</b>", "<script>alert(2)</script>")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the pages of a small run, of one with hostile names, and of one with 40 bots."""
+    folder = tmp_path_factory.mktemp("pages")
+    small, hostile = cup(["a", "b", "c"], 60), cup(HOSTILE, 3)
+    many = cup([f"bot number {number:02}" for number in range(40)], 1)
+    texts = {
+        "small": page_of(small, make_store(small)),
+        "hostile": page_of(hostile, make_store(hostile, faults={(0, 1, 0): BOOM})),
+        "many": page_of(many, make_store(many)),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in texts}
+
+
+def drawn(page: Any) -> Any:
+    """Return the page when its charts have been drawn."""
+    page.wait_for_selector("html[data-drawn]")
+    return page
+
+
+def rows_of(page: Any, table: str) -> list[list[str]]:
+    """Return the texts of a table's rows that are shown."""
+    texts: list[list[str]] = page.eval_on_selector_all(
+        f"#table-{table} tbody tr",
+        "rows => rows.filter(r => !r.hidden).map(r => [...r.cells].map(c => c.textContent))",
+    )
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"),
+    [
+        ("small", LAPTOP, "light"),
+        ("small", PHONE, "dark"),
+        ("hostile", LAPTOP, "dark"),
+        ("hostile", PHONE, "light"),
+        ("many", LAPTOP, "light"),
+        ("many", PHONE, "dark"),
+    ],
+)
+def test_every_chart_is_drawn_and_nothing_overflows(
+    open_page: Open, pages: dict[str, Path], name: str, size: Any, scheme: str
+) -> None:
+    """At the width of a laptop and of a phone, light and dark; no label of a chart is cut off."""
+    page = drawn(open_page(pages[name], viewport=size, color_scheme=scheme))
+    drawings = page.eval_on_selector_all(
+        "figure.chart", "all => all.map(f => f.querySelectorAll('svg path, svg rect').length)"
+    )
+    assert len(drawings) == (10 if name == "many" else 11)  # one pair has no course
+    assert min(drawings) > 3
+    assert overflowing(page) == 0
+    assert page.evaluate(OUTSIDE) == []
+
+
+OUTSIDE = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.width && (own.left < box.left - 1 || own.right > box.right + 1);
+  }).map(text => text.textContent);
+})"""
+
+
+def test_a_table_is_sorted_by_its_headers(open_page: Open, pages: dict[str, Path]) -> None:
+    """Numbers from the greatest on, names from A on; a second click, or key, turns it around."""
+    page = drawn(open_page(pages["many"]))
+    head = page.locator("#table-standings th[data-name=bot]")
+    names = [f"bot number {number:02}" for number in range(40)]
+    head.get_by_role("button").click()
+    assert [row[1] for row in rows_of(page, "standings")] == names
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.get_by_role("button").press("Enter")
+    assert [row[1] for row in rows_of(page, "standings")] == names[::-1]
+    assert head.get_attribute("aria-sort") == "descending"
+    page.locator("#table-standings th[data-name=points_wins] button").click()
+    wins = [int(row[9].replace(",", "")) for row in rows_of(page, "standings")]
+    assert wins == sorted(wins, reverse=True)
+    assert head.get_attribute("aria-sort") is None
+
+
+def test_a_table_is_filtered_by_words(open_page: Open, pages: dict[str, Path]) -> None:
+    """Rows that have all of them stay; their number is said aloud."""
+    page = drawn(open_page(pages["many"]))
+    field = page.locator("#table-head_to_head input")
+    field.fill("07 22")
+    rows = rows_of(page, "head_to_head")
+    assert {(row[0], row[1]) for row in rows} >= {("bot number 07", "bot number 22")}
+    assert all("07" in " ".join(row) and "22" in " ".join(row) for row in rows)
+    said = page.locator("#table-head_to_head [role=status]")
+    assert said.text_content() == f"{len(rows)} of 1560 rows"
+    field.fill("")
+    assert len(rows_of(page, "head_to_head")) == 1560
+
+
+@pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "selection"])
+def test_a_table_is_copied_as_csv(
+    open_page: Open, pages: dict[str, Path], *, clipboard: bool
+) -> None:
+    """With the names of the file's columns and exact numbers, also where there is no clipboard."""
+    page = drawn(open_page(pages["hostile"]))
+    page.evaluate(TAKE_TEXT, clipboard)
+    page.locator("#table-standings [data-copy]").click()
+    page.wait_for_function("window.copied")
+    rows = [*csv.DictReader(io.StringIO(page.evaluate("window.copied")))]
+    assert {row["bot"] for row in rows} == {*HOSTILE}
+    assert rows[0]["rank"] == "1"
+    assert 0 < float(rows[0]["score"]) <= 1
+    assert page.locator("#table-standings [role=status]").text_content() == "Copied"
+
+
+TAKE_TEXT = """(clipboard) => {
+  const write = async (text) => {
+    if (!clipboard) throw new Error("no clipboard here");
+    window.copied = text;
+  };
+  Object.defineProperty(navigator, "clipboard", { value: { writeText: write } });
+  document.execCommand = () => { window.copied = document.activeElement.value; return true; };
+}"""
+
+
+def test_a_cell_of_the_heat_map_tells_its_numbers(open_page: Open, pages: dict[str, Path]) -> None:
+    """When the mouse is over it, and when it is tapped."""
+    for options in ({}, {"has_touch": True, "viewport": PHONE}):
+        page = drawn(open_page(pages["hostile"], **options))
+        cell = page.locator("#chart-heat-map .mark-rect path").nth(1)
+        cell.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
+        if options:
+            cell.tap(force=True)
+        else:
+            cell.hover(force=True)
+        readout = page.locator("#readout")
+        readout.wait_for(state="visible")
+        text = readout.inner_text()
+        for title in ("Bot", "Opponent", "Score", "95 % interval", "Games", "City", "Points"):
+            assert title in text
+        assert any(label in text for label in HOSTILE)
+
+
+def test_a_choice_changes_a_chart(open_page: Open, pages: dict[str, Path]) -> None:
+    """The bars against each opponent are those of the bot that is chosen."""
+    page = drawn(open_page(pages["small"]))
+    figure = page.locator("#chart-win-types-by-opponent")
+    before = figure.locator("svg").inner_html()
+    figure.get_by_label("Bot").select_option(index=1)
+    page.wait_for_function(
+        "before => document.querySelector('#chart-win-types-by-opponent svg').innerHTML !== before",
+        arg=before,
+    )
+
+
+def test_each_game_is_one_click_from_its_replay(open_page: Open, pages: dict[str, Path]) -> None:
+    """A dialog with the viewer opens, also from a fault, and Escape closes it."""
+    page = drawn(open_page(pages["hostile"]))
+    links = page.locator("#games a[data-replay]")
+    assert links.count() >= 3
+    for link in (links.first, page.locator("#table-faults a").first):
+        link.click()
+        dialog = page.get_by_role("dialog")
+        dialog.wait_for()
+        assert dialog.locator("svg").count() > 5
+        assert overflowing(page) == 0
+        page.keyboard.press("Escape")
+        dialog.wait_for(state="hidden")
+
+
+def test_a_link_to_a_folded_table_unfolds_it(open_page: Open, pages: dict[str, Path]) -> None:
+    """The table beside a chart is one click away."""
+    page = drawn(open_page(pages["small"]))
+    assert not page.locator("#table-takes table").is_visible()
+    page.locator("#chart-takes figcaption a").click()
+    page.locator("#table-takes table").wait_for(state="visible")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (PHONE, "dark")])
+def test_axe_finds_nothing_serious(
+    open_page: Open, pages: dict[str, Path], size: Any, scheme: str
+) -> None:
+    """With every part unfolded, and with a replay open."""
+    page = drawn(open_page(pages["hostile"], viewport=size, color_scheme=scheme))
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert find_faults(page) == []
+    page.locator("#games a[data-replay]").first.click()
+    page.get_by_role("dialog").wait_for()
+    assert find_faults(page) == []
+
+
+def test_a_name_is_never_more_than_text(open_page: Open, pages: dict[str, Path]) -> None:
+    """No script of a name or of a fault's evidence is run, and each is there to be read."""
+    page = drawn(open_page(pages["hostile"]))
+    names = {row[1] for row in rows_of(page, "standings")}
+    assert names == {*HOSTILE}
+    evidence = page.locator("#faults pre").first.text_content()
+    assert evidence.count("<script>alert(2)</script>") == 1
+    assert (
+        page.evaluate("document.querySelectorAll('td script, th script, pre script').length") == 0
+    )
+
+
+def test_the_page_prints_in_black_on_white(open_page: Open, pages: dict[str, Path]) -> None:
+    """Without buttons and filters, with everything unfolded, whatever the screen's colours are."""
+    page = drawn(open_page(pages["small"], color_scheme="dark"))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme="light")
+    assert not page.locator("#table-standings .tools").is_visible()
+    assert page.locator("#table-takes table").is_visible()
+    assert len(page.pdf()) > 20_000

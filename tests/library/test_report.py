@@ -1,0 +1,80 @@
+"""`results.report()`: shown in a notebook, saved, and taken apart into charts."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import altair
+import pytest
+
+import arena
+
+
+@pytest.fixture(scope="module")
+def results() -> arena.Results:
+    """A small run that is in memory."""
+    return arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(results: arena.Results) -> None:
+    """Its scripts may run, and nothing else: no forms, no pop-ups, not the notebook's origin."""
+    report = results.report()
+    shown = report._repr_html_()
+    (frame,) = re.findall(r"<iframe ([^>]*)></iframe>", shown)
+    assert shown == f"<iframe {frame}></iframe>"
+    attributes = dict(re.findall(r'([a-z]+)="([^"]*)"', frame))
+    assert attributes["sandbox"] == "allow-scripts"
+    assert unescape(attributes["srcdoc"]) == report.html
+    assert attributes["title"]
+
+
+def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_path: Path) -> None:
+    """By the ending of the file; an earlier report is replaced, another file is kept."""
+    report = results.report()
+    report.save(tmp_path / "deep" / "page.html")
+    report.save(str(tmp_path / "page.md"))
+    report.save(tmp_path / "page.md")
+    assert (tmp_path / "deep" / "page.html").read_text() == report.html
+    assert (tmp_path / "page.md").read_text() == report.markdown()
+    (tmp_path / "mine.md").write_text("mine")
+    for name in ("mine.md", "page.txt", "page", "deep"):
+        with pytest.raises(arena.InputError, match=re.escape(str(tmp_path / name))):
+            report.save(tmp_path / name)
+    assert (tmp_path / "mine.md").read_text() == "mine"
+
+
+def test_every_chart_is_one_of_altair(results: arena.Results) -> None:
+    """By its name, and it is a valid specification with a title."""
+    charts = results.report().charts
+    assert {"ratings", "heat-map"} <= {*charts}
+    for name, chart in charts.items():
+        assert isinstance(chart, altair.TopLevelMixin), name
+        assert chart.to_dict()["title"]
+
+
+def test_two_runs_are_compared(results: arena.Results) -> None:
+    """The one that is asked is the base; names that are equal are told apart."""
+    other = arena.run(["greedy", "denier"], pairs=2, seed=7, progress=False)
+    report = results.report(other)
+    assert repr(report) == "<report: run (2), compared with run (1)>"
+    assert "| greedy | same |" in report.markdown()
+
+
+def test_a_comparison_has_a_report() -> None:
+    """With its verdict at the beginning."""
+    comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)
+    assert "ratio-path" in comparison.results.report().charts
+
+
+def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
+    """It is said in one line, with its name."""
+    from arena.library.results import Results
+    from arena.results.store import Store
+
+    empty = Results(results._tournament, Store(None))
+    with pytest.raises(arena.InputError, match="run: no game has been played yet"):
+        empty.report()
+    with pytest.raises(arena.InputError, match="run: no game has been played yet"):
+        results.report(empty)

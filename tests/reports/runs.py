@@ -1,0 +1,94 @@
+"""Runs for reports: random games, put into a store without a worker."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from arena.entries.resolve import resolve
+from arena.games.match import Finished, GameResult, result_of
+from arena.lanes.faults import Fault
+from arena.reports.document import Report
+from arena.reports.run import make_report
+from arena.reports.writers import report_writers
+from arena.results.files import Files, make_files
+from arena.results.store import Store
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, State
+from engine.notation import parse_actions
+from engine.play import playout
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"quotes\" & 'more'",
+    "全" * 60,
+    "שלום עולם",
+    "W" * 60,
+    "all bots",
+)
+
+
+def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:
+    """Return a tournament of bots with these labels."""
+    uniform = resolve("uniform")
+    entries = [replace(uniform, label=label) for label in labels]
+    return Tournament(
+        **{"name": "cup", "seed": 7, "pairs": pairs, "entries": entries, "rules": STANDARD} | more
+    )
+
+
+def result(tournament: Tournament, place: tuple[int, int, int], fault: Fault | None) -> GameResult:
+    """Return the result of a random game; with a fault it ends in the middle.
+
+    The bots are of different strength: of two random games the stronger one has the better.
+    """
+    _, pair, seat = place
+    fixture = tournament.fixture(*place)
+    played = []
+    for attempt in range(2):
+        state = State(tournament.draw(fixture).deal, tournament.rules)
+        playout(state, Random(f"{place} {attempt}"))
+        played.append(result_of(Finished(state), pair, seat))
+    ahead = fixture.pairing.bot < fixture.pairing.opponent
+    best = max(played, key=lambda game: game.score if ahead else -game.score)
+    if fault is None:
+        return best
+    half = State(tournament.draw(fixture).deal, tournament.rules)
+    half.follow(parse_actions(best.actions)[: 0 if fault.kind == "import" else 9])
+    return result_of(Finished(half, fault, seat), pair, seat)
+
+
+def make_store(
+    tournament: Tournament,
+    lengths: Mapping[int, int] | None = None,
+    faults: Mapping[tuple[int, int, int], Fault] | None = None,
+) -> Store:
+    """Return a store with random games: so many pairs of each pairing, by number."""
+    lengths = lengths or dict.fromkeys(range(len(tournament.pairings)), tournament.most_pairs)
+    store = Store(None)
+    for number, pairs in lengths.items():
+        games = [
+            result(tournament, (number, pair, seat), (faults or {}).get((number, pair, seat)))
+            for pair in range(pairs)
+            for seat in (0, 1)
+        ]
+        store.add(Played(Chunk(number, 0, pairs), games, {}, 0.0))
+    store.commit()
+    return store
+
+
+def report_of(tournament: Tournament, store: Store) -> tuple[Report, Files]:
+    """Return the report of a run, and its files."""
+    files = make_files(tournament, store)
+    return make_report(tournament, store, files), files
+
+
+def page_of(tournament: Tournament, store: Store) -> str:
+    """Return report.html as the run writes it."""
+    file = io.StringIO()
+    report_writers(tournament, store, make_files(tournament, store))["report.html"](file)
+    return file.getvalue()

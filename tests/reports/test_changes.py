@@ -1,0 +1,208 @@
+"""The reports that compare: runs, two versions of a bot, and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.executors.log import QUIET
+from arena.reports.ablation import make_ablation_report
+from arena.reports.changes import make_changes_report
+from arena.reports.document import Report, Table, Text
+from arena.reports.html import to_html
+from arena.reports.markdown import to_markdown
+from arena.reports.run import make_report
+from arena.reports.several import RunFacts
+from arena.results.changes import find_changes
+from arena.results.files import make_files
+from arena.results.ratio_path import read_path
+from arena.runs.ablate import ablate
+from arena.runs.compare import as_comparison, make_stop
+from arena.tournament.tournament import Tournament
+from arena.tournament.variants import make_variants
+from engine import STANDARD
+from tests.results.test_changes import BASE, RunGames, play, tournament
+from tests.runs.test_verify import HERE
+
+HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
+
+
+def with_hostile(*bots: str) -> Tournament:
+    """Return a tournament that also has bots with hostile labels."""
+    what = tournament(*bots, pairs=6)
+    denier = resolve("denier", lane="inproc")
+    hostile = [replace(denier, label=label) for label in HOSTILE]
+    return replace(what, entries=[*what.entries, *hostile])
+
+
+def table_of(report: Report, name: str) -> Table:
+    (found,) = (table for table in report.tables() if table.name == name)
+    return found
+
+
+def facts(title: str, games: RunGames) -> RunFacts:
+    return RunFacts(title, games.tournament, games.store.count_games(), games.tournament.games)
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[list[RunGames]]:
+    """Three runs: a base, one with a bot that has changed and hostile names, one apart."""
+    made = [
+        play(with_hostile(*BASE)),
+        play(with_hostile("greedy", "uniform", "mine=greedy(patience=1)")),
+        play(tournament("majority", "city_hunter", pairs=2)),
+    ]
+    yield made
+    for games in made:
+        games.store.close()
+
+
+@pytest.fixture(scope="module")
+def report(runs: list[RunGames]) -> Report:
+    """What is different from the first run to the others."""
+    named = [facts(name, games) for name, games in zip(HOSTILE, runs, strict=False)]
+    changes = [find_changes(runs[0], other) for other in runs[1:]]
+    return make_changes_report(named[0], [*zip(named[1:], changes, strict=True)])
+
+
+def test_every_part_has_a_name_of_its_own(report: Report) -> None:
+    """Also where several runs are compared; charts lead to tables that are there."""
+    tables = [table.name for table in report.tables()]
+    charts = [chart.name for chart in report.charts()]
+    sections = [section.name for section in report.sections]
+    for names in (tables, charts, sections):
+        assert len(names) == len({*names})
+    assert {chart.table for chart in report.charts()} <= {*tables}
+    assert {"ratings-1", "win-types-1", "head-to-head-1", "ratings-2"} <= {*sections}
+    assert "head-to-head-2" not in sections
+
+
+def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
+    """And what is a number is one, or nothing."""
+    for table in report.tables():
+        for row in table.rows:
+            assert len(row) == len(table.columns)
+            for column, cell in zip(table.columns, row, strict=True):
+                is_text = isinstance(cell, str)
+                assert cell is None or is_text == (column.kind in ("text", "code")), column
+
+
+def test_the_table_says_which_bots_are_the_same(report: Report) -> None:
+    """And the chart has the same changes as the table of ratings."""
+    table = table_of(report, "ratings-1")
+    rows = {row[0]: row for row in table.rows}
+    assert rows["greedy"][1] == "same"
+    assert rows["mine"][1] == "changed"
+    assert rows["greedy"][-1] == "nothing but luck differs"
+    assert rows["mine"][-1] in ("beyond chance", "chance would do")
+    (chart,) = (chart for chart in report.charts() if chart.name == "rating-changes-1")
+    values = {row["name"]: row["value"] for row in chart.spec["data"]["values"]}
+    assert values == {label: row[4] for label, row in rows.items()}
+
+
+def test_what_cannot_be_compared_is_a_warning(report: Report) -> None:
+    """In the section of the run, and the others are compared."""
+    (section,) = (section for section in report.sections if section.name == "ratings-2")
+    warning = section.blocks[0]
+    assert isinstance(warning, Text)
+    assert warning.warning
+    assert len(warning.paragraphs) == 2
+
+
+def test_hostile_names_are_text_on_the_page_and_in_markdown(report: Report) -> None:
+    """Titles of runs and labels alike."""
+    page = to_html(report)
+    assert "<script>alert" not in page.replace("\\u003c", "")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "\\<script>alert" in to_markdown(report)
+    assert page == to_html(report)
+
+
+def test_an_unfinished_run_is_named(runs: list[RunGames]) -> None:
+    """So that nobody takes it for the whole."""
+    one = facts("one", runs[0])
+    other = replace(facts("two", runs[1]), played=3)
+    report = make_changes_report(one, [(other, find_changes(*runs[:2]))])
+    first = report.sections[0].blocks[0]
+    assert isinstance(first, Text)
+    assert first.paragraphs == ["Not finished, so as far as it was played: two."]
+
+
+@pytest.fixture(scope="module", params=[[], ["uniform", "denier"]], ids=["direct", "against"])
+def compared(request: pytest.FixtureRequest) -> Iterator[tuple[Tournament, RunGames]]:
+    """A comparison of two versions, with each other and against others."""
+    bots = ["new=greedy(patience=1)", "greedy", *request.param]
+    what = Tournament(
+        "compare",
+        1,
+        64,
+        [resolve(bot, lane="inproc") for bot in bots],
+        STANDARD,
+        panel=len(request.param),
+    )
+    what = as_comparison(what, make_stop(0, 10, 0.05, 0.05, 64))
+    games = play(what)
+    yield what, games
+    games.store.close()
+
+
+def test_the_report_of_a_comparison_has_its_verdict_and_path(
+    compared: tuple[Tournament, RunGames],
+) -> None:
+    """The path ends where the test ended; the counts are those of the test."""
+    what, games = compared
+    files = make_files(what, games.store)
+    comparison = files.comparison
+    assert comparison is not None
+    path = read_path(what, comparison.stop, games.store, comparison.evidence.pairs)
+    assert [look.pairs for look in path] == [*comparison.evidence.looks]
+    assert path[-1].ratio == pytest.approx(comparison.evidence.ratio)
+    report = make_report(what, games.store, files)
+    assert report.sections[0].name == "verdict"
+    verdict = report.sections[0].blocks[0]
+    assert isinstance(verdict, Text)
+    assert verdict.paragraphs[0].lower().startswith(comparison.verdict)
+    assert [row[1] for row in table_of(report, "counts").rows] == [*comparison.evidence.counts]
+    rows = table_of(report, "ratio-path").rows
+    assert [row[0] for row in rows] == [*comparison.evidence.looks]
+    names = [section.name for section in report.sections]
+    assert ("differences" in names) == ("decided" in names) == (comparison.twins is not None)
+
+
+def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
+    """Those that are on the page."""
+    what, games = compared
+    files = make_files(what, games.store)
+    if files.comparison is None or files.comparison.twins is None:
+        return
+    report = make_report(what, games.store, files)
+    table = table_of(report, "decided")
+    titles = {replay.id: replay.title for replay in report.replays()}
+    linked = {row[0]: link for row, link in zip(table.rows, table.links, strict=True) if link}
+    assert linked
+    for game, link in linked.items():
+        assert titles[link].startswith(f"{game}: ")
+
+
+def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None:
+    """A section for each measure, with the numbers of ablation.csv; the links are there."""
+    variants = make_variants(STANDARD, ["set_bonus=0", "majority_values=[1,1,1,1]"])
+    what = tournament("greedy", "uniform", pairs=4)
+    found = ablate(what, variants, HERE, tmp_path / "out", lambda _: None, QUIET)
+    report = make_ablation_report(found, what)
+    assert (tmp_path / "out" / "report.html").read_text() == to_html(report)
+    assert (tmp_path / "out" / "report.md").read_text() == to_markdown(report)
+    links = table_of(report, "variants").links
+    assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in links)
+    city = table_of(report, "city").rows
+    value, low, high = found.variants[1].values[0]
+    assert None not in (value, low, high)
+    assert city[1][1:4] == pytest.approx([100 * number for number in (value, low, high)])  # type: ignore[operator]
+    assert "](./set_bonus%3D0/report.html)" in to_markdown(report)
+    for table in report.tables():
+        assert all(len(row) == len(table.columns) for row in table.rows)

@@ -1,0 +1,332 @@
+"""The report of a run: every form of run has one, and its figures are those of the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+
+import altair
+import pandas as pd
+import pytest
+
+from arena.lanes.faults import Fault
+from arena.reports.document import Code, Report, Table, write_cell
+from arena.reports.frames import MOST_ROWS
+from arena.reports.html import to_html
+from arena.reports.run import make_report
+from arena.results.files import Files, make_files
+from arena.results.store import Store
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.stop import Sprt, Until
+from arena.tournament.tournament import Tournament
+from engine import Rules
+from tests.reports.runs import HOSTILE, cup, make_store, page_of, report_of
+
+CUP = cup(["c", "a", "b"], pairs=60)
+BOOM = Fault("exception", "boom", "Traceback:\n  it went wrong", "a line that was printed")
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    """Return the games of CUP, two of which are forfeits."""
+    made = make_store(CUP, faults={(1, 2, 0): BOOM, (2, 5, 1): BOOM})
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def files(store: Store) -> Files:
+    return make_files(CUP, store)
+
+
+@pytest.fixture(scope="module")
+def report(store: Store, files: Files) -> Report:
+    return make_report(CUP, store, files)
+
+
+def table(report: Report, name: str) -> Table:
+    return next(table for table in report.tables() if table.name == name)
+
+
+def column(report: Report, name: str, of: str) -> list[object]:
+    """Return a column of a table of a report."""
+    found = table(report, name)
+    number = [column.name for column in found.columns].index(of)
+    return [row[number] for row in found.rows]
+
+
+def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
+    chart = next(chart for chart in report.charts() if chart.name == name)
+    rows: list[dict[str, object]] = chart.spec["data"]["values"]
+    return rows
+
+
+def test_the_sections_come_in_this_order(report: Report) -> None:
+    """What is asked first comes first, and the glossary last."""
+    assert [section.name for section in report.sections] == [
+        *("standings", "pairings", "wins", "takes", "seats", "faults", "games", "run", "glossary")
+    ]
+
+
+def test_every_chart_is_valid_vega_lite(report: Report) -> None:
+    """Altair takes each of them alone, and each says what it shows, and where else it stands."""
+    names = {table.name for table in report.tables()}
+    for chart in report.charts():
+        made = altair.Chart.from_dict(chart.spec).to_dict()
+        assert [*made["datasets"].values()] == [chart.spec["data"]["values"]]
+        assert len(chart.description) > 20
+        assert chart.table in names
+    assert {chart.name for chart in report.charts()} == {
+        *("ratings", "heat-map", "win-types", "win-types-by-seat", "win-types-by-opponent"),
+        *("points-by-source", "margins", "takes", "card-worth"),
+        *("seat-scores", "course"),
+    }
+
+
+def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> None:
+    """Row by row; no column is a reading of the clock."""
+    standings = table(report, "standings")
+    names = [column.name for column in standings.columns]
+    expected = files.standings[names].astype(object).to_numpy().tolist()
+    assert [list(row) for row in standings.rows] == expected
+    assert not {"cpu_mean", "cpu_p99"} & {*names}
+
+
+def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
+    """To the standings, and a table with the slowest decisions first."""
+    times = [("a", 9, 1e-3, 2e-3, 3e-3, 1e-3, 2e-3, 4e-3), ("b", 9, 1e-4, 2e-4, 9e-3, 1e-4, 1, 1)]
+    clocks = [f"{clock}_{of}" for clock in ("cpu", "wall") for of in ("mean", "p99", "max")]
+    timings = pd.DataFrame(times, columns=["bot", "decisions", *clocks])
+    timed = make_report(CUP, store, files, timings)
+    by_bot = dict(
+        zip(column(timed, "standings", "bot"), column(timed, "standings", "cpu_mean"), strict=True)
+    )
+    assert by_bot == {"a": 1e-3, "b": 1e-4, "c": None}
+    assert column(timed, "slowest", "bot") == ["b", "a"]
+    assert "slowest" not in {table.name for table in make_report(CUP, store, files).tables()}
+
+
+def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
+    report: Report, files: Files
+) -> None:
+    """With score, interval, games, City and points wins; a misfit is marked beyond its colour."""
+    labels = [*files.standings["bot"]]
+    rows = rows_of_chart(report, "heat-map")
+    assert [(row["bot"], row["opponent"]) for row in rows] == [
+        (one, other) for one in labels for other in labels if one != other
+    ]
+    facts = files.tables.head_to_head.set_index(["bot", "opponent"])
+    for row in rows:
+        fact = facts.loc[row["bot"], row["opponent"]]
+        low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
+        assert row["interval"] == f"{low} to {high}"
+        assert (row["score"], row["games"]) == (fact["score"], fact["games"])
+        assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
+        assert ("mark" in row) == (fact["residual_q"] < 0.05)
+
+
+def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
+    """Of each bot: overall and by seat."""
+    standings = files.standings.set_index("bot")
+    for name in ("win-types", "win-types-by-seat"):
+        won = pd.DataFrame(rows_of_chart(report, name)).groupby(["bot", "result"])["number"].sum()
+        for bot in "abc":
+            assert won[bot, "won"] == standings.loc[bot, "wins"]
+            assert won[bot, "lost"] == standings.loc[bot, "losses"]
+
+
+def test_the_bars_by_opponent_have_both_sides_of_every_pairing(
+    report: Report, files: Files
+) -> None:
+    """What one bot has won, the other one has lost."""
+    rows = {
+        (row["bot"], row["opponent"]): row for row in rows_of_chart(report, "win-types-by-opponent")
+    }
+    for fact in files.tables.head_to_head.to_dict("records"):
+        own, other = rows[fact["bot"], fact["opponent"]], rows[fact["opponent"], fact["bot"]]
+        assert own.get("city_wins", 0) == other.get("city_losses", 0) == fact["city_wins"]
+        assert own.get("points_wins", 0) == other.get("points_losses", 0) == fact["points_wins"]
+
+
+def test_margins_count_every_game_that_was_decided_by_points(report: Report, store: Store) -> None:
+    """Once for all bots, and once for each of its two bots, as they see it."""
+    games = [game for _, game in store.results() if game.win_type not in ("city", "forfeit")]
+    rows = pd.DataFrame(rows_of_chart(report, "margins"))
+    totals = rows.groupby("bot")["games"].sum()
+    assert totals["all bots "] == len(games)
+    assert totals[["a", "b", "c"]].sum() == 2 * len(games)
+    assert (rows[rows["bot"] == "all bots "]["from"] >= 0).all()
+    near = sum(abs(game.points - game.opponent_points) < 2 for game in games)
+    assert rows[(rows["bot"] == "all bots ") & (rows["from"] == 0)]["games"].item() == near
+
+
+def test_the_course_ends_with_the_standings(report: Report, files: Files) -> None:
+    """Its last point is after all pairs; there are some 25, with ever narrower intervals."""
+    standings = files.standings.set_index("bot")
+    course = pd.DataFrame(rows_of_chart(report, "course")).set_index("bot")
+    for bot in "abc":
+        own = course.loc[bot]
+        assert len(own) == 25
+        assert own["pairs"].iloc[-1] == 60
+        assert own["elo"].iloc[-1] == round(standings.loc[bot, "elo"])
+        width = own["high"] - own["low"]
+        assert width.iloc[-1] < width.iloc[0]
+
+
+def test_faults_have_their_evidence_and_the_command(report: Report) -> None:
+    """Each is a link to its replay."""
+    assert column(report, "fault_kinds", "games") == [1, 1]
+    faults = table(report, "faults")
+    assert column(report, "faults", "game") == ["c/b/2/0", "a/b/5/1"]
+    assert all(
+        str(command).startswith("arena game ") for command in column(report, "faults", "command")
+    )
+    ids = {replay.id for replay in report.replays()}
+    assert {*faults.links} <= ids
+    listings = [
+        b for s in report.sections if s.name == "faults" for b in s.blocks if isinstance(b, Code)
+    ]
+    assert len(listings) == 2
+    for text in ("arena game", "boom", "it went wrong", "a line that was printed"):
+        assert text in listings[0].text
+
+
+def test_few_of_many_faults_are_shown() -> None:
+    """The first two of each bot and kind; a line says of how many they are, and where all are."""
+    faults = {(0, pair, 0): BOOM for pair in range(9)}
+    found, _ = report_of(cup(["a", "b"], 9), make_store(cup(["a", "b"], 9), faults=faults))
+    assert len(table(found, "faults").rows) == 2
+    assert table(found, "faults").note.startswith("2 of 9 faults")
+    assert "faults.csv" in table(found, "faults").note
+
+
+def test_the_games_to_look_at_are_what_they_are_called(report: Report, store: Store) -> None:
+    """The closest, the shortest by City, the greatest turn, and every forfeit."""
+    results = {(number, *game[:2]): game for number, game in store.results()}
+    by_points = [g for g in results.values() if g.win_type in ("points", "tiebreak", "draw")]
+    closest = min(abs(game.points - game.opponent_points) for game in by_points)
+    by_city = min(game.plies for game in results.values() if game.win_type == "city")
+    seen = {"closest": 0, "City": 0, "turn": 0, "forfeit": 0}
+    for replay in report.replays():
+        _, *place = map(int, replay.id.replace("game", "0").split("-"))
+        game = results[place[0], place[1], place[2]]
+        assert len(replay.data["frames"]) == game.plies + 1
+        for word in seen:
+            seen[word] += word in replay.reason
+        if "closest" in replay.reason and not seen["closest"] > 1:
+            assert abs(game.points - game.opponent_points) == closest
+        if "by City" in replay.reason and not seen["City"] > 1:
+            assert game.plies == by_city
+        if "turn" in replay.reason:
+            chances = [frame["chance"] for frame in replay.data["frames"]]
+            ply = int(replay.reason.split("ply ")[1].split()[0])
+            swings = [abs(one - other) for one, other in pairwise(chances)]
+            assert swings[ply] == pytest.approx(max(swings))
+            assert game.plies > ply
+    assert seen == {"closest": 3, "City": 3, "turn": 3, "forfeit": 2}
+
+
+def test_the_config_the_bots_and_the_versions_are_there(report: Report) -> None:
+    """As the manifest has them; without a reading of the clock."""
+    config = next(
+        b
+        for s in report.sections
+        for b in s.blocks
+        if isinstance(b, Code) and b.title == "Resolved config"
+    )
+    manifest = CUP.manifest()
+    assert json.loads(config.text)["pairs"] == 60
+    assert column(report, "bots", "sha256") == [bot["sha256"] for bot in manifest["bots"]]
+    assert dict(table(report, "versions").rows) == manifest["versions"]  # type: ignore[arg-type]
+
+
+def test_the_glossary_has_a_sentence_for_every_figure(report: Report) -> None:
+    """Every column that any table has is explained there under its title."""
+    figures = {*column(report, "glossary", "figure")}
+    named = {
+        of.title
+        for table in report.tables()
+        if table.name not in ("glossary", "versions")
+        for of in table.columns
+    }
+    assert named <= figures
+    for sentence in column(report, "glossary", "meaning"):
+        assert str(sentence).endswith("."), sentence
+
+
+def test_the_same_games_give_the_same_bytes(store: Store) -> None:
+    """However often the page is made."""
+    assert page_of(CUP, store) == page_of(CUP, store)
+
+
+def test_names_are_text_everywhere() -> None:
+    """A label with a tag in it is in the page only as text, or in data that has no tags."""
+    named = cup(HOSTILE, 4)
+    page = page_of(named, make_store(named))
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_a_page_has_no_more_rows_than_people_read() -> None:
+    """A line says of how many rows they are the first, and which file has all."""
+    many = cup([f"bot{number:02}" for number in range(41)], 1)
+    found, files = report_of(many, make_store(many))
+    head_to_head = table(found, "head_to_head")
+    assert len(files.tables.head_to_head) == 1640
+    assert len(head_to_head.rows) == MOST_ROWS == 1600
+    assert head_to_head.note == "The first 1,600 of 1,640 rows; head_to_head.csv has all of them."
+
+
+FORMS = {
+    "one pair": cup(["a", "b"], 1),
+    "forfeits only": cup(["a", "b", "c"], 2),
+    "no rated bot": cup(["a", "b"], 2),
+    "gauntlet": cup(["a", "b", "c", "d"], 2, panel=2),
+    "swiss": cup(["a", "b", "c", "d"], 2, rounds=2),
+    "until": cup(["a", "b", "c"], 2, stop=Until("resolved", 5)),
+    "other rules": cup(["a", "b", "c"], 3, rules=Rules.from_changes({"set_bonus": 4})),
+    "comparison of two": cup(["a", "b"], 2, stop=Sprt(0, 30, 0.05, 0.05, 20)),
+    "comparison": cup(["a", "b", "c"], 2, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20)),
+}
+LENGTHS = {"swiss": {0: 2, 1: 2, 4: 2, 5: 2}, "until": {0: 5, 1: 2, 2: 4}}
+
+
+def games_of(form: str, tournament: Tournament) -> Store:
+    """Return a store of this form of run."""
+    faults = {}
+    if form in ("forfeits only", "no rated bot"):
+        kind = "import" if form == "no rated bot" else "timeout"
+        places = [
+            (n, p, s) for n in range(len(tournament.pairings)) for p in (0, 1) for s in (0, 1)
+        ]
+        faults = dict.fromkeys(places, Fault(kind, "never"))
+    return make_store(tournament, LENGTHS.get(form), faults)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_run_has_a_report(form: str) -> None:
+    """With valid charts, and a page."""
+    tournament = FORMS[form]
+    made, files = report_of(tournament, games_of(form, tournament))
+    for chart in made.charts():
+        altair.Chart.from_dict(chart.spec).to_dict()
+    assert len(to_html(made)) > 10_000
+    assert len(table(made, "standings").rows) == len(files.standings)
+    if form == "comparison":
+        decided = files.comparison and files.comparison.twins and files.comparison.twins.decided
+        assert decided is not None
+        reasons = [replay.reason for replay in made.replays() if "decided" in replay.reason]
+        assert len(decided) == 0 or len(reasons) >= 2
+
+
+def test_a_single_game_has_a_report_too() -> None:
+    """A run that was stopped after half a pair."""
+    two = cup(["a", "b"], 1)
+    whole = make_store(two)
+    one = Store(None)
+    games = [next(whole.games_of(0))]
+    one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
+    made, _ = report_of(two, one)
+    assert made.summary[0].startswith("1 game")
+    assert len([*made.replays()]) >= 1

@@ -10,7 +10,7 @@ import pytest
 from arena.library.running import run
 from tests.table import Client, running
 
-HOSTILE = '<b onclick>\'&amp;"'
+HOSTILE = "<b onclick>'&amp;\""
 _ROGUE = """
 class Raises:
     def __init__(self, setup):

@@ -4,6 +4,7 @@
 (() => {
   const Arena = window.Arena;
   const { make } = Arena;
+  const MOST_COLUMNS = 14; // of a grid with a line for each seat
 
   const namesOf = (action, names) =>
     Arena.cardsOf(action.cards, action.copies).map((card) => Arena.cardName(card.char, card.copy, names));
@@ -82,7 +83,7 @@
   }
 
   function drawRound(timeline, round, first, end, options) {
-    const list = make("ol", "round");
+    const list = make("ol", timeline.rules.round_plies > MOST_COLUMNS ? "round many" : "round");
     list.setAttribute("aria-label", `Round ${round + 1}`);
     list.style.setProperty("--plies", timeline.rules.round_plies);
     for (let ply = first; ply < end; ply += 1) {

@@ -4,6 +4,7 @@
 (() => {
   const Arena = window.Arena;
   const SUPPORTS = "5678";
+  const LONGEST_NAME = 24; // characters beside the curve
 
   // Return an element with a class, a text, and children.
   function make(tag, className = "", text = "", ...children) {
@@ -20,6 +21,18 @@
 
   // A label is input: bidirectional text in it must not reach beyond it.
   const makeLabel = (text) => make("bdi", "label", text);
+
+  const isNamed = (players, seat) => players[seat] !== `seat ${seat}`;
+
+  // The parts of a player's name with the seat: "greedy (seat 0)".
+  function nameParts(players, seat) {
+    return isNamed(players, seat) ? [makeLabel(players[seat]), ` (seat ${seat})`] : [players[seat]];
+  }
+
+  // A player's label where there is room for it, else the seat.
+  function shortName(players, seat) {
+    return players[seat].length <= LONGEST_NAME ? makeLabel(players[seat]) : `seat ${seat}`;
+  }
 
   // The cards of a place, each with its number among those of its kind.
   function cardsOf(text, copies) {
@@ -132,7 +145,7 @@
     const section = make("section", `seat seat-${seat}`);
     section.setAttribute("aria-label", `${options.players[seat]}, seat ${seat}`);
     const head = make("div", "seat-head", "", make("span", "seat-number", `seat ${seat}`));
-    head.append(makeLabel(options.players[seat]));
+    if (isNamed(options.players, seat)) head.append(makeLabel(options.players[seat]));
     if (frame.turn === seat) head.append(make("span", "badge turn", "acts next"));
     if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", "has taken"));
     head.append(make("span", "points", plural(frame.points[seat].total, "point")));
@@ -260,5 +273,5 @@
     if (focused) (element.querySelector(".act") || element).focus();
   }
 
-  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, plural });
+  Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, nameParts, plural, shortName });
 })();

@@ -79,7 +79,7 @@
 
   function drawLabels(timeline) {
     return [0, 1].map((seat) => {
-      const text = make("span", `swing-label for-${seat}`, "", Arena.makeLabel(timeline.players[seat]), " wins");
+      const text = make("span", `swing-label for-${seat}`, "", Arena.shortName(timeline.players, seat), " wins");
       text.setAttribute("aria-hidden", "true");
       return text;
     });

@@ -12,6 +12,13 @@
     before: "M12 5 3 12l9 7ZM21 5l-9 7 9 7Z", after: "M12 5l9 7-9 7ZM3 5l9 7-9 7Z",
   };
 
+  // Whether a control of the page has its own use for a key.
+  function isForControl({ tagName, type }, key) {
+    if (type === "radio") return key === " " || key.startsWith("Arrow");
+    if (tagName === "BUTTON" || tagName === "SUMMARY") return key === " ";
+    return tagName === "SELECT";
+  }
+
   class Viewer {
     constructor(element, timeline, { names = "english", page = false } = {}) {
       this.element = element;
@@ -41,7 +48,7 @@
       const { status, board, unseen, thoughts, actions } = this.parts;
       const panels = make("div", "panels", "", unseen, thoughts);
       const heading = make("h2", "", "Actions");
-      const legend = make("p", "note legend", "above ", Arena.makeLabel(this.players[0]), ", below ",
+      const legend = make("p", "note legend", "Line above: ", Arena.makeLabel(this.players[0]), "; line below: ",
         Arena.makeLabel(this.players[1]));
       const list = make("section", "panel action-panel", "", heading, legend, actions);
       const notes = make("div", "notes", "", ...this.buildNotes());
@@ -69,7 +76,7 @@
 
     describeSeat() {
       const { seat } = this.timeline;
-      return make("p", "only-seat", "What ", Arena.makeLabel(this.players[seat]), ` (seat ${seat}) knew, and nothing else.`);
+      return make("p", "only-seat", "What ", ...Arena.nameParts(this.players, seat), " knew, and nothing else.");
     }
 
     buildSwitch() {
@@ -85,7 +92,7 @@
           this.perspective = value;
           this.showAll();
         });
-        const text = value === "referee" ? ["Referee"] : [Arena.makeLabel(this.players[value]), ` (seat ${value})`];
+        const text = value === "referee" ? ["Referee"] : Arena.nameParts(this.players, value);
         field.append(make("label", "", "", input, make("span", "", "", ...text)));
       }
       return field;
@@ -159,9 +166,7 @@
 
     press(event) {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      const { tagName, type } = event.target;
-      if (tagName === "SELECT" || tagName === "SUMMARY" || (tagName === "INPUT" && type === "radio" && event.key.startsWith("Arrow"))) return;
-      if (event.key === " " && (tagName === "BUTTON" || type === "radio")) return;
+      if (isForControl(event.target, event.key)) return;
       const act = this.actOf(event.key);
       if (!act) return;
       event.preventDefault();
@@ -243,10 +248,10 @@
       const options = { players: this.players, rules: this.timeline.rules, names: this.names, onAction: null };
       Arena.drawBoard(board, frame, { ...options, perspective: this.perspective });
       const seat = this.perspective;
-      unseen.hidden = seat === "referee";
-      if (!unseen.hidden) Arena.drawUnseen(unseen, frame, { ...options, seat });
-      thoughts.hidden = !frame.thoughts || !(seat === "referee" || seat === frame.turn);
-      if (!thoughts.hidden) Arena.drawThoughts(thoughts, frame, options);
+      unseen.replaceChildren();
+      if (seat !== "referee") Arena.drawUnseen(unseen, frame, { ...options, seat });
+      thoughts.replaceChildren();
+      if (frame.thoughts && (seat === "referee" || seat === frame.turn)) Arena.drawThoughts(thoughts, frame, options);
       Arena.markAction(actions, this.ply);
       status.replaceChildren(...Arena.describeFrame(this.timeline, this.ply, this.names));
       this.showPlace(frame);
@@ -255,10 +260,12 @@
     showPlace(frame) {
       const chance = Arena.chancesOf(this.timeline, this.perspective)[this.ply];
       const text = `Ply ${this.ply} of ${this.last}, round ${frame.round}`;
-      const known = chance === null ? "" : `; seat 0 wins with ${Arena.writeChance(chance)}`;
+      this.place.replaceChildren(text);
+      if (chance !== null) {
+        this.place.append("; ", Arena.shortName(this.players, 0), ` wins with ${Arena.writeChance(chance)}`);
+      }
       this.slider.value = this.ply;
-      this.slider.setAttribute("aria-valuetext", text + known);
-      this.place.textContent = text + known;
+      this.slider.setAttribute("aria-valuetext", this.place.textContent);
       this.needle.style.setProperty("--at", this.last ? this.ply / this.last : 0);
       if (this.page) this.writeFragment();
     }

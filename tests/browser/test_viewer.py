@@ -1,0 +1,369 @@
+"""The replay viewer in a browser: keys, buttons, the slider, who looks, names, and its looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+import arena
+from arena.entries.resolve import resolve
+from arena.records.naming import NAMINGS
+from arena.records.show import card_names
+from arena.replays.page import render_replay
+from arena.replays.sources import game_timeline, line_timeline
+from engine import KINDS, Rules, View, count, hands, size
+from engine.cards import CHARS
+from engine.view import view
+from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.replays.games import random_record
+from tests.replays.test_timeline import states_of
+
+CHAMPION = resolve("champion")
+GAME = arena.play("champion", "ismcts(iterations=50)", seed=3, thoughts=True)
+PLIES = len(GAME.record.actions)
+EVIL = (
+    "<script>alert(1)</script>" + "\uff57" * 35,
+    "\u05ea\"\u05e9'\u05e8 <b>&amp; " + "\u05e9" * 46,
+)
+LARGE = Rules(
+    copies=(9, 9, 9, 9, 6, 6, 6, 6, 6, 6, 6),
+    hand_size=9,
+    removed=2,
+    take_size=7,
+    opening_row=4,
+    cities_needed=6,
+)
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with pages: of the referee, of a seat, with hostile labels, and others."""
+    folder = tmp_path_factory.mktemp("pages")
+    hostile = replace(GAME, seats=EVIL, winner=EVIL[GAME.seats.index(GAME.winner or "")])
+    large = random_record(Random(1), LARGE).to_json().encode()
+    forfeit = random_record(Random(2), plies=9).to_json(
+        bots=["ann", "bob"], fault={"bot": "bob", "kind": "exception", "message": "<b>boom</b>"}
+    )
+    timelines = {
+        "referee": game_timeline(GAME, title="cup: a game", by=CHAMPION),
+        "seat": game_timeline(GAME, title="cup: a game", by=CHAMPION, seat=0),
+        "hostile": game_timeline(hostile, title="x" * 90, by=CHAMPION),
+        "large": line_timeline(large, by=CHAMPION),
+        "forfeit": line_timeline(forfeit.encode(), by=CHAMPION)
+        | {"evidence": "Traceback <b>\n" + "y" * 300},
+        "deal": line_timeline(random_record(Random(3), plies=0).to_json().encode()),
+    }
+    for name, timeline in timelines.items():
+        (folder / f"{name}.html").write_text(render_replay(timeline), encoding="utf-8")
+    (folder / "notebook.html").write_text(
+        f"<!doctype html><title>Cell</title>{GAME._repr_html_()}", encoding="utf-8"
+    )
+    return folder
+
+
+def ply(page: Any) -> int:
+    """Return the ply that is shown; slider, list and text agree on it."""
+    number = int(page.locator(".slider").input_value())
+    assert page.locator(".place-in-game").inner_text().startswith(f"Ply {number} of ")
+    marked = page.locator(".chip[aria-current=step]")
+    assert marked.count() == (1 if number else 0)
+    assert not number or marked.get_attribute("data-ply") == str(number)
+    return number
+
+
+def shown_hand(page: Any, seat: int) -> list[str]:
+    """Return what is said of the cards of a hand."""
+    return list(page.locator(f".felt .seat-{seat} .hand li .unseen-text").all_inner_texts())
+
+
+def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
+    """Arrows, pages, numbers of rounds, Home and End; space plays until it is pressed again."""
+    page = open_page(pages / "referee.html")
+    assert ply(page) == 0
+    for key, wanted in (
+        *(("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("PageDown", 12)),
+        *(("PageDown", 24), ("ArrowRight", 25), ("PageUp", 24), ("PageUp", 12)),
+        *(("4", 36), ("1", 0), ("9", 0), ("ArrowLeft", 0), ("End", PLIES), ("ArrowRight", PLIES)),
+        *(("PageDown", PLIES), ("Home", 0), ("x", 0), ("Control+ArrowRight", 0)),
+    ):
+        page.keyboard.press(key)
+        assert ply(page) == wanted, key
+    page.clock.install()
+    page.keyboard.press(" ")
+    assert page.locator("button[aria-label='Pause (space)']").count() == 1
+    page.clock.run_for(2500)
+    assert ply(page) == 2
+    page.keyboard.press(" ")
+    page.clock.run_for(5000)
+    assert ply(page) == 2
+    page.keyboard.press("End")
+    page.keyboard.press(" ")
+    assert ply(page) == 0, "at the end the game is played from its beginning"
+    page.clock.run_for(60_000)
+    assert ply(page) == PLIES
+    assert page.locator("button[aria-label='Play (space)']").count() == 1
+
+
+def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(
+    open_page: Open, pages: Path
+) -> None:
+    """Each shows the same position."""
+    page = open_page(pages / "referee.html")
+    buttons = page.locator(".buttons button")
+    for number, wanted in ((4, 1), (5, 12), (6, PLIES), (2, PLIES - 1), (1, 36), (0, 0)):
+        buttons.nth(number).click()
+        assert ply(page) == wanted, number
+    page.locator(".slider").fill("17")
+    assert ply(page) == 17
+    page.locator(".slider").press("ArrowRight")
+    assert ply(page) == 18
+    page.locator(".chip[data-ply='30']").click()
+    assert ply(page) == 30
+    box = page.locator(".swing").bounding_box()
+    page.locator(".swing").click(position={"x": box["width"] / 2, "y": 10})
+    assert ply(page) == PLIES // 2
+    page.locator(".chip[data-ply='30']").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowLeft")
+    assert ply(page) == 29
+
+
+def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
+    """The fragment is read, followed and written; nonsense in it is the deal."""
+    address = (pages / "referee.html").as_uri()
+    page = open_page(f"{address}#ply=17")
+    assert ply(page) == 17
+    page.evaluate("location.hash = '#ply=5'")
+    expect(page.locator(".slider")).to_have_value("5")
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(f"{address}#ply=6")
+    for fragment, wanted in (("#ply=999", PLIES), ("#ply=-1", 0), ("#ply=x", 0), ("#nothing", 0)):
+        assert ply(open_page(address + fragment)) == wanted
+
+
+def test_the_referee_sees_every_card_and_a_seat_its_own(open_page: Open, pages: Path) -> None:
+    """Hidden cards are backs; the chance, the thoughts and what is unseen are the seat's."""
+    page = open_page(pages / "referee.html")
+    timeline = game_timeline(GAME, by=CHAMPION)
+    page.keyboard.press("ArrowRight")
+    frame = timeline["frames"][1]
+    assert len(shown_hand(page, 0)) == frame["counts"][0]
+    assert "hidden" not in " ".join(shown_hand(page, 0) + shown_hand(page, 1))
+    assert page.locator(".thoughts").count() == 1
+    assert page.locator(".felt .card.back").count() == 0
+    page.get_by_label("champion (seat 0)").check()
+    assert shown_hand(page, 1) == ["hidden card, in the hand"] * 5
+    assert page.locator(".felt .card.back").count() == 5
+    assert page.locator(".thoughts").count() == 0, "those of seat 1, which acts"
+    assert page.get_by_role("heading", name="Not seen by champion").is_visible()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".thoughts .chosen").count() == 1
+    page.get_by_label("ismcts(iterations=50) (seat 1)").check()
+    assert shown_hand(page, 0) == ["hidden card, in the hand"] * len(shown_hand(page, 0))
+    assert page.locator(".felt > .seat").last.get_attribute("class").startswith("seat seat-1")
+    page.get_by_label("Referee").check()
+    assert page.locator(".unseen").count() == 0
+
+
+def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> None:
+    """In what is shown and in its source: a switch on the page could not show more."""
+    page = open_page(pages / "seat.html")
+    assert page.get_by_role("radio").count() == 0
+    assert "What champion (seat 0) knew, and nothing else." in page.inner_text("main")
+    for _ in range(PLIES):
+        held = shown_hand(page, 1)
+        assert held == ["hidden card, in the hand"] * len(held)
+        page.keyboard.press("ArrowRight")
+    source = page.evaluate("JSON.parse(document.getElementById('timeline').textContent)")
+    assert {str(frame["hands"][1]) for frame in source["frames"]} == {"None"}
+    assert not any(frame["turn"] == 1 and frame["thoughts"] for frame in source["frames"])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
+    open_page: Open, pages: Path, seat: int
+) -> None:
+    """At every ply, by the number of deals that lead to each hand (engine.worlds.hands)."""
+    page = open_page(pages / "referee.html")
+    found = page.evaluate(
+        "seat => { const all = JSON.parse(document.getElementById('timeline').textContent);"
+        "return all.frames.map((frame) => Arena.findUnseen(frame, seat, all.rules)); }",
+        seat,
+    )
+    for of_ply, state in list(zip(found, states_of(GAME.record), strict=True))[::5]:
+        seen: View = view(state, seat)
+        every = list(hands(seen))
+        total = sum(ways for _, ways in every)
+        assert [one["unseen"] for one in of_ply] == [count(seen.unseen, kind) for kind in KINDS]
+        for kind, one in enumerate(of_ply):
+            with_it = sum(ways for hand, ways in every if count(hand, kind))
+            mean = sum(ways * count(hand, kind) for hand, ways in every) / total
+            assert one["chance"] == pytest.approx(with_it / total, abs=1e-12)
+            assert one["expected"] == pytest.approx(mean, abs=1e-12)
+            assert one["char"] == CHARS[kind]
+        assert sum(one["unseen"] for one in of_ply) == size(seen.unseen)
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_cards_have_the_names_of_a_naming(open_page: Open, pages: Path, naming: str) -> None:
+    """Those of `arena show`: on the cards, in the list and in what is read aloud."""
+    page = open_page(pages / "referee.html")
+    page.get_by_label("Cards").select_option(naming)
+    known = {name for kind in KINDS for name in card_names(naming, kind)}
+    seen = set()
+    for _ in range(PLIES):
+        page.keyboard.press("ArrowRight")
+        seen |= {
+            *page.evaluate("[...document.querySelectorAll('.row .card-place')].map((c) => c.title)")
+        }
+    assert {name.replace("\u2212", "-") for name in seen} <= known
+    assert len(seen) >= (30 if naming == "deck" else 9)
+    status = page.locator("[role=status]").inner_text()
+    assert any(name.replace("-", "\u2212") in status for name in known)
+
+
+def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path) -> None:
+    """One sentence for the action, one mark for each change, and at the end how it ended."""
+    page = open_page(pages / "referee.html")
+    frames = game_timeline(GAME)["frames"]
+    status = page.locator("[role=status]")
+    assert status.inner_text() == "The deal. champion acts next."
+    marks = 0
+    for frame in frames[1:]:
+        page.keyboard.press("ArrowRight")
+        action = frame["action"]
+        what = f"takes {len(action['cards'])}: " if action["char"] == "T" else "plays "
+        assert status.inner_text().startswith(f"{GAME.seats[action['seat']]} {what}")
+        new_round = frame["ply"] % 12 == 0 and frame["ply"] < PLIES
+        assert status.locator(".mark").count() == len(action["marks"]) + new_round
+        turned = [mark for mark in action["marks"] if mark["what"] == "majority"]
+        assert page.locator(".score .turned").count() == len(turned)
+        marks += len(action["marks"])
+    assert marks > 5
+    assert GAME.ending in status.inner_text()
+
+
+def test_thoughts_are_bars_beside_the_actions(open_page: Open, pages: Path) -> None:
+    """The best first, with the chosen one marked, on the cards and in a table."""
+    page = open_page(pages / "referee.html")
+    assert GAME.thoughts
+    first = GAME.thoughts[0]
+    rows = page.locator(".thoughts tbody tr")
+    assert rows.count() == len(first)
+    best = max(first, key=lambda thought: thought.value)
+    assert f"{best.value:.1%}".rstrip("%") in rows.first.inner_text()
+    assert page.locator(".thoughts .chosen").count() == 1
+    assert page.locator(".felt .thought").count() >= len(first)
+    bars = page.locator(".thoughts .filled").all()
+    widths = [bar.bounding_box()["width"] for bar in bars]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 0
+
+
+def test_the_curve_shows_the_chance_where_it_is_known(open_page: Open, pages: Path) -> None:
+    """In words too; without a chance there is no curve, and the slider is there."""
+    page = open_page(pages / "referee.html")
+    label = page.get_by_role("img", name="Chance of champion to win, ply by ply: from ")
+    assert label.count() == 1
+    points = page.locator(".chance-line").get_attribute("d")
+    assert points.count("L") == PLIES
+    assert page.locator(".decisive").count() == 1
+    page = open_page(pages / "large.html")
+    assert page.locator(".chance-line").count() == 1
+    page = open_page(pages / "deal.html")
+    assert page.locator(".chance-line").count() == 0
+    assert page.get_by_role("img", name="The chance to win is not known").count() == 1
+    assert ply(page) == 0
+
+
+def test_a_forfeit_shows_its_evidence_as_text(open_page: Open, pages: Path) -> None:
+    """Folded, below the game."""
+    page = open_page(pages / "forfeit.html")
+    assert "bob forfeits (exception at ply 9): <b>boom</b>" in page.inner_text("main")
+    page.get_by_text("Evidence of the fault").click()
+    assert page.locator("pre").inner_text().startswith("Traceback <b>\nyyy")
+    page.keyboard.press("End")
+    assert ply(page) == 9
+    assert overflowing(page) == 0
+
+
+def test_changed_rules_are_shown(open_page: Open, pages: Path) -> None:
+    """Nine cards in a hand, seven in a take, six cities."""
+    page = open_page(pages / "large.html")
+    assert len(shown_hand(page, 0)) == 9
+    page.get_by_text("Changed rules").click()
+    assert "hand_size: 9" in page.locator("pre").inner_text()
+    page.keyboard.press("3")
+    assert ply(page) == 40
+    assert "of 6" in page.locator(".score").inner_text()
+
+
+def test_a_notebook_shows_the_viewer_in_a_frame(open_page: Open, pages: Path) -> None:
+    """With its own policy, and without a way to the notebook's page."""
+    page = open_page(pages / "notebook.html")
+    inner = page.frame_locator("iframe")
+    inner.locator(".chip[data-ply='17']").click()
+    assert inner.locator(".place-in-game").inner_text().startswith("Ply 17 of ")
+    inner.locator(".chip[data-ply='17']").press("ArrowRight")
+    assert inner.locator(".place-in-game").inner_text().startswith("Ply 18 of ")
+    assert page.evaluate("document.querySelector('iframe').contentDocument") is None
+
+
+CUT = """
+() => [...document.querySelectorAll("main *")].filter((one) => {
+  if (one.closest(".unseen-text, svg, .swing, option") || !one.textContent.trim()) return false;
+  return one.clientWidth && one.scrollWidth > one.clientWidth + 1;
+}).map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "viewport", "scheme"),
+    [
+        ("referee", PHONE, "dark"),
+        ("referee", LAPTOP, "light"),
+        ("seat", PHONE, "light"),
+        ("seat", LAPTOP, "dark"),
+        ("large", PHONE, "light"),
+        ("large", LAPTOP, "dark"),
+        ("hostile", PHONE, "dark"),
+        ("hostile", LAPTOP, "light"),
+    ],
+)
+def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(
+    open_page: Open, pages: Path, name: str, viewport: dict[str, int], scheme: str
+) -> None:
+    """On a phone and a laptop, light and dark, at the deal, in the middle and at the end."""
+    page = open_page(pages / f"{name}.html", viewport=viewport, color_scheme=scheme)
+    for key in ("Home", "3", "PageDown", "ArrowLeft", "End"):
+        page.keyboard.press(key)
+        assert overflowing(page) == 0, key
+        assert page.evaluate(CUT) == [], key
+    if name == "hostile":
+        assert EVIL[0] in page.inner_text("h1")
+        return
+    assert find_faults(page) == []
+    page.keyboard.press("3")
+    if name == "referee":
+        page.get_by_label("champion (seat 0)").check()
+    assert find_faults(page) == []
+
+
+def test_it_prints_the_position_without_its_controls(open_page: Open, pages: Path) -> None:
+    """The table, the score and the actions stay."""
+    page = open_page(pages / "referee.html")
+    page.keyboard.press("3")
+    page.emulate_media(media="print")
+    assert not page.locator(".buttons").is_visible()
+    assert not page.locator(".slider").is_visible()
+    for part in (".felt", ".score", ".actions", ".status"):
+        assert page.locator(part).first.is_visible()
+    assert overflowing(page) == 0

@@ -1,0 +1,34 @@
+"""What docs/viewer.md says is true: its commands, and the keys of the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.replays.page import is_replay
+from tests import ROOT, markdown
+
+PAGE = (ROOT / "docs" / "viewer.md").read_text()
+
+
+def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
+    """And write the pages that are named."""
+    for command in markdown.commands(PAGE):
+        done = markdown.run(command, tmp_path)
+        assert done.returncode == 0, done.stderr
+    names = {path.name for path in tmp_path.iterdir() if is_replay(path)}
+    assert names == {
+        "champion-greedy-1-0.html",
+        "champion-greedy-1-0-seat-1.html",
+        "second.html",
+    }
+
+
+def test_every_function_of_the_page_is_there() -> None:
+    """The scripts bind what the table names."""
+    board, viewer = (
+        (ROOT / "arena/replays/static" / name).read_text() for name in ("board.js", "viewer.js")
+    )
+    assert "drawBoard" in board
+    assert "Arena.mountViewer =" in viewer
+    for key in ("players", "perspective", "names", "onAction"):
+        assert key in board

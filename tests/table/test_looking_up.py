@@ -13,7 +13,7 @@ from arena.table.looking_up import describe_run
 from arena.table.shelf import Shelf
 from engine import Record
 from tests.table import Client, running
-from tests.table.conftest import HOSTILE
+from tests.table.results import HOSTILE
 
 
 def query(path: str, **values: object) -> str:

@@ -125,6 +125,7 @@
       const { news } = this;
       const frame = this.frames.at(-1);
       const mine = news.phase === "yours" && this.sent !== frame.ply;
+      this.parts.board.dataset.ply = frame.ply;
       Arena.drawBoard(this.parts.board, frame, {
         players: news.players.map((label, seat) => (seat === news.seat ? "you" : label)),
         rules: news.rules, perspective: news.seat, names: news.names,

@@ -6,6 +6,9 @@
   const { make } = Arena;
   const MOST_COLUMNS = 14; // of a grid with a line for each seat
 
+  // A label in a sentence: bidirectional text in it must not reach beyond it.
+  const isolate = (label) => `\u2068${label}\u2069`;
+
   const namesOf = (action, names) =>
     Arena.cardsOf(action.cards, action.copies).map((card) => Arena.cardName(card.char, card.copy, names));
 
@@ -21,9 +24,9 @@
     }
     if (mark.what === "city") return `has ${mark.held} of ${mark.needed} cities`;
     const kind = Arena.kindName(mark.kind, names);
-    if (mark.after === null) return `levels the majority of ${kind} that ${players[mark.before]} had`;
+    if (mark.after === null) return `levels the majority of ${kind} that ${isolate(players[mark.before])} had`;
     if (mark.before === null) return `wins the majority of ${kind}`;
-    return `turns the majority of ${kind}, from ${players[mark.before]}`;
+    return `turns the majority of ${kind}, from ${isolate(players[mark.before])}`;
   }
 
   // The sentence about a position: what led to it, and who acts next. It is read aloud.
@@ -62,7 +65,7 @@
     chip.type = "button";
     chip.dataset.ply = ply;
     const marks = action.marks.map((mark) => `; ${describeMark(mark, timeline.players, names)}`).join("");
-    const sentence = `Ply ${ply}: ${timeline.players[action.seat]} ${writeAction(action, names)}${marks}`;
+    const sentence = `Ply ${ply}: ${isolate(timeline.players[action.seat])} ${writeAction(action, names)}${marks}`;
     chip.setAttribute("aria-label", sentence);
     chip.title = sentence;
     chip.addEventListener("click", () => onJump(ply));

@@ -148,7 +148,8 @@
     if (isNamed(options.players, seat)) head.append(makeLabel(options.players[seat]));
     if (frame.turn === seat) head.append(make("span", "badge turn", "acts next"));
     if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", "has taken"));
-    head.append(make("span", "points", plural(frame.points[seat].total, "point")));
+    if (options.winner === seat) head.append(make("span", "badge turn", "wins"));
+    head.append(make("span", "points", plural(frame.points[seat].total, "point").replace("-", "−")));
     section.append(head, make("div", "places", "", drawHand(frame, seat, options), drawPile(frame, seat, options)));
     if (frame.turn === seat) section.classList.add("acts");
     return section;
@@ -158,12 +159,12 @@
     const section = make("section", "row");
     section.setAttribute("aria-label", "Row");
     const cards = cardsOf(frame.row, frame.copies && frame.copies.row);
-    const start = Math.max(0, cards.length - options.rules.take_size);
+    const start = frame.turn === null ? cards.length : Math.max(0, cards.length - options.rules.take_size);
     const items = cards.map((card, index) => drawRowCard(frame, card, index, index >= start, cards.length, options));
     const lists = make("div", "row-lists");
     if (start) lists.append(drawRowPart("older", "Row, the older cards", items.slice(0, start)));
-    if (items.length) lists.append(drawRowPart("brings", "Row, what a take brings", items.slice(start)));
-    else lists.append(make("p", "empty", "no card in the row"));
+    if (start < items.length) lists.append(drawRowPart("brings", "Row, what a take brings", items.slice(start)));
+    if (!items.length) lists.append(make("p", "empty", "no card in the row"));
     section.append(drawRowHead(frame, cards.length - start, options), lists);
     return section;
   }

@@ -75,7 +75,7 @@
       `${rules.removed} out of the game, ${total - held - rules.removed} not dealt yet. A chance says how ` +
       "likely the other hand has at least one such card, if all orders of these cards are equally likely " +
       "(hypergeometric); on average it has as many as the last column says.");
-    const table = make("table", "unseen");
+    const table = make("table", "unseen-cards");
     const body = make("tbody");
     body.append(...found.map((one) => drawUnseenLine(one, names)));
     table.append(make("caption", "unseen-text", "Unseen cards by kind"),

@@ -51,9 +51,11 @@
       const legend = make("p", "note legend", "Line above: ", Arena.makeLabel(this.players[0]), "; line below: ",
         Arena.makeLabel(this.players[1]));
       const list = make("section", "panel action-panel", "", heading, legend, actions);
-      const notes = make("div", "notes", "", ...this.buildNotes());
+      this.removed = make("p", "note");
+      const notes = make("div", "notes", "", this.removed, ...this.buildNotes());
       this.element.classList.add("arena-viewer");
-      this.element.replaceChildren(this.buildSettings(), status, board, panels, list, notes, this.buildTransport());
+      this.element.replaceChildren(make("div", "viewer-grid", "", this.buildSettings(), status, board, panels, list,
+        notes, this.buildTransport()));
     }
 
     buildSettings() {
@@ -239,14 +241,22 @@
     showAll() {
       Arena.drawActions(this.parts.actions, this.timeline, { names: this.names, onJump: (ply) => this.jump(ply) });
       Arena.drawSwing(this.parts.swing, this.timeline, this.perspective);
+      this.removed.textContent = this.perspective === "referee" ? this.describeRemoved() : "";
       this.showFrame();
+    }
+
+    describeRemoved() {
+      const { removed } = this.timeline;
+      const kinds = [...removed].map((char) => Arena.kindName(char, this.names));
+      return removed ? `Out of the game, unseen by both: ${kinds.join(", ")}.` : "";
     }
 
     showFrame() {
       const frame = this.timeline.frames[this.ply];
       const { board, unseen, thoughts, actions, status } = this.parts;
       const options = { players: this.players, rules: this.timeline.rules, names: this.names, onAction: null };
-      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective });
+      const winner = this.ply === this.last ? this.timeline.winner : null;
+      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective, winner });
       const seat = this.perspective;
       unseen.replaceChildren();
       if (seat !== "referee") Arena.drawUnseen(unseen, frame, { ...options, seat });

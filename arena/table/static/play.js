@@ -98,7 +98,7 @@
       document.title = `${news.phase === "yours" ? "Your turn: " : ""}you against ${bot}`;
       const told = this.describe(bot);
       status.replaceChildren(...told.map((text) => make("span", "event", "", ...writeEvent(text, bot))));
-      Table.say(told.join(" "));
+      Table.say([...told, news.result || ""].join(" "));
       hint.hidden = true;
       this.hintButton.hidden = this.leaveButton.hidden = news.over;
       this.hintButton.disabled = news.phase !== "yours";
@@ -203,6 +203,7 @@
       if (news.phase === "ended") buttons.append(makeButton("Replay", () => this.replay()));
       buttons.append(makeLink("Another opponent", "play"));
       result.append(buttons);
+      result.scrollIntoView({ block: "nearest" });
     }
 
     playNext() {

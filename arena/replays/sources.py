@@ -97,9 +97,9 @@ def _text(value: object) -> str:
 
 
 def _known_ending(game: Game) -> str:
-    """Return how a game ended without a fault's message, which may say what was hidden."""
+    """Return how a game ended without what a fault says, which may be what was hidden."""
     if game.fault is None:
         return game.ending
     if game.fault.kind == BY_RULE:
         return f"{game.guilty} forfeits"
-    return f"{game.guilty} forfeits ({game.fault.kind} at ply {game.plies})"
+    return f"{game.guilty} forfeits at ply {game.plies}"

@@ -380,3 +380,26 @@ def test_it_prints_the_position_without_its_controls(open_page: Open, pages: Pat
     for part in (".felt", ".score", ".actions", ".status"):
         assert page.locator(part).first.is_visible()
     assert overflowing(page) == 0
+
+
+def test_a_player_plays_by_the_cards_of_the_board(open_page: Open, pages: Path) -> None:
+    """Only what is legal is a button, and it says its action; the other hand is hidden."""
+    page = open_page(pages / "referee.html")
+    frames = game_timeline(GAME, seat=0)["frames"]
+    draw = """(frame) => {
+      const timeline = JSON.parse(document.getElementById("timeline").textContent);
+      const place = document.getElementById("viewer");
+      window.acted = [];
+      window.Arena.drawBoard(place, frame, {players: timeline.players, rules: timeline.rules,
+        perspective: 0, names: "english", onAction: (char) => window.acted.push(char)});
+    }"""
+    for frame in (frames[0], frames[1], frames[-1]):
+        page.evaluate(draw, frame)
+        buttons = page.locator("#viewer button.act").all()
+        for button in buttons:
+            button.focus()
+            page.keyboard.press("Enter")
+        acted = page.evaluate("window.acted")
+        assert {*acted} == {*frame["legal"]}
+        assert len(acted) == (len(frame["hands"][0]) + ("T" in frame["legal"]) if acted else 0)
+        assert page.locator(".felt .card.back").count() == frame["counts"][1]

@@ -66,6 +66,7 @@ def test_configs_and_runs_are_offered() -> None:
         assert offered(command, "results/f") == ["results/friday"]
     records = ["games.jsonl", "results/human/games.jsonl"]
     assert offered("replay", "") == records
+    assert offered("view", "res") == offered("show", "res")
     assert offered("show", "res") == ["results/friday", "results/human/games.jsonl"]
 
 

@@ -68,7 +68,7 @@ def test_a_seats_page_has_its_own_name_and_no_message(folder: Path) -> None:
     done = view(folder, "results/cup", "greedy/raises/3/1", "--seat", "1", "--names", "german")
     path, timeline = page_of(done, folder)
     assert path.name == "greedy-raises-3-1-seat-1.html"
-    assert timeline["ending"] == "raises forfeits (exception at ply 0)"
+    assert timeline["ending"] == "raises forfeits at ply 0"
     assert timeline["frames"][0]["hands"][0] is None
     text = path.read_text(encoding="utf-8")
     assert "boom" not in text

@@ -355,4 +355,26 @@ ARENA = [
         "node.start_mark.line + 1 for key",
         "tests/tournament/test_config.py::test_a_mistake_is_one_line_that_names_its_place",
     ),
+    Fault(
+        "the removed cards in the page of one seat",
+        "arena/replays/timeline.py",
+        '"removed": to_text(bytes(sorted(last.removed))) if seat is None else None,',
+        '"removed": to_text(bytes(sorted(last.removed))),',
+        "tests/replays/test_sources.py::"
+        "test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes",
+    ),
+    Fault(
+        "the other seat asked for the chances of a seat's page",
+        "arena/replays/sources.py",
+        "(0, 1) if seat is None else (seat,)",
+        "(0, 1)",
+        "tests/replays/test_sources.py::test_only_the_seat_of_the_page_is_asked_for_chances",
+    ),
+    Fault(
+        "a fault's message in the page of one seat",
+        "arena/replays/sources.py",
+        "game.ending if seat is None else _known_ending(game)",
+        "game.ending",
+        "tests/replays/test_sources.py::test_a_fault_does_not_say_what_the_guilty_bot_held",
+    ),
 ]

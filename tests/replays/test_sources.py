@@ -94,7 +94,7 @@ def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: S
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
-    """Its message and its evidence are for the referee; the seat knows the kind and the ply."""
+    """What it says is for the referee, whatever its kind is called; the seat knows the ply."""
     for record, other in twins(seat):
         pages = []
         for one in (record, other):
@@ -103,9 +103,9 @@ def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
             game = Game(one, ("ann", "bob"), "ann", "forfeit", (0, 0), fault)
             assert held in game_timeline(game)["evidence"]
             timeline = game_timeline(game, seat=seat)
-            assert timeline["ending"] == f"bob forfeits (illegal at ply {len(one.actions)})"
+            assert timeline["ending"] == f"bob forfeits at ply {len(one.actions)}"
             line = one.to_json(
-                bots=["ann", "bob"], fault={"bot": "bob", "kind": "illegal", "message": held}
+                bots=["ann", "bob"], fault={"bot": "bob", "kind": held, "message": held}
             )
             pages.append(render_replay(timeline))
             pages.append(render_replay(line_timeline(line.encode(), seat=seat)))

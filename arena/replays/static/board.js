@@ -73,8 +73,8 @@
     return (isShown && frame.thoughts && frame.thoughts.find((one) => one.action === char)) || null;
   }
 
-  function drawThoughtNote({ value, chosen }) {
-    const share = `${chosen ? "✓ " : ""}${Arena.percent(value)}`;
+  function drawThoughtNote({ value, chosen }, action = "") {
+    const share = `${chosen ? "✓ " : ""}${action}${Arena.percent(value)}`;
     return make("span", `thought${chosen ? " chosen" : ""}`, "", Arena.drawBar(value), share);
   }
 
@@ -173,7 +173,7 @@
     const head = make("div", "row-head", "", make("p", "place-name", "Row ", make("span", "place-count", `${frame.row.length}`)));
     if (brings && frame.turn !== null) head.append(make("span", "brings-note", `a take brings the last ${brings}`));
     const thought = thoughtOf(frame, "T", options);
-    if (thought) head.append(drawThoughtNote(thought));
+    if (thought) head.append(drawThoughtNote(thought, "take "));
     if (frame.turn !== null && canAct(frame, frame.turn, options) && frame.legal.includes("T")) {
       const button = make("button", "act take", `Take ${brings}`);
       button.type = "button";

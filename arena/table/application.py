@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from typing import Any, Final
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -44,9 +44,12 @@ REPORT_POLICY: Final = (
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_application(table: Table, root: str) -> Starlette:
-    """Return the application, all of whose addresses begin with a root."""
-    handlers = _Handlers(table)
+def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlette:
+    """Return the application, all of whose addresses begin with a root.
+
+    News end when `closing` happens.
+    """
+    handlers = _Handlers(table, closing)
     routes: list[BaseRoute] = [
         Route(f"{root}/", handlers.page),
         *(Route(f"{root}/{name}", handlers.file) for name in _FILES),
@@ -101,8 +104,9 @@ _REFUSALS: Final = {
 class _Handlers:
     """Answers requests; what takes a while is done in a thread."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, closing: asyncio.Event) -> None:
         self.table = table
+        self.closing = closing
 
     async def page(self, _request: Request) -> Response:
         files = [f'<link rel="stylesheet" href="{name}">' for name in _FILES if "css" in name]
@@ -126,10 +130,10 @@ class _Handlers:
         return JSONResponse({"id": await run_in_threadpool(self.table.watch, asked)})
 
     async def game_events(self, request: Request) -> Response:
-        return _stream(self._game(request).news.follow())
+        return _stream(self._game(request).news.follow(), self.closing)
 
     async def watched_events(self, request: Request) -> Response:
-        return _stream(self._watched(request).news.follow())
+        return _stream(self._watched(request).news.follow(), self.closing)
 
     async def act(self, request: Request) -> Response:
         asked = await read_body(request, Act)
@@ -172,7 +176,8 @@ class _Handlers:
         return JSONResponse(await run_in_threadpool(describe_run, path))
 
     async def run_events(self, request: Request) -> Response:
-        return _stream(follow_run(self.table.shelf.find(_text(request, "name"))))
+        path = self.table.shelf.find(_text(request, "name"))
+        return _stream(follow_run(path), self.closing)
 
     async def run_games(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
@@ -217,14 +222,36 @@ def _number(request: Request, name: str) -> int:
     return int(text)
 
 
-def _stream(documents: AsyncIterator[dict[str, Any]]) -> Response:
-    """Return an answer that sends documents as they come."""
+def _stream(documents: AsyncIterator[dict[str, Any]], closing: asyncio.Event) -> Response:
+    """Return an answer that sends documents as they come, until the server ends."""
 
     async def events() -> AsyncIterator[ServerSentEvent]:
-        with suppress(GeneratorExit):
-            async for document in documents:
-                yield ServerSentEvent(json.dumps(document, separators=(",", ":")))
+        async for document in _until(closing, documents):
+            yield ServerSentEvent(json.dumps(document, separators=(",", ":")))
 
     return EventSourceResponse(
         events(), ping=15, ping_message_factory=lambda: ServerSentEvent(comment="still there")
     )
+
+
+async def _until(
+    closing: asyncio.Event, documents: AsyncIterator[dict[str, Any]]
+) -> AsyncIterator[dict[str, Any]]:
+    """Yield documents until an event has happened."""
+    ended = asyncio.ensure_future(closing.wait())
+    try:
+        while not closing.is_set():
+            following = asyncio.ensure_future(anext(documents))
+            try:
+                await asyncio.wait({ended, following}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not following.done():
+                    following.cancel()
+            if not following.done():
+                return
+            try:
+                yield following.result()
+            except StopAsyncIteration:
+                return
+    finally:
+        ended.cancel()

@@ -68,6 +68,7 @@ class BotGame(OpenGame):
             "seat": None,
             "seed": self.seed,
             "rules": describe_rules(STANDARD),
+            "removed": to_text(bytes(sorted(self.state.removed))),
             "frames": make_frames(self._looks),
             **more,
         }

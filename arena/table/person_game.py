@@ -66,7 +66,7 @@ class PersonGame(OpenGame):
         if len(seen.legal) == 1:
             return seen.legal[0]
         with self._lock:
-            self._awaited = seen
+            self._awaited = None if self.leaving.is_set() else seen
         self.news.publish(self.document("yours"))
         action = self._answers.get()
         if action is None:
@@ -100,6 +100,8 @@ class PersonGame(OpenGame):
     def leave(self) -> None:
         """End the game soon; it is recorded as it stands."""
         super().leave()
+        with self._lock:
+            self._awaited = None
         self._answers.put(None)
 
     def document(self, phase: str, **more: Any) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from tests.drill.arena import ARENA
 from tests.drill.bots import BOTS
 from tests.drill.engine import ENGINE
 from tests.drill.fault import Fault, copy_repository
+from tests.drill.table import TABLE
 
 __all__ = ["FAULTS", "Fault", "copy_repository"]
 
-FAULTS = ENGINE + ARENA + BOTS
+FAULTS = ENGINE + ARENA + BOTS + TABLE

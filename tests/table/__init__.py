@@ -83,6 +83,10 @@ class Client:
         finally:
             connection.close()
 
+    def news_of_run(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the news of a run that is under way."""
+        return self.news(f"api/run/events?name={name}")
+
     def play(self, path: str) -> dict[str, Any]:
         """Play a game to its end, always with the first legal action; return the last news."""
         for news in self.news(f"{path}/events"):

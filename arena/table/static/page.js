@@ -9,9 +9,10 @@ window.Table = {};
 
   const byId = (id) => document.getElementById(id);
 
-  // Say something to those who listen and do not look.
+  // Say something to those who listen and do not look; only what differs is read again.
   function say(text) {
-    byId("said").textContent = text;
+    const place = byId("said");
+    place.textContent = place.textContent === text ? `${text}\u00a0` : text;
   }
 
   function complain(text) {

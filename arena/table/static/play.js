@@ -98,7 +98,7 @@
       document.title = `${news.phase === "yours" ? "Your turn: " : ""}you against ${bot}`;
       const told = this.describe(bot);
       status.replaceChildren(...told.map((text) => make("span", "event", "", ...writeEvent(text, bot))));
-      Table.say(told.join(" "));
+      Table.say([...told, news.result || ""].join(" "));
       hint.hidden = true;
       this.hintButton.hidden = this.leaveButton.hidden = news.over;
       this.hintButton.disabled = news.phase !== "yours";
@@ -125,6 +125,7 @@
       const { news } = this;
       const frame = this.frames.at(-1);
       const mine = news.phase === "yours" && this.sent !== frame.ply;
+      this.parts.board.dataset.ply = frame.ply;
       Arena.drawBoard(this.parts.board, frame, {
         players: news.players.map((label, seat) => (seat === news.seat ? "you" : label)),
         rules: news.rules, perspective: news.seat, names: news.names,
@@ -202,6 +203,7 @@
       if (news.phase === "ended") buttons.append(makeButton("Replay", () => this.replay()));
       buttons.append(makeLink("Another opponent", "play"));
       result.append(buttons);
+      result.scrollIntoView({ block: "nearest" });
     }
 
     playNext() {

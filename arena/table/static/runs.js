@@ -151,7 +151,9 @@
     frame.setAttribute("sandbox", "allow-scripts");
     frame.title = `Report of ${name}`;
     frame.src = `report/${name.split("/").map(encodeURIComponent).join("/")}`;
-    main.append(make("p", "tools", "", makeNamed(name, "run")), frame);
+    const alone = make("a", "", "Open it alone");
+    Object.assign(alone, { href: frame.src, target: "_blank", rel: "noopener" });
+    main.append(make("h1", "", "Report of ", makeNamed(name, "run")), make("p", "", "", alone), frame);
   }
 
   async function showRunGame(main, name, pairing, pair, seat) {

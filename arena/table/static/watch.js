@@ -80,7 +80,7 @@
       this.shown = Math.min(count, this.frames.length);
       const all = news.over && this.shown === this.frames.length;
       this.update({
-        ...news, title: "", frames: this.frames.slice(0, this.shown), winner: null, removed: null,
+        ...news, title: "", frames: this.frames.slice(0, this.shown), winner: null,
         ending: (all && news.result) || "", evidence: "",
       });
       if (follows) this.viewer.show(this.viewer.last);

@@ -1,0 +1,266 @@
+"""`arena table` in a browser: a game by clicks, one by keys, watching, runs and reports."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import PHONE, find_faults, overflowing
+from tests.conftest import run_here
+from tests.table import Client, running
+from tests.table.results import HOSTILE, make_results
+from tests.table.test_playing import LOWEST
+
+Open = Callable[..., Any]
+LONG = "\u05d0\u05d1\u05d2" + "\uff37" * 57  # from right to left, and wide
+
+PRYING = """<!doctype html><meta charset="utf-8"><title>report</title><p id="said"></p>
+<script>
+const tries = {
+  parent: () => parent.document.title, cookie: () => document.cookie,
+  storage: () => localStorage.length, top: () => top.location.href,
+};
+const got = [];
+for (const [name, reach] of Object.entries(tries)) { try { reach(); got.push(name); } catch {} }
+fetch("../api/home").then(() => got.push("fetch"), () => {}).finally(() => {
+  document.getElementById("said").textContent = `reached: ${got.join(" ")}.`;
+});
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Return a server over a folder of results."""
+    results = tmp_path_factory.mktemp("results")
+    make_results(results)
+    (results / "cup" / "report.html").write_text(PRYING)
+    with running(results) as client:
+        yield client
+
+
+def begin(page: Any, bot: str = "greedy", begins: str = "me", names: str = "english") -> None:
+    """Fill in the form, and begin a game."""
+    selects = page.locator("form select")
+    if bot in selects.nth(0).locator("option").evaluate_all("all => all.map(one => one.value)"):
+        selects.nth(0).select_option(bot)
+    else:
+        selects.nth(0).select_option("")
+        page.get_by_label("Opponent: a file or a spec").fill(bot)
+    selects.nth(1).select_option(begins)
+    selects.nth(2).select_option(names)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_selector(".act, .result:not([hidden])")
+
+
+def await_turn(page: Any, act: Callable[[], None]) -> None:
+    """Act, and wait until the person is asked again, or the game has ended."""
+    before = page.locator(".arena-board").get_attribute("data-ply")
+    act()
+    page.wait_for_function(
+        """before => document.querySelector('.arena-board').dataset.ply !== before
+            && document.querySelector('.act, .result:not([hidden])')""",
+        arg=before,
+    )
+
+
+def is_over(page: Any) -> bool:
+    return bool(page.locator(".result").is_visible())
+
+
+def judge(client: Client, line: int) -> dict[str, Any]:
+    """Return what `arena replay` says of a line of the records."""
+    file = client.table.records.path
+    done = run_here(file.parent, "replay", file.name, "--json")
+    judged: dict[str, Any] = json.loads(done.stdout.splitlines()[line - 1])
+    return judged
+
+
+def last_line(page: Any) -> int:
+    found = re.search(r"line (\d+)", page.locator(".result").inner_text())
+    assert found
+    return int(found[1])
+
+
+def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
+    """From the form to the record, which `arena replay` judges as the page did."""
+    page = open_page(client.guard.address)
+    page.wait_for_selector("form")
+    assert client.guard.token not in page.url
+    assert find_faults(page) == []
+    begin(page)
+    assert find_faults(page) == []
+    assert "Your turn" in page.locator("#said").text_content()
+    page.get_by_role("button", name="Hint").click()
+    page.wait_for_selector(".hint table")
+    assert page.locator(".hint h2").inner_text().startswith("champion would ")
+    assert overflowing(page) == 0
+    while not is_over(page):
+        assert "Your turn" in page.locator(".turn-line").inner_text()
+        await_turn(page, page.locator(".act").first.click)
+    result = page.locator(".result h2").inner_text()
+    judged = judge(client, last_line(page))
+    assert judged["over"]
+    assert result.startswith({0: "You win", 1: "greedy wins", None: "A draw"}[judged["winner"]])
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.get_by_role("button", name="Replay").click()
+    page.wait_for_selector(".transport")
+    assert page.locator("article, .felt").count() == 1
+    page.get_by_role("button", name="Next game").click()
+    page.wait_for_selector(".act")
+    assert "seat 1" in page.locator(".seat:has(.act)").inner_text()
+
+
+def test_a_game_on_a_phone_by_keys_with_a_reload(client: Client, open_page: Open) -> None:
+    """Signs of cards and T; dark; in German; the game is there again after a reload."""
+    page = open_page(client.guard.address, viewport=PHONE, color_scheme="dark")
+    page.wait_for_selector("form")
+    assert overflowing(page) == 0
+    begin(page, "uniform", begins="bot", names="german")
+    page.locator(".act").first.focus()
+    for _ in range(3):
+        key = page.locator(".hand .act").first.get_attribute("data-action")
+        await_turn(page, partial(page.keyboard.press, key))
+        focused = page.evaluate("document.activeElement.closest('.arena-board') !== null")
+        assert focused
+    shown = page.locator(".felt").inner_text()
+    page.reload()
+    page.wait_for_selector(".act")
+    assert page.locator(".felt").inner_text() == shown
+    assert "Bande" in page.locator(".score").inner_text()
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.get_by_role("button", name="Leave the game").click()
+    page.wait_for_selector(".result:not([hidden])")
+    assert "Kept unfinished" in page.locator(".result").inner_text()
+    assert judge(client, last_line(page))["over"] is False
+
+
+def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> None:
+    """A bot that does not exist; and, when the cookie is gone, where to find a new one."""
+    context = browser.new_context()  # the browser writes every refusal on its console
+    page = context.new_page()
+    page.goto(client.guard.address)
+    page.wait_for_selector("form")
+    page.locator("form select").first.select_option("")
+    page.get_by_label("Opponent: a file or a spec").fill("./none.py")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_selector("#complaint:not([hidden])")
+    assert "./none.py" in page.locator("#complaint").inner_text()
+    context.clear_cookies()
+    page.get_by_role("link", name="Runs").click()
+    page.wait_for_selector("text=Open the address")
+    context.close()
+
+
+def test_a_bot_with_a_hostile_name_is_shown_as_text(
+    client: Client, open_page: Open, tmp_path: Path
+) -> None:
+    """It is no element, does not turn the sentences round, and fits a phone."""
+    bot = tmp_path / "lowest.py"
+    bot.write_text(LOWEST)
+    page = open_page(client.guard.address, viewport=PHONE)
+    page.wait_for_selector("form")
+    for name in (HOSTILE, LONG):
+        page.goto(f"{client.origin}{client.root}/#/play")
+        page.wait_for_selector("form")
+        begin(page, f"{name}={bot}")
+        assert name in page.locator("h1").text_content()
+        assert page.locator("b[onclick]").count() == 0
+        assert overflowing(page) == 0
+        assert find_faults(page) == []
+        page.get_by_role("button", name="Leave the game").click()
+        page.wait_for_selector(".result:not([hidden])")
+        page.goto(f"{client.origin}{client.root}/#/play")
+        page.wait_for_selector(".games a")
+        assert overflowing(page) == 0
+
+
+def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
+    """As they play, and step by step: no more of the game is shown than has been asked for."""
+    page = open_page(f"{client.guard.address}")
+    page.wait_for_selector("form")
+    page.get_by_role("link", name="Watch").click()
+    page.wait_for_selector("text=Seed of the deal")
+    assert find_faults(page) == []
+    for select, bot in zip(page.locator("form select").all(), ("greedy", "majority"), strict=True):
+        select.select_option(bot)
+    page.get_by_label("Seed of the deal").fill("7")
+    page.get_by_role("button", name="Watch").click()
+    page.wait_for_selector(".transport")
+    chips = page.locator(".chip")
+    chips.first.wait_for()
+    page.get_by_label("Speed").select_option("")
+    shown = chips.count()
+    page.get_by_role("button", name="Next action").click()
+    assert chips.count() == shown + 1
+    assert find_faults(page) == []
+    page.get_by_label("Speed").select_option("0")
+    page.wait_for_selector("text=The game is over. Seed 7.")
+    page.wait_for_selector(".status .ending")
+    assert "majority" in page.locator("h1").inner_text()
+    assert overflowing(page) == 0
+
+
+def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None:
+    """Standings, a game through the viewer, and evidence as text, also on a phone."""
+    page = open_page(client.guard.address, viewport=PHONE, color_scheme="dark")
+    page.wait_for_selector("form")
+    page.get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name="series/faults").click()
+    page.wait_for_selector(".fault")
+    page.locator(".fault summary").first.click()
+    assert "</script><script>" in page.locator(".fault").first.inner_text()
+    assert page.locator("b[onclick]").count() == 0
+    assert overflowing(page) == 0
+    page.get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name="cup", exact=True).click()
+    page.wait_for_selector("text=Later games")
+    assert page.locator(".facts").first.inner_text().count("greedy") == 1
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.get_by_role("link", name="3/1", exact=True).click()
+    page.wait_for_selector(".transport")
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+
+
+def test_a_run_under_way_is_followed(client: Client, open_page: Open) -> None:
+    """Its standings and faults come by themselves; at its end its games can be looked at."""
+    root = client.table.shelf.root
+    folder = root / "now"
+    shutil.copytree(root / "series" / "faults", folder, symlinks=True)
+    log = folder / "run.sqlite-wal"
+    log.touch()
+    page = open_page(f"{client.guard.address}")
+    page.wait_for_selector("form")
+    page.goto(f"{client.origin}{client.root}/#/run/now")
+    page.wait_for_selector("text=2 of 2 games; under way")
+    page.wait_for_selector("text=Faults (2)")
+    assert page.locator("#said").text_content().startswith(HOSTILE)
+    log.unlink()
+    page.wait_for_selector("section .facts")
+    assert "under way" not in page.locator(".turn-line").inner_text()
+    shutil.rmtree(folder)
+
+
+def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
+    """Neither inside the page nor opened by itself, whatever its scripts try."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(client.guard.address)
+    page.wait_for_selector("form")
+    page.goto(f"{client.origin}{client.root}/#/report/cup")
+    inside = page.frame_locator("iframe.report").locator("#said:not(:empty)")
+    assert inside.text_content() == "reached: ."
+    page.goto(f"{client.origin}{client.root}/report/cup")
+    alone = page.locator("#said:not(:empty)").text_content()
+    assert alone in ("reached: .", "reached: parent top.")  # it is its own parent there
+    context.close()

@@ -1,0 +1,57 @@
+"""Faults of the table: who is let in, what is shown, and what a person is sent."""
+
+from __future__ import annotations
+
+from tests.drill.fault import Fault
+
+TABLE = [
+    Fault(
+        "a site whose name leads to 127.0.0.1 let in",
+        "arena/table/guard.py",
+        'if headers.getlist("host") not in [[host] for host in self._hosts]:',
+        'if not headers.getlist("host"):',
+        "tests/table/test_guard.py::test_another_host_is_refused",
+    ),
+    Fault(
+        "another site let in that has the cookie",
+        "arena/table/guard.py",
+        'if headers.get("origin", f"http://{host}") != f"http://{host}":',
+        'if headers.get("origin", "http:").partition(":")[0] != "http":',
+        "tests/table/test_guard.py::test_another_origin_is_refused_everywhere",
+    ),
+    Fault(
+        "a request without an origin that changes something",
+        "arena/table/guard.py",
+        'if scope["method"] not in _NEVER_CHANGES and "origin" not in headers:',
+        'if scope["method"] == "DELETE" and "origin" not in headers:',
+        "tests/table/test_guard.py::test_what_changes_something_needs_an_origin",
+    ),
+    Fault(
+        "a report that is a link followed",
+        "arena/table/shelf.py",
+        "os.O_RDONLY | os.O_NOFOLLOW",
+        "os.O_RDONLY",
+        "tests/table/test_looking_up.py::test_a_report_that_is_a_link_is_not_followed",
+    ),
+    Fault(
+        "hidden folders among the runs",
+        "arena/table/shelf.py",
+        'if not part or part.startswith(".") or',
+        'if not part or part in (".", "..") or',
+        "tests/table/test_looking_up.py::test_no_name_leads_out_of_the_results",
+    ),
+    Fault(
+        "the bot's hand sent to the page",
+        "arena/table/person_game.py",
+        "make_frames([(one,) for one in look_back(seen)])",
+        "[*make_frames([(one,) for one in look_back(seen)]), str(self.sitting.state.hands)]",
+        "tests/table/test_playing.py::test_no_byte_depends_on_what_the_person_cannot_know",
+    ),
+    Fault(
+        "a game that was left and still asks",
+        "arena/table/person_game.py",
+        "            self._awaited = None\n        self._answers.put(None)",
+        "            pass\n        self._answers.put(None)",
+        "tests/table/test_playing.py::test_a_hint_is_what_the_champion_would_do",
+    ),
+]

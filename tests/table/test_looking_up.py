@@ -1,0 +1,146 @@
+"""What the table shows of the folder of results, and that it shows nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from arena.results.reader import read_run
+from arena.table.looking_up import describe_run
+from arena.table.shelf import Shelf
+from engine import Record
+from tests.table import Client, running
+from tests.table.results import HOSTILE
+
+
+def query(path: str, **values: object) -> str:
+    return f"api/{path}?{urlencode(values)}"
+
+
+def test_the_runs_are_listed_and_nothing_that_is_none(client: Client) -> None:
+    """Links, hidden folders, and a report that is a link are left out."""
+    runs = {run["name"]: run for run in client.ask("api/runs")["runs"]}
+    assert {*runs} == {"cup", "series/faults"}
+    assert runs["cup"]["report"]
+    assert not runs["series/faults"]["report"]
+    assert not runs["cup"]["written"]
+
+
+OUTSIDE = [
+    *("", ".", "..", "../cup", "cup/..", "cup/../cup", "cup/", "/cup", "//cup", "cup//"),
+    *("linked", ".hidden", "cup/.", "cup\\..", "cup\0", "empty", "nothing", "~", "%2e%2e"),
+    *("/etc", "human", "series", "cup/run.sqlite", "x" * 5000),
+]
+
+
+@pytest.mark.parametrize("name", OUTSIDE, ids=range(len(OUTSIDE)))
+def test_no_name_leads_out_of_the_results(client: Client, results: Path, name: str) -> None:
+    """Neither for a run, nor for its report, its games and its news."""
+    with pytest.raises(LookupError):
+        Shelf(results).find(name)
+    for path in ("run", "run/events", "run/games", "run/game"):
+        numbers = {"pairing": 0, "first": 0, "pair": 0, "seat": 0}
+        assert client.ask(query(path, name=name, **numbers), status=404)
+    for address in (quote(name, safe=""), quote(name)):
+        answer, _ = client.send("GET", f"{client.root}/report/{address}", client.headers)
+        assert answer.status in (400, 404), address
+
+
+def test_a_report_that_is_a_link_is_not_followed(client: Client) -> None:
+    """It may lead to any file of this machine."""
+    assert client.ask("report/series/faults", status=404)
+
+
+def test_a_run_is_shown_as_it_was_played(client: Client, results: Path) -> None:
+    """Its standings, its games, and each game with what led to its end."""
+    run = client.ask(query("run", name="cup"))
+    assert (run["played"], run["total"], run["pairings"]) == (60, 60, [["greedy", "uniform"]])
+    assert [row["bot"] for row in run["standings"]] == ["greedy", "uniform"]
+    games = client.ask(query("run/games", name="cup", pairing=0, first=0))
+    assert (len(games["games"]), games["more"]) == (50, True)
+    rest = client.ask(query("run/games", name="cup", pairing=0, first=50))
+    assert (len(rest["games"]), rest["more"]) == (10, False)
+    place = {"pairing": 0, "pair": 3, "seat": 1}
+    timeline = client.ask(query("run/game", name="cup", **place))
+    _, store = read_run(results / "cup")
+    game = store.game(0, 3, 1)
+    store.close()
+    assert game is not None
+    assert timeline["players"] == ["uniform", "greedy"]
+    assert "".join(frame["action"]["char"] for frame in timeline["frames"][1:]) == game.actions
+    assert timeline["frames"][0]["chance"] is not None
+
+
+NOWHERE = [
+    {"pairing": 1, "pair": 0, "seat": 0},
+    {"pairing": -1, "pair": 0, "seat": 0},
+    {"pairing": "x", "pair": 0, "seat": 0},
+    {"pairing": 0, "pair": 0, "seat": "\u0665"},
+    {"pairing": 0, "pair": 10**12, "seat": 0},
+    {"pairing": 0, "pair": 30, "seat": 0},
+    {"pairing": 0, "pair": 0, "seat": 2},
+    {"pairing": 0},
+]
+
+
+@pytest.mark.parametrize("place", NOWHERE, ids=range(len(NOWHERE)))
+def test_a_game_that_is_not_there_is_refused(client: Client, place: dict[str, object]) -> None:
+    """In one line."""
+    path = f"{client.root}/{query('run/game', name='cup', **place)}"
+    answer, content = client.send("GET", path, client.headers)
+    assert answer.status in (400, 404)
+    assert content.startswith(b'{"error":')
+
+
+def test_faults_come_with_their_evidence(client: Client, results: Path) -> None:
+    """Labels and messages are data: the page shows them as text."""
+    run = client.ask(query("run", name="series/faults"))
+    assert [fault["bot"] for fault in run["faults"]] == [HOSTILE] * 2
+    fault = run["faults"][0]
+    assert (fault["kind"], fault["ply"]) == ("exception", 0)
+    assert "</script><script>" in fault["message"]
+    assert "arena game" in fault["command"]
+    assert fault["place"] == {"pair": 0, "seat": 0}
+    assert describe_run(results / "series" / "faults") == run
+
+
+def test_a_run_under_way_is_followed(tmp_path: Path, results: Path) -> None:
+    """What has been added is told, each fault once, until nobody writes any more."""
+    run = tmp_path / "faults"
+    shutil.copytree(results / "series" / "faults", run)
+    log = run / "run.sqlite-wal"
+    log.touch()  # as if somebody were writing
+    with running(tmp_path) as client:
+        news = client.news_of_run("faults")
+        first = next(news)
+        assert (first["played"], first["rate"], first["over"]) == (2, None, False)
+        assert [fault["bot"] for fault in first["faults"]] == [HOSTILE] * 2
+        log.unlink()
+        last = next(news)
+        assert (last["over"], last["faults"]) == (True, [])
+        assert last["rate"] == 0.0
+
+
+def test_games_of_a_person_are_listed_and_replayed(tmp_path: Path) -> None:
+    """A line that is no record is left out, and does not hide the others."""
+    deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    lines = [
+        Record(deal, "5").to_json(bots=["human", "a<b>"]),
+        "noise",
+        Record(deal, "qq").to_json(),
+        Record(deal, "").to_json(),
+    ]
+    (tmp_path / "human").mkdir()
+    (tmp_path / "human" / "games.jsonl").write_text("\n".join(lines))
+    with running(tmp_path) as client:
+        records = client.ask("api/records")["records"]
+        assert [record["line"] for record in records] == [4, 1]
+        assert records[1]["players"] == ["human", "a<b>"]
+        assert records[1]["win_type"] == "unfinished"
+        assert len(client.ask("api/record?line=1")["frames"]) == 2
+        assert "not JSON" in client.ask("api/record?line=2", status=400)["error"]
+        assert client.ask("api/record?line=3", status=400)
+        assert client.ask("api/record?line=5", status=404)

@@ -11,11 +11,12 @@ from arena.reports.course import make_course
 from arena.reports.document import Report, Section, Table
 from arena.reports.faults import Shown, choose_faults, faults_section
 from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
+from arena.reports.margins import Margin, margin_blocks
 from arena.reports.pairings import pairings_section
 from arena.reports.seats import describe_advantage, seats_section
 from arena.reports.standings import standings_section
 from arena.reports.takes import takes_section
-from arena.reports.wins import Margin, margin_blocks, source_blocks, win_type_blocks, wins_section
+from arena.reports.wins import source_blocks, win_type_blocks, wins_section
 from arena.results.command import replay_commands
 from arena.results.files import Files
 from arena.results.manifest import read_manifest

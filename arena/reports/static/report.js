@@ -50,7 +50,7 @@
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const row of table.tBodies[0].rows) {
-        const text = row.textContent.toLowerCase();
+        const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
         row.hidden = !words.every((word) => text.includes(word));
         shown += !row.hidden;
       }
@@ -178,9 +178,9 @@
 
   async function draw(figure) {
     const spec = JSON.parse(figure.querySelector("script").textContent);
-    const canvas = figure.querySelector(".canvas");
+    const plot = figure.querySelector(".plot");
     const choices = figure.querySelector(".choices");
-    const { view } = await vegaEmbed(canvas, spec, {
+    const { view } = await vegaEmbed(plot, spec, {
       ast: true, renderer: "svg", actions: false, config: CONFIG, bind: choices, tooltip: showReadout,
     });
     view.addEventListener("click", (event, item) => showReadout(view, event, item, item && item.tooltip));

@@ -53,7 +53,7 @@ ROOMS = [
 ]
 """The rooms of the arena: each may import itself and those below it."""
 
-HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette"}
+HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
 
 
 def imported(path: Path) -> set[str]:

@@ -184,8 +184,6 @@
       ast: true, renderer: "svg", actions: false, config: CONFIG, bind: choices, tooltip: showReadout,
     });
     view.addEventListener("click", (event, item) => showReadout(view, event, item, item && item.tooltip));
-    // The canvas says what the chart shows; its marks have no names.
-    canvas.querySelector("svg").setAttribute("aria-hidden", "true");
     figure.dataset.drawn = "";
   }
 
@@ -193,7 +191,10 @@
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") readout.hidden = true; });
 
   async function drawAll() {
-    for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
+    for (const figure of document.querySelectorAll("figure.chart")) {
+      await draw(figure);
+      await new Promise((resolve) => { setTimeout(resolve); }); // the reader's clicks come first
+    }
     document.documentElement.dataset.drawn = "";
   }
   drawAll();

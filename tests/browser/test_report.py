@@ -163,7 +163,7 @@ def test_a_choice_changes_a_chart(open_page: Open, pages: dict[str, Path]) -> No
     page = drawn(open_page(pages["small"]))
     figure = page.locator("#chart-win-types-by-opponent")
     before = figure.locator("svg").inner_html()
-    figure.get_by_label("Bot", exact=True).select_option(index=1)
+    figure.locator("select").select_option(index=1)
     page.wait_for_function(
         "before => document.querySelector('#chart-win-types-by-opponent svg').innerHTML !== before",
         arg=before,

@@ -29,4 +29,6 @@ def make_results(folder: Path) -> None:
         (folder / ".hidden" / name).write_bytes((folder / "cup" / name).read_bytes())
     (folder / "linked").symlink_to(folder / "cup")
     (folder.parent / "secret.html").write_text("secret")
-    (folder / "series" / "faults" / "report.html").symlink_to(folder.parent / "secret.html")
+    report = folder / "series" / "faults" / "report.html"
+    report.unlink()
+    report.symlink_to(folder.parent / "secret.html")

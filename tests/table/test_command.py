@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -34,6 +35,13 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
     return connection, str(answer.headers["location"]), headers
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether a process is there, and not only waits to be forgotten."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
@@ -58,7 +66,7 @@ def test_it_ends_with_a_signal_and_leaves_no_process(
     finally:
         server.kill()
     assert (server.returncode, out, errors) == (status, "", "")
-    until(lambda: not [process for process in below if process.is_running()])
+    until(lambda: not any(map(is_alive, below)))
     assert (tmp_path / "results" / "human" / "games.jsonl").read_text() == ""
 
 

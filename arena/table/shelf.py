@@ -15,6 +15,7 @@ REPORT = "report.html"
 _DEEPEST = 4  # folders below the shelf in which runs are looked for
 _MOST_LISTED = 500
 _MOST_REPORT = 64 << 20  # bytes
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe without a writer is not waited for
 
 
 class Shelf:
@@ -56,7 +57,7 @@ class Shelf:
     def report(self, name: str) -> bytes:
         """Return the report of a run; raises LookupError if there is none."""
         try:
-            descriptor = os.open(self.find(name) / REPORT, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(self.find(name) / REPORT, _READ)
         except OSError:
             raise LookupError(name) from None
         with open(descriptor, "rb") as file:
@@ -78,12 +79,21 @@ def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
         return
     for name in names:
         path = folder / name
-        if name.startswith(".") or not _is_plain_folder(path):
+        if name.startswith(".") or not _is_text(name) or not _is_plain_folder(path):
             continue
         if _is_plain_file(path / NAME):
             yield path
         elif depth > 1:
             yield from _find_runs(path, depth - 1)
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name is UTF-8; another one cannot be sent to a page."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_plain_folder(path: Path) -> bool:

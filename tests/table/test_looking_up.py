@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -52,6 +54,32 @@ def test_no_name_leads_out_of_the_results(client: Client, results: Path, name: s
 def test_a_report_that_is_a_link_is_not_followed(client: Client) -> None:
     """It may lead to any file of this machine."""
     assert client.ask("report/series/faults", status=404)
+
+
+def test_a_report_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """Nobody may ever write to it, and the server could not end."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.sqlite").touch()
+    os.mkfifo(run / "report.html")
+    asking = threading.Thread(target=_find_no_report, args=(Shelf(tmp_path),), daemon=True)
+    asking.start()
+    asking.join(5)
+    assert not asking.is_alive()
+
+
+def _find_no_report(shelf: Shelf) -> None:
+    with pytest.raises(LookupError):
+        shelf.report("run")
+
+
+def test_a_folder_whose_name_is_not_a_text_is_left_out(tmp_path: Path) -> None:
+    """It cannot be sent, and the other runs can."""
+    for name in (b"cup", b"\xff"):
+        run = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        run.mkdir()
+        (run / "run.sqlite").touch()
+    assert [run["name"] for run in Shelf(tmp_path).listing()] == ["cup"]
 
 
 def test_a_run_is_shown_as_it_was_played(client: Client, results: Path) -> None:

@@ -23,7 +23,7 @@ from arena.reports.document import (
 )
 
 MOST_ROWS = 50
-"""Rows of a table; the page has all of them."""
+"""Rows of a table; the page has all of them. Only the glossary is never cut."""
 
 _MARKED = re.compile(r"[\\`*\[\]<|~$#]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _TAKEN_FOR_LINKS = re.compile(r"(?<!\w)[@#](?=\w)|:(?=//|[\w+-]+:)|(?<!\w)www(?=\.)", re.I)
@@ -107,14 +107,15 @@ def _table_lines(table: Table) -> Iterator[str]:
     yield _row(
         "---" if table.columns[own[0]].kind in ("text", "code") else "---:" for own in columns
     )
-    for number, row in enumerate(table.rows[:MOST_ROWS]):
+    most = len(table.rows) if table.name == "glossary" else MOST_ROWS
+    for number, row in enumerate(table.rows[:most]):
         cells = [_cell(table.columns, row, own) for own in columns]
         link = table.links[number] if number < len(table.links) else None
         if link and link.startswith("./"):  # a page that was written beside this file
             cells[0] = f"[{cells[0]}]({link})"
         yield _row(cells)
     yield ""
-    if len(table.rows) > MOST_ROWS:
+    if len(table.rows) > most:
         yield from (f"The first {MOST_ROWS:,} of {len(table.rows):,} rows.", "")
     if table.note:
         yield from (to_paragraph(table.note), "")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.reports.charts import ALL, BLUE, MOST_BOTS, Spec, chart, choice, nominal, quantity
-from arena.reports.document import Block, Chart, Column, Section
+from arena.reports.document import Block, Chart, Column, Section, Text
 from arena.reports.frames import frame_table, plain_rows
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
             "takes",
         )
         yield frame_table("takes", "Takes", TAKE_COLUMNS, takes, "takes.csv", folded=True)
+    else:
+        yield Text(["No card was taken."])
     known = cards[cards["adds"].notna() & cards["bot"].isin(names)]
     if len(known):
         yield _card_chart(known, names)
@@ -132,6 +134,7 @@ def _lines(rows: Sequence[Mapping[str, Any]], y: Spec, **more: Any) -> Spec:
     """Return a line for each round, told apart by colour and shape, over the actions in it."""
     legend = {"title": None, "legend": {"orient": "top"}}
     rounds = sorted({row["round"] for row in rows})
+    actions = range(1, max(row["action"] for row in rows) + 1)
     scale = _ROUNDS if rounds <= _ROUNDS["domain"] else {}
     return chart(
         rows,
@@ -141,6 +144,7 @@ def _lines(rows: Sequence[Mapping[str, Any]], y: Spec, **more: Any) -> Spec:
             "x": {
                 "field": "action",
                 "type": "ordinal",
+                "scale": {"domain": [*actions]},
                 "title": "action of the bot in the round",
                 "axis": {"labelAngle": 0},
             },

@@ -279,7 +279,12 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
             choice("chosen_bot", "Bot", names),
             choice("chosen_type", "Decided by", ["points", "City"]),
         ],
-        transform=[{"filter": "datum.bot == chosen_bot && datum.by == chosen_type"}],
+        transform=[
+            {"filter": "datum.bot == chosen_bot && datum.by == chosen_type"},
+            # a mean of one pair has no interval; a bar without ends has no extent to draw
+            {"calculate": "isValid(datum.low) ? datum.low : datum.points", "as": "start"},
+            {"calculate": "isValid(datum.high) ? datum.high : datum.points", "as": "end"},
+        ],
         layer=[
             {
                 "mark": {"type": "bar"},
@@ -290,7 +295,7 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
             },
             {
                 "mark": {"type": "rule", "strokeWidth": 1.5, "color": GREY},
-                "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
+                "encoding": {"x": x | {"field": "start"}, "x2": {"field": "end"}},
             },
         ],
         encoding={**place, "tooltip": tips},

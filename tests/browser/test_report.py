@@ -226,3 +226,29 @@ def test_the_page_prints_in_black_on_white(open_page: Open, pages: dict[str, Pat
     assert not page.locator("#table-standings .tools").is_visible()
     assert page.locator("#table-takes table").is_visible()
     assert len(page.pdf()) > 20_000
+
+
+PAPER = {"width": 718, "height": 1000}
+"""A4 without the margins of a printer, in pixels of CSS."""
+
+
+@pytest.mark.parametrize("name", ["small", "hostile"])
+def test_no_column_is_cut_off_on_paper(open_page: Open, pages: dict[str, Path], name: str) -> None:
+    """Nobody can scroll a sheet of paper."""
+    page = drawn(open_page(pages[name], viewport=PAPER))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.evaluate(BEYOND) == []
+
+
+BEYOND = """() => [...document.querySelectorAll('table, pre, figure, p, li')]
+  .filter(part => Math.max(part.scrollWidth, part.getBoundingClientRect().width) > innerWidth)
+  .map(part => part.textContent.slice(0, 80))"""
+
+
+def test_a_run_of_one_pair_is_drawn_without_a_complaint(open_page: Open, tmp_path: Path) -> None:
+    """Its means have no intervals, and a bar without ends made Vega warn of an infinite extent."""
+    one = cup(["a", "b"], 1)
+    file = tmp_path / "one.html"
+    file.write_text(page_of(one, make_store(one)), encoding="utf-8")
+    drawn(open_page(file))

@@ -143,6 +143,14 @@ def test_long_tables_are_cut_and_say_so() -> None:
     assert "Bots" not in to_markdown(table_of([], BOT, GAMES))
 
 
+def test_the_glossary_is_never_cut() -> None:
+    """The figures of the last tables have their sentences, too."""
+    rows = [(f"figure {number}", number) for number in range(MOST_ROWS + 9)]
+    written = to_markdown(make_report(Table("glossary", "Figures", (BOT, GAMES), rows)))
+    assert len(cells(written)) == 1 + len(rows)
+    assert "The first" not in written
+
+
 def test_code_stays_code() -> None:
     """With fences of its own in it, and a title with tags."""
     text = "a\n```\n</details> <script>\n````\nb"

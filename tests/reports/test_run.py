@@ -14,6 +14,7 @@ from arena.lanes.faults import Fault
 from arena.reports.document import Code, Report, Table, write_cell
 from arena.reports.frames import MOST_ROWS
 from arena.reports.html import to_html
+from arena.reports.markdown import to_markdown
 from arena.reports.run import make_report
 from arena.results.files import Files, make_files
 from arena.results.store import Store
@@ -330,3 +331,20 @@ def test_a_single_game_has_a_report_too() -> None:
     made, _ = report_of(two, one)
     assert made.summary[0].startswith("1 game")
     assert len([*made.replays()]) >= 1
+
+
+def test_a_run_without_a_take_says_so() -> None:
+    """A section is never only a heading."""
+    made, _ = report_of(FORMS["no rated bot"], games_of("no rated bot", FORMS["no rated bot"]))
+    assert "takes" not in {table.name for table in made.tables()}
+    assert "## Takes and cards\n\nNo card was taken.\n" in to_markdown(made)
+
+
+def test_the_axis_of_takes_has_every_action(report: Report) -> None:
+    """Also one at which nobody took: a gap that is left out bends the lines."""
+    one = cup(["a", "b"], 1)
+    made, _ = report_of(one, make_store(one))
+    for shown in (report, made):
+        chart = next(chart for chart in shown.charts() if chart.name == "takes")
+        most = max(row["action"] for row in chart.spec["data"]["values"])
+        assert chart.spec["encoding"]["x"]["scale"]["domain"] == [*range(1, most + 1)]

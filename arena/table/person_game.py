@@ -23,16 +23,15 @@ from engine.view import view
 
 
 class PersonGame(OpenGame):
-    """One game of a session, of this number; `following` is the id of the next one."""
+    """A session of one game; `following` is the id of the next one."""
 
     kind = "play"
 
-    def __init__(self, folder: Path, session: Session, number: int, records: Records) -> None:
+    def __init__(self, folder: Path, session: Session, records: Records) -> None:
         super().__init__(folder)
         self.session = session
-        self.number = number
         self.records = records
-        self.sitting = Sitting(session, number)
+        self.sitting = Sitting(session, 0)
         self.following: str | None = None
         self._awaited: View | None = None
         self._lock = threading.Lock()
@@ -114,7 +113,6 @@ class PersonGame(OpenGame):
             "over": phase not in ("yours", "bot"),
             "players": [*labels],
             "seat": seen.seat,
-            "number": self.number,
             "names": self.session.naming,
             "rules": describe_rules(seen.rules),
             "frames": make_frames([(one,) for one in look_back(seen)]),

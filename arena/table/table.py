@@ -56,25 +56,26 @@ class Table:
         """Begin a person's game, and return its id; raises InputError for a bad bot."""
         self.hall.check_room()
         entry = find_opponent(_PERSON, asked.bot)
-        seed = secrets.randbelow(_SEEDS)
-        if asked.begins != "lot":  # with an even seed the person begins
-            seed = seed // 2 * 2 + (asked.begins == "bot")
-        session = Session(_PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD)
-        return self._open(session, 0)
+        lot = secrets.randbelow(2) == 0
+        begins = lot if asked.begins == "lot" else asked.begins == "me"
+        seed = _new_seed(person_begins=begins)
+        return self._open(Session(_PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD))
 
     def sit_down_again(self, game: PersonGame) -> str:
-        """Begin the next game of a session with the seats swapped, once; return its id."""
+        """Begin another game with the seats swapped, once; return its id.
+
+        It has a seed of its own: that of a game is told when it ends, and deals follow from it.
+        """
         with self._again:
             if game.under_way:
                 raise InputError("the game has not ended")
             if game.following is None:
-                number = game.number + 1
-                game.following = self._open(replace(game.session, games=number + 1), number)
+                seed = _new_seed(person_begins=game.sitting.seat == 1)
+                game.following = self._open(replace(game.session, seed=seed))
             return game.following
 
-    def _open(self, session: Session, number: int) -> str:
-        game = PersonGame(self.hall.new_folder(), session, number, self.records)
-        return self.hall.open(game)
+    def _open(self, session: Session) -> str:
+        return self.hall.open(PersonGame(self.hall.new_folder(), session, self.records))
 
     def watch(self, asked: NewWatch) -> str:
         """Begin a game of two bots, and return its id; raises InputError for a bad bot."""
@@ -96,3 +97,8 @@ class Table:
         if played is None:
             raise InputError("the game has not been played to its end")
         return to_timeline(played, f"seed {game.seed}")
+
+
+def _new_seed(*, person_begins: bool) -> int:
+    """Return a new seed of a session; with an even one the person begins."""
+    return 2 * secrets.randbelow(_SEEDS // 2) + (not person_begins)

@@ -14,7 +14,6 @@ import pytest
 
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.table import person_game
-from arena.table import table as table_module
 from arena.table.hall import MOST_OPEN
 from arena.table.news import News
 from arena.table.person_game import PersonGame
@@ -44,7 +43,7 @@ SLEEPER = f"import time\n{LOWEST.replace('return', 'time.sleep(600); return')}"
 @pytest.fixture(autouse=True)
 def seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session has seed 0, or 1 if the bot is to begin."""
-    monkeypatch.setattr(table_module, "_SEEDS", 1)
+    monkeypatch.setattr("arena.table.table.secrets.randbelow", lambda _: 0)
 
 
 def sit_down(client: Client, **asked: Any) -> str:
@@ -89,17 +88,19 @@ def test_a_game_is_recorded_as_that_of_the_terminal(
 
 
 def test_seats_alternate_from_game_to_game(client: Client) -> None:
-    """The next game is begun once, however many tabs ask; each is on a deal of its own."""
+    """The next game is begun once, however many tabs ask; no seed that was told deals it."""
     first = sit_down(client, begins="bot", bot="uniform")
-    assert client.play(first)["seat"] == 1
+    earlier = client.play(first)
+    assert earlier["seat"] == 1
     asked = [client.ask(f"{first}/next", {})["id"] for _ in range(2)]
     assert asked[0] == asked[1]
     last = client.play(f"api/games/{asked[0]}")
-    assert (last["seat"], last["number"]) == (0, 1)
-    assert last["command"] == "arena human uniform --games 2 --seed 1"
+    assert last["seat"] == 0
     records = [json.loads(line) for line in lines(client)[-2:]]
-    assert [record["game"] for record in records] == ["human/uniform/0/1", "human/uniform/1/0"]
-    assert records[0]["deal"] != records[1]["deal"]
+    assert [record["game"] for record in records] == ["human/uniform/0/1", "human/uniform/0/0"]
+    assert [record["seed"] for record in records] == [1, 0]  # 2 times a new number, and the seat
+    for end, record in zip((earlier, last), records, strict=True):
+        assert end["command"] == f"arena human uniform --seed {record['seed']}"
 
 
 def test_names_are_those_that_were_asked_for(client: Client) -> None:

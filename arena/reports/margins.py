@@ -51,7 +51,7 @@ def margin_blocks(
         encoding={
             "x": x,
             "x2": {"field": "to"},
-            "y": quantity("games", "games"),
+            "y": quantity("games", "games", axis={"tickMinStep": 1}),
             "tooltip": [
                 {"field": "lead", "title": "Points ahead"},
                 {"field": "games", "title": "Games", "type": "quantitative"},

@@ -163,7 +163,7 @@ def _course(course: Mapping[int, Mapping[str, Rating]], labels: Sequence[str]) -
 
 
 def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:
-    x = quantity("pairs", "pairs of every pairing", scale={"nice": False})
+    x = quantity("pairs", "pairs of every pairing", scale={"nice": False}, axis={"tickMinStep": 1})
     y = quantity("elo", "Elo", scale={"zero": False})
     chosen = "datum.bot == chosen_bot"
     tips = [

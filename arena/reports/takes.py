@@ -23,7 +23,12 @@ TAKE_COLUMNS = (
         "Which of the bot's actions in the round the take was, from 1 on; empty for all of them.",
     ),
     Column("takes", "Takes", "count", "How many takes there were."),
-    Column("share", "Share", "share", "Their share of the bot's takes in this round."),
+    Column(
+        "share",
+        "Share",
+        "share",
+        "Their share of the bot's takes in this round; in a whole round's row, of all its takes.",
+    ),
     Column("share_low", "Share, low", "share", "The 95 % interval of a share (Wilson)."),
     Column("share_high", "Share, high", "share", "The 95 % interval of a share (Wilson)."),
     Column("cards", "Cards", "number", "The mean number of cards that a take brought."),

@@ -38,11 +38,24 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
     for name, write in reports.items():
         try:
             _compare(path / name, write)
-        except Difference:
-            if name not in again():
-                raise
-            _compare(path / name, again()[name])
+        except Difference as difference:
+            if not _is_same(path / name, again().get(name)):
+                raise Difference(f"{difference} ({_REPORT})") from None
     return len(writers) + len(reports)
+
+
+_REPORT = "or it is of another version of the arena: `arena report` writes it again"
+
+
+def _is_same(path: Path, write: Writer | None) -> bool:
+    """Return whether a file is what is written, where there is anything to write."""
+    if write is None:
+        return False
+    try:
+        _compare(path, write)
+    except Difference:
+        return False
+    return True
 
 
 def _reports_with_time(

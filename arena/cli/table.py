@@ -9,11 +9,12 @@ from typing import Final
 import click
 
 from arena.cli.options import PATH
+from arena.cli.whole import Whole
 from arena.errors import InputError
 
 _NEEDED: Final = ("starlette", "uvicorn", "sse_starlette")
 _RESULTS: Final = Path("results")
-_PORT: Final = click.IntRange(0, 65535)
+_PORT: Final = Whole(0, 65_535)
 
 
 @click.command()

@@ -109,7 +109,7 @@ class Fleet:
     def _give(self) -> bool:
         """Give batches to sites that have few; return whether there is anything to wait for."""
         for one in [*self.roster.to_open()]:
-            self._open(one, self.transport)
+            self._open(one)
         if not self._may_begin():
             return True
         for ahead in range(_WINDOW):
@@ -177,7 +177,7 @@ class Fleet:
     def _workers_of(self, one: Host) -> int:
         return self.workers or one.cores
 
-    def _open(self, one: Host, transport: Transport) -> None:
+    def _open(self, one: Host) -> None:
         """Open a host's site."""
         one.site = site = Site(one)
         imports = [hash_imports(entry) for entry in self.tournament.entries]
@@ -215,18 +215,23 @@ class Fleet:
             self._is_gone = True
             raise NoSites(event.reason)
         elif event.call in self._calls:
-            site, batch = self._calls.pop(event.call)
-            try:
-                if isinstance(event, Failed):
-                    self._lose(site, event.reason)
-                elif batch is None:
-                    self._welcome(site, event.value)
-                else:
-                    yield from self._accept(site, batch, event.value)
-            except wire.Garbled as error:
-                self._lose(site, str(error))
-            finally:
-                self._transport_of(site).took(event.call)
+            yield from self._hear_answer(*self._calls.pop(event.call), event)
+
+    def _hear_answer(
+        self, site: Site, batch: Batch | None, event: Done | Failed
+    ) -> Iterator[Played]:
+        """Yield the chunks that the answer to a call finishes; without a batch it opened a site."""
+        try:
+            if isinstance(event, Failed):
+                self._lose(site, event.reason)
+            elif batch is None:
+                self._welcome(site, event.value)
+            else:
+                yield from self._accept(site, batch, event.value)
+        except wire.Garbled as error:
+            self._lose(site, str(error))
+        finally:
+            self._transport_of(site).took(event.call)
 
     def _welcome(self, site: Site, data: bytes) -> None:
         """Let a site play, unless it lacks something."""
@@ -283,7 +288,7 @@ class Fleet:
 
     def _lose(self, site: Site, reason: str) -> None:
         """Give a site up; what it had is played elsewhere."""
-        if site.asked:
+        if site.host is self.own or site.host.name in self.roster.hosts:
             self._end(site)
         if site.host.site is site:
             self.roster.fail(site, reason)
@@ -299,7 +304,7 @@ class Fleet:
             if site.asked and now - site.asked > _SILENCE and self.events.empty():
                 self._lose(site, f"no sign of life for {_SILENCE:g} s")
         if self.own.site is None and any(self._needs_own(batch) for batch in self.waiting):
-            self._open(self.own, self.own_transport)
+            self._open(self.own)
         self.roster.check()
 
     def _needs_own(self, batch: Batch) -> bool:
@@ -326,6 +331,7 @@ class Fleet:
             site = self._beats.pop(event.call)
             if isinstance(event, Done):
                 site.asked = 0.0
+                self._transport_of(site).took(event.call)
                 return
             self._calls[event.call] = site, None
         self.events.put(event)

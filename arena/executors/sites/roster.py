@@ -99,10 +99,10 @@ class Roster:
     def fail(self, site: Site, reason: str) -> None:
         """Take note that a site has ended; its host opens another one, unless it often did."""
         host = site.host
-        self.ends += 1
-        self.last_reason = f"{host.name}: {reason}"
         if host.site is not site:
             return
+        self.ends += 1
+        self.last_reason = f"{host.name}: {reason}"
         host.site = None
         host.failures += 1
         host.opens_at = time.monotonic() + _PAUSE * 2**host.failures

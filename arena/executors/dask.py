@@ -19,9 +19,10 @@ from uuid import uuid4
 
 from arena.errors import InputError, escape
 from arena.executors.log import RunLog
-from arena.executors.sites.fleet import PATIENCE, Fleet
+from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Done, Event, Failed, Gone, Joined, Left
 from arena.tournament.chunk import Played
+from arena.tournament.executor import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

@@ -54,6 +54,7 @@ ROOMS = [
 """The rooms of the arena: each may import itself and those below it."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
+HEAVY |= {"dask", "distributed", "mpi4py", "pyarrow"}
 
 
 def imported(path: Path) -> set[str]:

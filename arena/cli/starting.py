@@ -66,10 +66,19 @@ class How:
             click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 
     def choose(self, of_config: ExecutorKind | ExecutorChoice | None = None) -> ExecutorChoice:
-        """Return where games are played; raises InputError."""
+        """Return where games are played; raises InputError.
+
+        A rank of MPI that is not the first serves here, and ends the command.
+        """
         from arena.tournament.executor import choose_executor
 
-        return choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
+        choice = choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
+        if choice.kind == "mpi":
+            from arena.executors.mpi import serve_if_not_root
+
+            if serve_if_not_root():
+                raise click.exceptions.Exit(0)
+        return choice
 
     def play(self, play: Callable[[bool], _T]) -> _T:
         """Return what `play` returns; where bots have changed, ask whether to replace their games.

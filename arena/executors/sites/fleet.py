@@ -216,6 +216,8 @@ class Fleet:
             raise NoSites(event.reason)
         elif event.call in self._calls:
             yield from self._hear_answer(*self._calls.pop(event.call), event)
+        else:  # a site has been ended
+            self.transport.took(event.call)
 
     def _hear_answer(
         self, site: Site, batch: Batch | None, event: Done | Failed
@@ -366,6 +368,7 @@ class Fleet:
                 event = self.events.get(timeout=max(0.0, deadline - time.monotonic()))
                 if isinstance(event, Done | Failed):
                     calls.discard(event.call)
+                    self.transport.took(event.call)
         self.transport.close()
         self.own_transport.close()
 

@@ -167,6 +167,12 @@ def close_site(token: str) -> None:
         site.end()
 
 
+def close_sites() -> None:
+    """End all sites that this host has."""
+    for token in [*_sites]:
+        close_site(token)
+
+
 def _find(token: str) -> HostedSite:
     site = _sites.get(token)
     if site is None:

@@ -19,6 +19,7 @@ from arena.errors import InputError
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
     from arena.runs.run import Outcome
+    from arena.tournament.executor import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
@@ -88,6 +89,8 @@ def compare(
     from engine import Rules
     from engine.errors import RulesError
 
+    asked = How(**how)
+    choice = asked.choose()
     stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
     try:
         changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
@@ -102,7 +105,7 @@ def compare(
     )
     problems = prepare(tournament)
     tournament = as_comparison(tournament, stop)
-    _play(tournament, problems, out or Path("results") / tournament.name, How(**how))
+    _play(tournament, problems, out or Path("results") / tournament.name, asked, choice)
 
 
 def split_bots(text: str) -> list[str]:
@@ -127,14 +130,16 @@ def split_bots(text: str) -> list[str]:
     return words
 
 
-def _play(tournament: Tournament, problems: Sequence[str], out: Path, how: How) -> None:
+def _play(
+    tournament: Tournament, problems: Sequence[str], out: Path, how: How, choice: ExecutorChoice
+) -> None:
     """Play a comparison, and print what it came to."""
     from arena.results.folder import RunFolder
     from arena.runs.compare import compare, default_workers
 
     how.say(problems)
     workers = default_workers(tournament)
-    with stoppable(out, how.choose(), how.workers, workers) as executor:
+    with stoppable(out, choice, how.workers, workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
         outcome, comparison = how.play(

@@ -181,12 +181,13 @@ def play(
         return
     why = "only for a game with a person: arena human BOT"
     person.refuse_options("games", "names", "thoughts", why=why)
+    asked = How(**how)
+    choice = asked.choose()
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
     fixed = read_anchor(anchor or "", [entry.label for entry in entries])
     panel = len(against)
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
-    asked = How(**how)
-    _play(tournament, prepare(tournament), out, asked, asked.choose())
+    _play(tournament, prepare(tournament), out, asked, choice)
 
 
 def _play(

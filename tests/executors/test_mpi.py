@@ -1,0 +1,181 @@
+"""A run by the ranks of MPI is the same run; a rank that dies ends it, and it goes on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests import rogues
+from tests.conftest import run_command
+from tests.kills import count_games
+from tests.waiting import PATIENCE, until
+
+LACKS = next(
+    (
+        f"{what} is not installed"
+        for what, place in (
+            ("mpirun", shutil.which("mpirun")),
+            ("mpi4py", importlib.util.find_spec("mpi4py")),
+        )
+        if not place
+    ),
+    "",
+)
+needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LACKS)
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+RANKS = 3
+DIFFERENT = {"run.log", "run.sqlite", "timings.csv"}  # from run to run, also on one machine
+HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
+BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
+CUPS = {
+    "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
+    "long": {"pairs": 300, "seed": 3, "bots": HONEST},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder with a cup; when it ends, no process of it is left, and no file but its own.
+
+    Open MPI has a socket in its temporary folder, whose name must be short.
+    """
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("PYTEST_MPI", str(tmp_path))
+    for name, value in ROOT_MAY.items():
+        monkeypatch.setenv(name, value)
+    for cup, config in CUPS.items():
+        (tmp_path / f"{cup}.yaml").write_text(json.dumps(config))
+    yield tmp_path
+    until(lambda: not processes_of(tmp_path))
+    until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Return the processes that were started in a test's folder and still run."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            here = process.environ().get("PYTEST_MPI") == str(folder)
+            if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def start(folder: Path, *words: str, ranks: int = RANKS) -> subprocess.Popen[str]:
+    """Start `arena` with these words on so many ranks."""
+    return subprocess.Popen(
+        ["mpirun", "--oversubscribe", "-n", str(ranks), sys.executable, "-m", "arena", *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
+    out, errors = run.communicate(timeout=PATIENCE)
+    return out, errors
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what every run of a cup has in common."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in DIFFERENT}
+
+
+@needs_mpi
+def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
+    """All files are equal, also the faults, and only rank 0 says something."""
+    alone = run_command(folder, "run", "cup.yaml", "--workers", "1", "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    run = start(folder, "run", "cup.yaml", "--executor", "mpi", "--out", "ranks")
+    out, errors = finish(run)
+    assert run.returncode == 0, errors
+    assert out.splitlines()[1:] == alone.stdout.replace("alone", "ranks").splitlines()[1:]
+    assert len(errors.splitlines()) < 2 * len(alone.stderr.splitlines())
+    assert files(folder / "ranks") == files(folder / "alone")
+    assert "exception" in (folder / "ranks" / "faults.csv").read_text()
+    log = (folder / "ranks" / "run.log").read_text()
+    assert f"{RANKS - 1} ranks of MPI" in log
+    for rank in range(1, RANKS):
+        assert f"rank {rank} on " in log
+
+
+@needs_mpi
+def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
+    """The games so far are kept; the bytes are those of a run that was not killed."""
+    words = ("run", "long.yaml", "--executor", "mpi")
+    run = start(folder, *words)
+    cup = folder / "results" / "long"
+    until(lambda: run.poll() is not None or count_games(cup) > 0)
+    ranks = psutil.Process(run.pid).children()
+    assert len(ranks) == RANKS
+    ranks[-1].send_signal(signal.SIGKILL)
+    finish(run)
+    assert run.returncode != 0
+    until(lambda: not processes_of(folder))
+    kept = count_games(cup)
+    assert 0 < kept < 3 * 300 * 2
+    again = start(folder, *words)
+    out, errors = finish(again)
+    assert again.returncode == 0, errors
+    assert f"{kept:,}" in out.splitlines()[0]
+    alone = run_command(folder, *words[:2], "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    assert files(cup) == files(folder / "alone")
+
+
+@needs_mpi
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: str) -> None:
+    """Whether it is found before a game could be played, or when the folder is opened."""
+    words = ["run", "cup.yaml", "--executor", "mpi", "--out", "full"]
+    if when == "before":
+        words += ["--bot", "./no_such_bot.py"]
+    else:
+        (folder / "full").mkdir()
+        (folder / "full" / "other.txt").touch()
+    run = start(folder, *words)
+    _, errors = finish(run)
+    assert run.returncode == 2
+    assert len([line for line in errors.splitlines() if line.startswith("error: ")]) == 1
+    assert "Traceback" not in errors
+
+
+@needs_mpi
+def test_one_rank_is_refused(folder: Path) -> None:
+    """Without mpirun the message says how to start it; nothing is written."""
+    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: executor mpi: there is one rank only")
+    assert "mpirun -n 3" in done.stderr
+    assert not (folder / "results").exists()
+
+
+def test_without_mpi4py_the_message_names_the_extra(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one line, and nothing is written."""
+    (folder / "mpi4py.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
+    )
+    assert not (folder / "results").exists()

@@ -37,10 +37,14 @@ THOUGHTS: Final = click.option(
 )
 
 SCHEDULER: Final = click.option(
-    "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786."
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler: tcp://10.0.0.1:8786.  [default: that of Dask's config]",
 )
 SCHEDULER_FILE: Final = click.option(
-    "--scheduler-file", metavar="FILE", help="The file in which a Dask scheduler says where it is."
+    "--scheduler-file",
+    metavar="FILE",
+    help="A file that says where the scheduler is.  [default: none]",
 )
 
 _Command = Callable[..., Any]
@@ -55,12 +59,12 @@ ANCHOR: Final = click.option(
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, quiet: str
+    *, seed: str, workers: str, lane: str, out: str, quiet: str, executor: str = "local"
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of `run` and `play`, with these defaults."""
     options: list[_Command] = [
         click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
-        *executor_options(),
+        *executor_options(executor),
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
         click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),
@@ -79,13 +83,14 @@ def add_run_options(
     return add
 
 
-def executor_options() -> list[_Command]:
+def executor_options(executor: str) -> list[_Command]:
     """Return the options that say where games are played."""
     return [
         click.option(
             "--executor",
             type=click.Choice(EXECUTORS),
-            help="Where games are played: here, on a Dask cluster, or by the ranks of MPI.",
+            help="Where games are played: on this machine, a Dask cluster, or the ranks of MPI."
+            f"  [default: {executor}]",
         ),
         SCHEDULER,
         SCHEDULER_FILE,

@@ -13,8 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
-from arena.games.timing import Timing
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.chunk import Chunk, Played, join
 from arena.tournament.plan import Fits
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
@@ -59,13 +58,7 @@ class _Open:
         """Return what the whole chunk came to, None if some of it has not been played."""
         if sum(played.chunk.pairs for played in self.played) < 2 * self.chunk.pairs:
             return None
-        results = [result for played in self.played for result in played.results]
-        timings: dict[str, Timing] = {}
-        for played in self.played:
-            for label, timing in played.timings.items():
-                timings.setdefault(label, Timing()).merge(timing)
-        seconds = sum(played.seconds for played in self.played)
-        return Played(self.chunk, sorted(results, key=lambda game: game[:2]), timings, seconds)
+        return join(self.chunk, self.played)
 
 
 class Halves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from arena.games.match import GameResult
@@ -50,3 +50,31 @@ class Played(NamedTuple):
     def forfeits(self) -> list[GameResult]:
         """The games that a fault has ended."""
         return [result for result in self.results if result.fault]
+
+
+def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
+    """Return what a chunk came to, from what its parts came to."""
+    results: list[GameResult] = []
+    timings: dict[str, Timing] = {}
+    seconds = 0.0
+    for part in parts:
+        results += part.results
+        seconds += part.seconds
+        for label, timing in part.timings.items():
+            timings.setdefault(label, Timing()).merge(timing)
+    return Played(chunk, sorted(results, key=lambda game: game[:2]), timings, seconds)
+
+
+def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return chunks in order, those as one that follow each other.
+
+    >>> [chunk[:3] for chunk in join_chunks([Chunk(0, 4, 2), Chunk(1, 6, 1), Chunk(0, 0, 4)])]
+    [(0, 0, 6), (1, 6, 1)]
+    """
+    joined: list[Chunk] = []
+    for chunk in sorted(chunks, key=lambda chunk: chunk[:2]):
+        if joined and (last := joined[-1])[:2] == (chunk.pairing, chunk.first - last.pairs):
+            joined[-1] = last._replace(pairs=last.pairs + chunk.pairs)
+        else:
+            joined.append(chunk)
+    return joined

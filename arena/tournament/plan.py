@@ -36,7 +36,7 @@ class Plan:
         self.seats = seats
         self._missing: deque[tuple[int, range, int]] = deque()  # with the most of a chunk
         self._returned: list[tuple[int, int, Chunk]] = []  # a heap, in the schedule's order
-        self._given: set[tuple[int, int]] = set()  # chunks that are being played
+        self._given: dict[tuple[int, int], int] = {}  # pairs of chunks that are being played
         self._pair_seconds: dict[int, float] = {}
         for number, ranges in enumerate(missing):
             self.add(((number, pairs) for pairs in ranges), spread=False)
@@ -61,19 +61,21 @@ class Plan:
         With `fits`, only pairings whose number fits are given out. Games that would be forfeits
         by rule are passed over.
         """
-        while chunk := self._take(fits or _any):
+        while chunk := self._take(fits):
             if not self.strikes.is_out(chunk.pairing):
-                self._given.add(chunk[:2])
+                self._given[chunk[:2]] = chunk.pairs
                 return chunk
             self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs)
         return None
 
-    def _take(self, fits: Fits) -> Chunk | None:
+    def _take(self, fits: Fits | None) -> Chunk | None:
         """Return the next chunk that has been given back, or else of what is missing."""
         for place in sorted(self._returned):
-            if fits(place[0]):
+            if fits is None or fits(place[0]):
                 self._returned.remove(place)
                 return place[-1]
+        if fits is None:
+            return self._cut() if self._missing else None
         for index, (pairing, *_) in enumerate(self._missing):
             if fits(pairing):
                 self._missing.rotate(-index)
@@ -99,16 +101,18 @@ class Plan:
     def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""
         for chunk in chunks:
-            self._given.discard(chunk[:2])
+            self._forget(chunk)
             self._returned.append((chunk.pairing, chunk.first, chunk))
 
+    def _forget(self, chunk: Chunk) -> None:
+        """Take note that a chunk, or several as one, is not being played any more."""
+        first = chunk.first
+        while first < chunk.first + chunk.pairs:
+            first += self._given.pop((chunk.pairing, first), chunk.pairs)
+
     def learn(self, played: Played) -> None:
-        """Take note of a chunk that was played: of its speed, and of its faults."""
+        """Take note of a chunk that was played, or of several as one: their speed and faults."""
         chunk = played.chunk
-        self._given.discard(chunk[:2])
+        self._forget(chunk)
         self._pair_seconds[chunk.pairing] = max(1e-6, played.seconds) / chunk.pairs
         self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs, played.forfeits)
-
-
-def _any(_pairing: int) -> bool:
-    return True

@@ -56,7 +56,7 @@ class Strikes:
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
-        return any(label in self.out for label in self.pairings[pairing])
+        return bool(self.out) and any(label in self.out for label in self.pairings[pairing])
 
     def finish(
         self, pairing: int, first: int, pairs: int, forfeits: Iterable[GameResult] = ()

@@ -81,11 +81,14 @@ class Fleet:
         self.batches: set[Batch] = set()  # that are not done
         self.events: SimpleQueue[Event] = SimpleQueue()
         self._numbers = itertools.count(1)
+        self._heads: dict[int, bytes] = {}  # by number of workers
         self._calls: dict[int, tuple[Site, Batch | None]] = {}
         self._beats: dict[int, Site] = {}
         self._began = 0.0
         self._is_begun = self._is_gone = False
         self._durations = [0.0, 0]  # of batches: their sum and number
+        self._late_batches: list[Batch] = []
+        self._looked = 0.0
         self._ended = threading.Event()
 
     def play(self) -> Generator[Played, None, None]:
@@ -112,8 +115,9 @@ class Fleet:
             self._open(one)
         if not self._may_begin():
             return True
+        hungry = [site for site in self._players() if len(site.batches) < _WINDOW]
         for ahead in range(_WINDOW):
-            for site in self._players():
+            for site in hungry:
                 if len(site.batches) <= ahead and (batch := self._next_batch(site)):
                     self._send(batch, site)
         return bool(self.batches) or not self.plan.is_finished
@@ -160,14 +164,17 @@ class Fleet:
 
     def _late(self, idle: Site) -> Batch | None:
         """Return a batch that takes another site unusually long."""
+        for batch in self._late_batches:
+            if not batch.is_done and len(batch.playing) == 1 and batch.may_go_to(idle):
+                return batch
+        return None
+
+    def _find_late(self) -> list[Batch]:
+        """Return the batches that take unusually long, the longest first."""
         total, count = self._durations
         usual = max(_LATE_AT_LEAST, _LATE * total / count if count else _LATE_AT_LEAST)
-        late = [
-            batch
-            for batch in self.batches
-            if len(batch.playing) == 1 and batch.may_go_to(idle) and batch.seconds > usual
-        ]
-        return max(late, key=lambda batch: batch.seconds, default=None)
+        late = [batch for batch in self.batches if batch.playing and batch.seconds > usual]
+        return sorted(late, key=lambda batch: batch.seconds, reverse=True)
 
     def _send(self, batch: Batch, site: Site) -> None:
         batch.give(site)
@@ -180,10 +187,15 @@ class Fleet:
     def _open(self, one: Host) -> None:
         """Open a host's site."""
         one.site = site = Site(one)
-        imports = [hash_imports(entry) for entry in self.tournament.entries]
-        workers = self._workers_of(one)
-        head = wire.Head(self.tournament, versions_here(), imports, workers)
-        self._call(site, None, host.open_site, site.token, wire.write_head(head))
+        self._call(site, None, host.open_site, site.token, self._head(self._workers_of(one)))
+
+    def _head(self, workers: int) -> bytes:
+        """Return what a site of so many workers is told first."""
+        if workers not in self._heads:
+            imports = [hash_imports(entry) for entry in self.tournament.entries]
+            head = wire.Head(self.tournament, versions_here(), imports, workers)
+            self._heads[workers] = wire.write_head(head)
+        return self._heads[workers]
 
     def _call(
         self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any
@@ -300,8 +312,15 @@ class Fleet:
                 self.waiting.append(batch)
 
     def _look(self) -> None:
-        """Give up sites that are silent; open the client's own where no other can play."""
+        """Once in a tick see to what nothing tells of: silent sites, late batches, no site at all.
+
+        The client's own site is opened where no other can play a game again.
+        """
         now = time.monotonic()
+        if now - self._looked < _TICK:
+            return
+        self._looked = now
+        self._late_batches = self._find_late()
         for site in self._players():
             if site.asked and now - site.asked > _SILENCE and self.events.empty():
                 self._lose(site, f"no sign of life for {_SILENCE:g} s")

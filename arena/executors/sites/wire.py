@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.executors.sites.versions import Versions
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.chunk import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
@@ -135,17 +135,17 @@ def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
 
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
-    """Return what a site answers to a batch."""
-    parts = [
-        Part(
-            *one.chunk[:3],
-            one.results,
-            {label: timing.to_data() for label, timing in one.timings.items()},
-            one.seconds,
-        )
-        for one in played
-    ]
+    """Return what a site answers to a batch; chunks that follow each other are one part of it."""
+    parts = []
+    for chunk in join_chunks([one.chunk for one in played]):
+        whole = join(chunk, (one for one in played if _is_in(one.chunk, chunk)))
+        timings = {label: timing.to_data() for label, timing in whole.timings.items()}
+        parts.append(Part(*chunk[:3], whole.results, timings, whole.seconds))
     return msgspec.msgpack.encode(Answer(number, parts, lines))
+
+
+def _is_in(part: Chunk, whole: Chunk) -> bool:
+    return part.pairing == whole.pairing and 0 <= part.first - whole.first < whole.pairs
 
 
 def number_of(answer: bytes) -> int:
@@ -154,9 +154,10 @@ def number_of(answer: bytes) -> int:
 
 
 def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], list[Line]]:
-    """Return what these chunks came to, in their order, and the site's log.
+    """Return what these chunks came to, in order, and the site's log.
 
-    Raises Garbled unless it is every game of every chunk, once.
+    Chunks that follow each other are one. Raises Garbled unless it is every game of every chunk,
+    once.
     """
     try:
         answer = _answer.decode(data)
@@ -164,7 +165,7 @@ def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], lis
         raise Garbled(f"its answer cannot be read: {error}") from None
     parts = {(part.pairing, part.first): part for part in answer.parts}
     played = []
-    for chunk in chunks:
+    for chunk in join_chunks(chunks):
         part = parts.get(chunk[:2])
         if part is None or [result[:2] for result in part.results] != _places(chunk):
             raise Garbled("its answer has other games than it was asked for")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from bench import endurance, engine, lanes, peers, search, summary, wins, workers
+from bench import cluster, endurance, engine, lanes, peers, search, summary, wins, workers
 from bench.engine import BARE_ASKED, Row
 from bench.saving import chosen, make
 from bench.timing import load, machine, processor
@@ -41,6 +41,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "workers": ("A run, by workers", workers.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
+    "cluster": ("A simulated cluster: one client, many sites of 16 cores", cluster.rows),
     "summary": ("From the store of a run to its files", summary.rows),
     "wins": ("How games are won: the tables beside the games", wins.rows),
     "peers": ("Peers, random play through Python", peers.rows),

@@ -283,11 +283,11 @@ class SimulatedTransport:
         """Tell nothing more."""
         self._tell = lambda _event: None
 
-    def idle(self) -> float:
-        """Return the share of the time of all cores in which they had nothing to play."""
+    def idle(self) -> tuple[float, float]:
+        """Return the seconds of all cores without and with work, since the first batch of each."""
         pairs = [host.idle(self.clock.now) for host in (*self.hosts.values(), *self.gone)]
         idle, worked = (sum(column) for column in zip(*pairs, strict=True))
-        return idle / (idle + worked) if idle + worked else 0.0
+        return idle, worked
 
 
 def _games(chunk: Chunk) -> list[GameResult]:
@@ -307,6 +307,7 @@ class SimulatedExecutor:
         self.seconds = seconds
         self.clock = Clock(charged=cluster.charged)
         self.transport = SimulatedTransport(cluster, self.clock)
+        self.games = 0
 
     def __str__(self) -> str:
         return str(self.transport)
@@ -324,6 +325,7 @@ class SimulatedExecutor:
             playing = Fleet(self.transport, plan, tournament, log)
             playing.events = self.clock  # type: ignore[assignment]
             for played in playing.play():
+                self.games += len(played.results)
                 yield played
                 if self.clock.now > self.seconds:
                     raise TimeoutError

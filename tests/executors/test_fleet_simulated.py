@@ -63,7 +63,8 @@ def test_sites_are_hardly_idle_until_the_work_runs_out(
     with pytest.raises(TimeoutError):
         play(executor, plan, tournament)
     assert not plan.is_finished
-    assert executor.transport.idle() < 0.05
+    idle, worked = executor.transport.idle()
+    assert idle < 0.05 * worked
 
 
 def test_a_run_keeps_every_game(tournament: Tournament) -> None:

@@ -94,7 +94,7 @@ def _cluster(sites: int) -> Iterator[str]:
             client = Client(scheduler_file=str(file), set_as_default=False)  # type: ignore[no-untyped-call]
             with client:
                 client.wait_for_workers(sites, timeout=60)
-                yield client.scheduler.address
+                yield str(client.scheduler_info()["address"])
         finally:
             for process in processes:
                 process.terminate()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -249,6 +250,14 @@ class Store:
     def game_lines(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield every game as a line of games.csv, thousands of them in one text."""
         return read_lines(self._database, pairings)
+
+    @contextmanager
+    def lines_apart(
+        self, pairings: Iterable[Pairing]
+    ) -> Iterator[tuple[Iterator[str], Callable[[], None]]]:
+        """Give another thread the lines of all games, and a call that ends its reading early."""
+        with self._database.apart() as database:
+            yield read_lines(database, pairings), database.connection.interrupt
 
     def count(self) -> Counts:
         """Return all that the games of the run are counted into."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.statistics.rows import Counts
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Ints, Row, read_batches
+from arena.wins.batch import Batch, Ints, Row, read_batches
 from arena.wins.cards import MOST_PAIRS, Cards
 from arena.wins.decisive import Decisive
 from arena.wins.leads import Leads
@@ -64,11 +64,7 @@ def make_win_tables(
     quota = share_out(_by_pairing(counts, len(pairings)), replayed)
     cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
     for batch in read_batches(tournament, map(Row._make, records(quota.tolist())), games):
-        played, sides = replay(batch, rules), Sides(batch, len(labels))
-        for table in (leads, sources, takes, cards):
-            table.add(played, sides)
-        if rules == STANDARD:
-            decisive.add(played, sides)
+        _replay(batch, tournament, (leads, sources, takes, cards), decisive)
     return WinTables(
         seats.table(),
         leads.table(),
@@ -78,6 +74,20 @@ def make_win_tables(
         decisive.table(),
         decisive.turns.table(),
     )
+
+
+def _replay(
+    batch: Batch,
+    tournament: Tournament,
+    tables: Iterable[Leads | Sources | Takes | Cards],
+    decisive: Decisive,
+) -> None:
+    """Add the games of a batch; only their sums are kept."""
+    played, sides = replay(batch, tournament.rules), Sides(batch, len(tournament.labels))
+    for table in tables:
+        table.add(played, sides)
+    if tournament.rules == STANDARD:
+        decisive.add(played, sides)
 
 
 def _by_pairing(counts: Counts, pairings: int) -> Ints:

@@ -139,7 +139,11 @@ class Store:
         number = played.chunk.pairing
         with self._errors():
             self._connection.executemany(
-                _ADD_GAME, [_game_row(number, result) for result in played.results]
+                _ADD_GAME,  # a row made by a call of its own takes 0.4 us more
+                [
+                    (number, *ending, fault.kind if fault else "", actions)
+                    for *ending, fault, actions in played.results
+                ],
             )
             self._connection.executemany(
                 _ADD_EVIDENCE,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -60,7 +60,7 @@ class _Watch:
         self.most = 0.0
         self.begun = self.last = perf_counter(), process_time()
         self.marks: list[tuple[int, float, float, float]] = []
-        self.phases: Counter[str] = Counter()
+        self.phases: dict[str, float] = defaultdict(float)
         self.every = 1
         threading.Thread(target=self._look, daemon=True).start()
 

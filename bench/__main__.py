@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from bench import endurance, engine, lanes, peers, search, sites, summary, wins, workers
+from bench import (
+    endurance,
+    engine,
+    lanes,
+    peers,
+    search,
+    sites,
+    summary,
+    ten_million,
+    wins,
+    workers,
+)
 from bench.engine import BARE_ASKED, Row
 from bench.saving import chosen, make
 from bench.timing import load, machine, processor
@@ -43,14 +54,19 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "lanes": ("A bot in a process of its own", lanes.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
     "summary": ("From the store of a run to its files", summary.rows),
+    "ten_million": ("Ten million games on two workers", ten_million.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }
 
 
+LONG = ("ten_million",)
+"""Tables that are made only where they are named."""
+
+
 def main() -> None:
-    """Print the named tables, or all, and save them beside the others if asked to."""
-    names = chosen(TABLES)
+    """Print the named tables, or all but long ones, and save them beside the others if asked to."""
+    names = chosen(TABLES, LONG)
     head = HEAD.format(asked=BARE_ASKED)
     print(head, machine(), sep="\n\n", flush=True)
     parts = {name: (title, partial(_lines, title, rows)) for name, (title, rows) in TABLES.items()}

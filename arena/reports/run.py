@@ -94,7 +94,7 @@ class _Sections:
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
                 *source_blocks(wins.wins_by_source, self.labels),
                 *margin_blocks(
-                    map(Margin._make, self.store.count_margins()),
+                    self._margins(),
                     self.tournament.pairings,
                     self.labels,
                 ),
@@ -113,6 +113,10 @@ class _Sections:
         yield games
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def _margins(self) -> Iterator[Margin]:
+        columns = (column.tolist() for column in self.files.counts.leads)
+        return map(Margin._make, zip(*columns, strict=True))
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings

@@ -77,7 +77,7 @@ class _Sections:
         self.store = store
         self.files = files
         self.timings = timings
-        self.games = sum(tally.games for tally in files.counts.tallies)
+        self.games = files.counts.games
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
 

@@ -67,3 +67,8 @@ class Counts(NamedTuple):
     pairs: Sequence[PairTotals]
     faults: Sequence[Faults]
     seats: SeatTotals
+
+    @property
+    def games(self) -> int:
+        """How many games there are."""
+        return sum(tally.games for tally in self.tallies)

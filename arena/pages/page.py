@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from importlib import resources
 from typing import Any
 
@@ -48,6 +49,22 @@ def render(
         )
     )
     return page
+
+
+def frame(page: str, title: str, height: str) -> str:
+    """Return a page as an element of another page, which it can neither read nor change.
+
+    `height` is a length of CSS.
+
+    >>> print(frame('<p class="a">', "A page", "9rem"))
+    <iframe title="A page" sandbox="allow-scripts" style="width: 100%; height: 9rem; border: 0" \
+srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
+    """
+    style = f"width: 100%; height: {height}; border: 0"
+    return (
+        f'<iframe title="{escape(title)}" sandbox="allow-scripts" style="{style}" '
+        f'srcdoc="{escape(page)}"></iframe>'
+    )
 
 
 def content_policy(scripts: Sequence[str]) -> str:

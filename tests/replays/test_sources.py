@@ -15,9 +15,10 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
+from arena.pages.page import frame
 from arena.replays.decisive import find_beliefs, find_chances
 from arena.replays.game import Game
-from arena.replays.page import frame, is_replay, render_replay
+from arena.replays.page import is_replay, render_replay
 from arena.replays.sources import game_timeline, line_timeline
 from engine import EngineError, Record, Rules, Seat, pack_text, to_text
 from tests.replays.games import game_with_thoughts, random_record, twins
@@ -200,7 +201,11 @@ def test_a_game_is_its_replay_in_a_notebook() -> None:
     game = game_with_thoughts()
     html = game._repr_html_()
     assert html is not None
-    assert html == game._repr_html_() == frame(render_replay(game_timeline(game, by=CHAMPION)))
+    assert (
+        html
+        == game._repr_html_()
+        == frame(render_replay(game_timeline(game, by=CHAMPION)), "Replay", "56rem")
+    )
     assert html.startswith('<iframe title="Replay" sandbox="allow-scripts" ')
     assert html.count("<") == 2  # the frame's two tags: the page is escaped
     assert replace(game, record=Record("56", "T"))._repr_html_() is None

@@ -80,7 +80,7 @@ class Results:
     @property
     def played(self) -> int:
         """How many games are finished; a game that was forfeited by rule is one of them."""
-        return sum(tally.games for tally in self._counts.tallies)
+        return self._counts.games
 
     @property
     def total(self) -> int:

@@ -105,3 +105,8 @@ class Counts(NamedTuple):
     seats: SeatTotals
     endings: Endings
     leads: tuple[Ints, Ints, Ints]
+
+    @property
+    def games(self) -> int:
+        """How many games there are."""
+        return sum(tally.games for tally in self.tallies)

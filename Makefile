@@ -14,7 +14,7 @@ test: .venv/test  ## everything that must pass
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 6 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal
 
 study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study

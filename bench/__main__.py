@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from bench import cluster, endurance, engine, lanes, peers, search, summary, wins, workers
+from bench import (
+    cluster,
+    endurance,
+    engine,
+    lanes,
+    peers,
+    search,
+    sites,
+    summary,
+    ten_million,
+    wins,
+    workers,
+)
 from bench.engine import BARE_ASKED, Row
 from bench.saving import chosen, make
 from bench.timing import load, machine, processor
@@ -39,18 +51,24 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "engine": ("The engine", engine.rows),
     "search": ("Bots that search", search.rows),
     "workers": ("A run, by workers", workers.rows),
+    "sites": ("Two sites of a Dask cluster, beside two workers", sites.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
     "cluster": ("A simulated cluster: one client, many sites of 16 cores", cluster.rows),
     "summary": ("From the store of a run to its files", summary.rows),
+    "ten_million": ("Ten million games on two workers", ten_million.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }
 
 
+LONG = ("ten_million",)
+"""Tables that are made only where they are named."""
+
+
 def main() -> None:
-    """Print the named tables, or all, and save them beside the others if asked to."""
-    names = chosen(TABLES)
+    """Print the named tables, or all but long ones, and save them beside the others if asked to."""
+    names = chosen(TABLES, LONG)
     head = HEAD.format(asked=BARE_ASKED)
     print(head, machine(), sep="\n\n", flush=True)
     parts = {name: (title, partial(_lines, title, rows)) for name, (title, rows) in TABLES.items()}

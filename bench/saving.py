@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 Part = tuple[str, Callable[[], Iterable[str]]]
 """The title of a section, and what yields its lines, the title's among them."""
 
 
-def chosen(parts: Mapping[str, object]) -> list[str]:
-    """Return the names of the sections that the command line asks for, all if it names none."""
+def chosen(parts: Mapping[str, object], long: Collection[str] = ()) -> list[str]:
+    """Return the names of the sections that the command line asks for.
+
+    If it names none, these are all but the long ones.
+    """
     names = [word for word in sys.argv[1:] if word != "--save"]
     if unknown := {*names} - {*parts}:
         sys.exit(f"error: {', '.join(sorted(unknown))}: there are {', '.join(parts)}")
-    return names or [*parts]
+    return names or [name for name in parts if name not in long]
 
 
 def make(path: Path, head: str, parts: Mapping[str, Part], names: Iterable[str]) -> None:

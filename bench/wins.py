@@ -53,8 +53,9 @@ def rows() -> Iterator[Line]:
     share = f"{median(shares[ROUNDS // 2 :]):.3f} of a game"
     yield Line("the tables: a game, us", f"{1e6 * made:,.0f}", share, "at most 0.1")
     yield from _parts(cup, store)
-    two = [*store.records()][:2]
-    own = min(_seconds(lambda: make_win_tables(cup, two, {0: 1})) for _ in range(20))
+    two = Store(None)
+    add(two, cup, 0, 1)
+    own = min(_seconds(lambda: _tables(cup, two)) for _ in range(20))
     yield Line("the tables of two games, ms", f"{1e3 * own:.0f}")
     yield from _memory()
 
@@ -87,8 +88,7 @@ def _game(cup: Tournament, pair: int, seat: int, *, random: bool) -> GameResult:
 
 
 def _tables(cup: Tournament, store: Store) -> WinTables:
-    pairs = {totals.pairing: totals.pairs for totals in store.count().pairs}
-    return make_win_tables(cup, store.records(), pairs)
+    return make_win_tables(cup, store.count(), store.records)
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -101,16 +101,12 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     """Yield what of the tables takes how long."""
     labels, pairings, rules = cup.labels, cup.pairings, cup.rules
     batches: list[Batch] = []
-    spent = {
-        "reading": _seconds(
-            lambda: batches.extend(read_batches(cup, map(Row._make, store.records()), GAMES))
-        )
-    }
+    spent = {"reading": _seconds(lambda: batches.extend(_read(cup, store)))}
     (batch,) = batches
     played, sides = replay(batch, rules), Sides(batch, len(labels))
     spent["replaying"] = _seconds(lambda: replay(batch, rules))
     seats = Seats(labels, pairings)
-    spent["seats"] = _seconds(lambda: seats.add(batch))
+    spent["seats"] = _seconds(lambda: seats.add(store.count().endings))
     for name, table in (
         ("leads", Leads(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),
@@ -122,6 +118,10 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
         spent[name] += _seconds(table.table)
     for name, seconds in spent.items():
         yield Line(f"of it {name}: a game, us", f"{1e6 * seconds / batch.games:.0f}")
+
+
+def _read(cup: Tournament, store: Store) -> Iterator[Batch]:
+    return read_batches(cup, map(Row._make, store.records([cup.pairs])), GAMES)
 
 
 def _memory() -> Iterator[Line]:
@@ -139,7 +139,9 @@ def main(games: int) -> None:
     cup, store = tournament("uniform", games // 2), Store(None)
     for first in range(0, cup.pairs, 1000):
         add(store, cup, first, min(cup.pairs, first + 1000), random=True)
-    make_win_tables(cup, [*store.records()][:2], {0: 1})
+    two = Store(None)
+    add(two, cup, 0, 1, random=True)
+    _tables(cup, two)
     before = _peak()
     seconds = _seconds(lambda: _tables(cup, store))
     print(seconds, before, _peak())

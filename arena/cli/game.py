@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,10 @@ from arena.cli.completion import complete_bots
 from arena.cli.options import LANE, THOUGHTS, parse_json, warn
 from arena.cli.whole import PAIR, SEAT, SEED
 from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from arena.entries.entry import Entry
+    from engine import Rules
 
 
 @click.command()
@@ -60,29 +64,15 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena.entries.resolve import resolve
     from arena.executors.local import LocalExecutor
     from arena.lanes.limits import Limits
     from arena.runs.prepare import prepare
     from arena.runs.rerun import add_thoughts, play_again
     from arena.tournament.tournament import Tournament
-    from engine import Rules
-    from engine.errors import RulesError
 
-    both = zip(
-        (bot, opponent),
-        _for_each("label", labels),
-        _for_each("lane", lanes),
-        (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
-        strict=True,
-    )
-    entries = [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
-    try:
-        changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
-    except RulesError as error:
-        raise InputError(f"--rules: {error}") from None
+    entries = _resolve((bot, opponent), labels, lanes, needs)
     allowed = parse_json("--limits", limits, Limits)
-    tournament = Tournament("game", seed, pair + 1, entries, changed, allowed)
+    tournament = Tournament("game", seed, pair + 1, entries, _read_rules(rules), allowed)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
     for line in again.evidence():
@@ -92,6 +82,33 @@ def game(
         if note:
             click.echo(f"note: {note}", err=True)
     click.echo(again.to_json())
+
+
+def _resolve(
+    specs: Sequence[str], labels: Sequence[str], lanes: Sequence[str], needs: Sequence[str]
+) -> list[Entry]:
+    """Return the two bots, with what is said of both or of each."""
+    from arena.entries.resolve import resolve
+
+    both = zip(
+        specs,
+        _for_each("label", labels),
+        _for_each("lane", lanes),
+        (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
+        strict=True,
+    )
+    return [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
+
+
+def _read_rules(text: str) -> Rules:
+    """Return the rules with the changes of --rules."""
+    from engine import Rules
+    from engine.errors import RulesError
+
+    try:
+        return Rules.from_changes(parse_json("--rules", text, dict[str, Any]))
+    except RulesError as error:
+        raise InputError(f"--rules: {error}") from None
 
 
 def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:

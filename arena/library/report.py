@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +18,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-_HEIGHT = 800  # pixels of a report in a notebook
+_HEIGHT = "800px"  # of a report in a notebook
 _ENDINGS = (".html", ".md")
 
 
@@ -73,12 +72,9 @@ class RunReport:
 
     def _repr_html_(self) -> str:
         """Return a frame with the page in it, which can run its scripts and nothing else."""
-        title, page = escape(self._document.title), escape(self.html)
-        style = f"width: 100%; height: {_HEIGHT}px; border: 0"
-        return (
-            f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}">'
-            "</iframe>"
-        )
+        from arena.pages.page import frame
+
+        return frame(self.html, self._document.title, _HEIGHT)
 
     def __repr__(self) -> str:
         return f"<report: {self._document.title}>"

@@ -14,13 +14,13 @@ from arena.errors import InputError
 from arena.games.timing import Timing
 from arena.replays.game import Game
 from arena.results.command import replay_commands
+from arena.results.counting import count
 from arena.results.reader import read_run
 from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.results.store import Store
 from arena.results.summary import format_standings
 from arena.results.timings import parse_timings, read_timings
 from arena.rounds.course import Course, follow
-from arena.statistics.rows import Counts, PairTotals, SeatTotals, Tally
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from arena.wins.tables import WinTables
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
-_NO_GAME = Counts(
-    [Tally(0, 0, 0, "city", 1, 0)], [PairTotals(0, 1, 1.0, 1.0)], [], SeatTotals(0, 0.0, 0.0)
-)
+_ONE_GAME = [(0, 0, 0)]  # any one
 
 
 class Results:
@@ -82,7 +80,7 @@ class Results:
     @property
     def played(self) -> int:
         """How many games are finished; a game that was forfeited by rule is one of them."""
-        return sum(tally.games for tally in self._counts.tallies)
+        return self._counts.games
 
     @property
     def total(self) -> int:
@@ -213,8 +211,7 @@ class Results:
     def _wins(self) -> WinTables:
         from arena.wins.tables import make_win_tables
 
-        pairs = {totals.pairing: totals.pairs for totals in self._counts.pairs}
-        return make_win_tables(self._tournament, self._store.records(), pairs)
+        return make_win_tables(self._tournament, self._counts, self._store.records)
 
     @cached_property
     def _course(self) -> Course:
@@ -226,7 +223,7 @@ class Results:
 
         pairings = self._tournament.pairings
         if not self._counts.tallies:  # the columns of tables that have rows
-            return make_tables(pairings, pairings[0], _NO_GAME).without_rows()
+            return make_tables(pairings, pairings[0], count(_ONE_GAME, [])).without_rows()
         tournament = self._tournament
         settings = tournament.anchor, tournament.max_faults
         made = make_tables(pairings, tournament.labels, self._counts, *settings)

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from importlib import resources
 from typing import Any
 
@@ -35,14 +36,14 @@ def render(
     `libraries` are the texts of scripts, which come before `scripts`. The template extends
     `arena.pages/page.html`, and everything in `data` is escaped there.
     """
-    texts = [*libraries, *map(static, scripts)]
+    bodies = [_script(text) for text in (*libraries, *map(static, scripts))]
     page: str = (
         _environment()
         .get_template(template)
         .render(
-            policy=content_policy(texts),
+            policy=content_policy(bodies),
             generator=GENERATOR,
-            scripts=[_script(text) for text in texts],
+            scripts=bodies,
             styles=[Markup(static(name)) for name in (STYLE, *styles)],
             **data,
         )
@@ -50,12 +51,28 @@ def render(
     return page
 
 
+def frame(page: str, title: str, height: str) -> str:
+    """Return a page as an element of another page, which it can neither read nor change.
+
+    `height` is a length of CSS.
+
+    >>> print(frame('<p class="a">', "A page", "9rem"))
+    <iframe title="A page" sandbox="allow-scripts" style="width: 100%; height: 9rem; border: 0" \
+srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
+    """
+    style = f"width: 100%; height: {height}; border: 0"
+    return (
+        f'<iframe title="{escape(title)}" sandbox="allow-scripts" style="{style}" '
+        f'srcdoc="{escape(page)}"></iframe>'
+    )
+
+
 def content_policy(scripts: Sequence[str]) -> str:
-    """Return a content security policy: these scripts run, and nothing is loaded or sent."""
-    hashes = [
-        base64.b64encode(hashlib.sha256(_script(text).encode()).digest()).decode()
-        for text in scripts
-    ]
+    """Return a content security policy: these scripts run, and nothing is loaded or sent.
+
+    A script is known by its hash, as it stands in its element.
+    """
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "

@@ -135,7 +135,8 @@ class Game:
         It is a page in a frame, under its own policy: it can reach nothing of the notebook.
         """
         from arena.entries.resolve import resolve
-        from arena.replays.page import frame, render_replay
+        from arena.pages.page import frame
+        from arena.replays.page import render_replay
         from arena.replays.sources import game_timeline
         from engine import EngineError
 
@@ -143,4 +144,4 @@ class Game:
             timeline = game_timeline(self, by=resolve("champion"))
         except EngineError:
             return None
-        return frame(render_replay(timeline))
+        return frame(render_replay(timeline), "Replay", "56rem")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,20 +29,6 @@ def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
         title="{} - {}".format(*timeline["players"]),
         timeline=timeline,
         names=names,
-    )
-
-
-def frame(page: str) -> str:
-    """Return a page as an element of another page, which it can neither read nor change.
-
-    >>> print(frame('<p class="a">'))
-    <iframe title="Replay" sandbox="allow-scripts" style="width:100%;height:56rem;border:0" \
-srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
-    """
-    style = "width:100%;height:56rem;border:0"
-    return (
-        f'<iframe title="Replay" sandbox="allow-scripts" style="{style}" '
-        f'srcdoc="{escape(page)}"></iframe>'
     )
 
 

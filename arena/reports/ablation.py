@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from arena.reports.about import glossary_section
+from arena.reports.about import with_glossary
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
-from arena.reports.dots import Dot, dot_chart, verdict_of
+from arena.reports.dots import Dot, dot_chart, name_sure, verdict_of
 from arena.results.ablation import Ablation, VariantResult
 from arena.results.folder import REPORT_HTML
 from arena.statistics.ablation import MEASURES, SPREAD, Estimate, Measure
@@ -54,9 +54,8 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     ]
     sections = [Section("variants", "Variants", [_variants_table(ablation), _NOTES])]
     sections += [_section(ablation, number) for number in range(len(MEASURES))]
-    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
-    sections.append(glossary_section(tables))
-    return Report(f"{tournament.name}: what a rule is worth", summary, sections)
+    title = f"{tournament.name}: what a rule is worth"
+    return with_glossary(Report(title, summary, sections))
 
 
 def _describe(changes: dict[str, object]) -> str:
@@ -135,14 +134,11 @@ def _charts(
         value, low, high = changes[number]
         dots.append(Dot(variants[number].name, value or 0.0, low, high, beyond))
     if dots:
-        named = [dot.name for dot in dots if dot.sure]
-        found = f"beyond chance: {', '.join(named[:5])}" if named else "none is beyond chance"
-        more = f" and {len(named) - 5:,} more" if len(named) > 5 else ""
         unit = "change, % points" if measure.is_share else "change"
         yield Chart(
             f"{measure.name}-changes",
             "Changes from the base",
-            f"The variant less the base, with 95 % intervals; {found}{more}.",
+            f"The variant less the base, with 95 % intervals; {name_sure(dots)}.",
             dot_chart(dots, unit, "change"),
             measure.name,
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from arena.reports.document import Code, Column, Section, Table, Text
+from arena.reports.document import Code, Column, Report, Section, Table, Text
 
 BOT_COLUMNS = (
     Column("label", "Bot"),
@@ -53,10 +53,10 @@ def run_section(manifest: Mapping[str, Any]) -> Section:
     )
 
 
-def glossary_section(tables: Iterable[Table]) -> Section:
-    """Return a sentence for every figure of these tables."""
+def with_glossary(report: Report) -> Report:
+    """Return a report with one more section: a sentence for every figure of its tables."""
     rows: dict[tuple[str, str], tuple[str, str, str]] = {}
-    for table in tables:
+    for table in report.tables():
         for column in table.columns:
             if column.meaning:
                 key = column.title, column.meaning
@@ -69,4 +69,5 @@ def glossary_section(tables: Iterable[Table]) -> Section:
     )
     caption = "What every figure says"
     glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])
-    return Section("glossary", "Glossary", [Text([text]), glossary])
+    section = Section("glossary", "Glossary", [Text([text]), glossary])
+    return Report(report.title, report.summary, [*report.sections, section])

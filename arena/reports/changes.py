@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from arena.reports.about import glossary_section
+from arena.reports.about import with_glossary
 from arena.reports.change_columns import (
     HEAD_TO_HEAD_COLUMNS,
     RATING_COLUMNS,
@@ -13,7 +14,7 @@ from arena.reports.change_columns import (
     WIN_COLUMNS,
 )
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
-from arena.reports.dots import MOST_DOTS, Dot, dot_chart, verdict_of
+from arena.reports.dots import MOST_DOTS, Dot, dot_chart, name_sure, verdict_of
 from arena.reports.frames import MOST_ROWS, plain_rows
 from arena.reports.several import RunFacts, runs_section
 from arena.results.changes import Changes
@@ -37,8 +38,7 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
         "interval."
     ]
-    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
-    return Report(title, summary, [*sections, glossary_section(tables)])
+    return with_glossary(Report(title, summary, sections))
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:
@@ -118,36 +118,47 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
     rows = _rows(changes.totals, TOTAL_COLUMNS, 100)
     yield Table(f"endings{ending}", "How games end in all pairings of both", TOTAL_COLUMNS, rows)
     yield Text([_describe_many(changes.totals, "shares")])
-    table = changes.win_types
-    yield from _change_chart(
-        f"win-changes{ending}",
-        "Changes by bot",
-        f"win-types{ending}",
-        [_dot(row, [row["part"], row["bot"]], 100) for row in _largest(table)],
-        "Change, % points of the bot's games",
-    )
-    rows = _rows(table, WIN_COLUMNS, 100)
-    note = _note(rows)
     caption = "Scores and win types against the opponents of both runs"
-    yield Table(f"win-types{ending}", caption, WIN_COLUMNS, rows[:MOST_ROWS], note=note)
-    yield Text([_describe_many(table, "shares")])
+    yield from _clearest(
+        changes.win_types,
+        ("part", "bot"),
+        (f"win-changes{ending}", "Changes by bot", "Change, % points of the bot's games"),
+        Table(f"win-types{ending}", caption, WIN_COLUMNS, []),
+        "shares",
+    )
 
 
 def _meetings(changes: Changes, ending: str) -> Iterator[Block]:
-    table = changes.head_to_head
     yield Text([_describe_deals(changes)])
-    yield from _change_chart(
-        f"pairing-changes{ending}",
-        "Changes of scores",
-        f"head-to-head{ending}",
-        [_dot(row, [row["bot"], row["opponent"]], 100) for row in _largest(table)],
-        "Change of the first bot's score, % points",
-    )
-    rows = _rows(table, HEAD_TO_HEAD_COLUMNS, 100)
-    note = _note(rows)
+    axis = "Change of the first bot's score, % points"
     caption = "Pairings that both runs have"
-    yield Table(f"head-to-head{ending}", caption, HEAD_TO_HEAD_COLUMNS, rows[:MOST_ROWS], note=note)
-    yield Text([_describe_many(table, "scores")])
+    yield from _clearest(
+        changes.head_to_head,
+        ("bot", "opponent"),
+        (f"pairing-changes{ending}", "Changes of scores", axis),
+        Table(f"head-to-head{ending}", caption, HEAD_TO_HEAD_COLUMNS, []),
+        "scores",
+    )
+
+
+def _clearest(
+    found: pd.DataFrame,
+    named: Sequence[str],
+    chart: tuple[str, str, str],
+    table: Table,
+    things: str,
+) -> Iterator[Block]:
+    """Yield a chart of the clearest differences, their table, and how many are beyond chance.
+
+    `named` are the columns with the names of a difference, `chart` is its name, title and axis,
+    and `table` is to be filled with the first rows.
+    """
+    name, title, axis = chart
+    dots = [_dot(row, [row[column] for column in named], 100) for row in _largest(found)]
+    yield from _change_chart(name, title, table.name, dots, axis)
+    rows = _rows(found, table.columns, 100)
+    yield replace(table, rows=rows[:MOST_ROWS], note=_note(rows))
+    yield Text([_describe_many(found, things)])
 
 
 def _note(rows: Sequence[object]) -> str:
@@ -176,11 +187,8 @@ def _change_chart(
     """Yield the chart of some changes, nothing where there are none."""
     if not dots:
         return
-    sure = [dot.name for dot in dots if dot.sure]
-    found = f"beyond chance: {', '.join(sure[:5])}" if sure else "none is beyond chance"
-    more = f" and {len(sure) - 5} more" if len(sure) > 5 else ""
     cut = f" The {MOST_DOTS} clearest." if len(dots) == MOST_DOTS else ""
-    description = f"The other run less the base, with 95 % intervals; {found}{more}.{cut}"
+    description = f"The other run less the base, with 95 % intervals; {name_sure(dots)}.{cut}"
     yield Chart(name, title, description, dot_chart(dots, axis, "change"), table)
 
 

@@ -37,6 +37,19 @@ def verdict_of(sure: bool | None) -> str:
     return UNTOUCHED if sure is None else SURE if sure else UNSURE
 
 
+def name_sure(dots: Sequence[Dot]) -> str:
+    """Return which differences are beyond chance, the first five by their names.
+
+    >>> name_sure([Dot("a", 1.0, 0.5, 1.5, True), Dot("b", 0.0, -0.5, 0.5)])
+    'beyond chance: a'
+    """
+    names = [dot.name for dot in dots if dot.sure]
+    if not names:
+        return "none is beyond chance"
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"beyond chance: {', '.join(names[:5])}{more}"
+
+
 def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True) -> Spec:
     """Return a chart of dots with their intervals, the first one on top.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from arena.reports.about import glossary_section, run_section
+from arena.reports.about import run_section, with_glossary
 from arena.reports.comparison import comparison_sections
 from arena.reports.course import make_course
-from arena.reports.document import Report, Section, Table
+from arena.reports.document import Report, Section
 from arena.reports.faults import Shown, choose_faults, faults_section
 from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
 from arena.reports.margins import Margin, margin_blocks
@@ -41,14 +41,12 @@ def make_report(
     so that the same games give the same bytes.
     """
     sections = [*_Sections(tournament, store, files, timings).all()]
-    tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]
-    sections.append(glossary_section(tables))
-    return Report(tournament.name, [*_summary(tournament, files)], sections)
+    return with_glossary(Report(tournament.name, [*_summary(tournament, files)], sections))
 
 
 def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
     """Yield what a reader in a hurry wants to know."""
-    games = sum(tally.games for tally in files.counts.tallies)
+    games = files.counts.games
     count = f"{games:,} {'game' if games == 1 else 'games'}"
     yield f"{count} of {len(files.standings):,} bots, {_format(tournament)}."
     if seat := files.findings.seat:
@@ -77,7 +75,7 @@ class _Sections:
         self.store = store
         self.files = files
         self.timings = timings
-        self.games = sum(tally.games for tally in files.counts.tallies)
+        self.games = files.counts.games
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
 
@@ -94,7 +92,7 @@ class _Sections:
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
                 *source_blocks(wins.wins_by_source, self.labels),
                 *margin_blocks(
-                    map(Margin._make, self.store.count_margins()),
+                    self._margins(),
                     self.tournament.pairings,
                     self.labels,
                 ),
@@ -113,6 +111,10 @@ class _Sections:
         yield games
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def _margins(self) -> Iterator[Margin]:
+        columns = (column.tolist() for column in self.files.counts.leads)
+        return map(Margin._make, zip(*columns, strict=True))
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings

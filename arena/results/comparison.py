@@ -127,7 +127,7 @@ def make_comparison(
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean)),
-        sum(tally.games for tally in counted.tallies) - _count_by_rule(counted),
+        counted.games - _count_by_rule(counted),
         out,
         comparison_command(tournament, stop),
         twins,

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
-from arena.statistics.rows import Counts, Faults, PairTotals, SeatTotals, Tally
+from arena.statistics.rows import (
+    MISSING,
+    RESULTS,
+    WIN_TYPES,
+    Counts,
+    Endings,
+    Faults,
+    PairTotals,
+    SeatTotals,
+    Tally,
+)
 
-PAIRS = """
-SELECT zero.pairing, zero.winner, zero.win_type, zero.fault, one.winner, one.win_type, one.fault,
-    count(*), sum(zero.points - zero.opponent_points), sum(one.points - one.opponent_points)
-FROM games AS zero LEFT JOIN games AS one
-    ON one.pairing = zero.pairing AND one.pair = zero.pair AND one.seat = 1
-WHERE zero.seat = 0 GROUP BY 1, 2, 3, 4, 5, 6, 7
-UNION ALL
-SELECT pairing, NULL, NULL, NULL, winner, win_type, fault,
-    count(*), NULL, sum(points - opponent_points)
-FROM games AS one
-WHERE seat = 1 AND NOT EXISTS (
-    SELECT 1 FROM games WHERE pairing = one.pairing AND pair = one.pair AND seat = 0
-) GROUP BY 1, 5, 6, 7
+Code: TypeAlias = tuple[int, int, int]
+"""A game as three numbers: its pairing, its place there, and its ending with its margin."""
+
+FAULT: Final = MISSING + 1
+"""Added to the ending of a game that a fault has ended."""
+
+CODES: Final = 2 * FAULT
+"""Endings with and without a fault: the margin is counted in these."""
+
+_TYPES = " ".join(f"WHEN '{name}' THEN {RESULTS * n}" for n, name in enumerate(WIN_TYPES))
+GAMES: Final = f"""
+SELECT pairing, 2 * pair + seat, {CODES} * (points - opponent_points)
+    + {FAULT} * (fault <> '') + CASE win_type {_TYPES} END + ifnull(winner, {RESULTS - 1})
+FROM games ORDER BY pairing, pair, seat
 """
-"""Pairs whose two games ended alike: pairing, both games, how many pairs, sums of margins.
+"""Every game as a Code, in order."""
 
-A game that has no second one is a pair of its own.
+FAULTS: Final = """
+SELECT pairing, 1 - winner, fault, count(*) FROM games
+WHERE fault <> '' AND winner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
+"""Forfeits by pairing, loser and kind of fault."""
 
 
 class _Game(NamedTuple):
@@ -34,7 +48,7 @@ class _Game(NamedTuple):
     seat: int
     winner: int | None
     win_type: str
-    fault: str
+    is_forfeit: bool
     margin: int
 
     @property
@@ -42,37 +56,48 @@ class _Game(NamedTuple):
         return 0.5 if self.winner is None else 1.0 - self.winner
 
 
-def count(rows: Iterable[tuple[Any, ...]]) -> Counts:
-    """Return what pairs are counted into, from the rows of PAIRS."""
-    games: Counter[tuple[int, int, int, str]] = Counter()
+def count(games: Iterable[Code], faults: Iterable[tuple[int, int, str, int]]) -> Counts:
+    """Return what games are counted into, from the rows of GAMES and of FAULTS."""
+    from arena.results.endings import add_up
+
+    endings, leads = add_up(games)
+    tallies: Counter[tuple[int, int, int, str]] = Counter()
     margins: Counter[tuple[int, int, int, str]] = Counter()
-    faults: Counter[tuple[int, int, str]] = Counter()
     scores: Counter[tuple[int, float]] = Counter()
     seats: Counter[float] = Counter()
-    for row in rows:
-        pairing, pairs, both = row[0], row[7], [*_games(row)]
+    for pairing, pairs, both in _read(endings):
         for game in both:
             key = pairing, game.seat, _place(game.winner), game.win_type
-            games[key] += pairs
+            tallies[key] += pairs
             margins[key] += game.margin
-            if game.fault and game.winner is not None:
-                faults[pairing, 1 - game.winner, game.fault] += pairs
         scores[pairing, sum(game.score for game in both)] += pairs
-        if len(both) == 2 and not any(game.fault for game in both):
+        if len(both) == 2 and not any(game.is_forfeit for game in both):
             seats[sum(abs(game.seat - game.score) for game in both)] += pairs
-    tallies = [
-        Tally(*key[:2], None if key[2] < 0 else key[2], key[3], number, margins[key])
-        for key, number in sorted(games.items())
-    ]
-    of_faults = [Faults(*key, number) for key, number in sorted(faults.items())]
-    return Counts(tallies, [*_totals(scores)], of_faults, SeatTotals(*_sums(seats)))
+    return Counts(
+        [
+            Tally(*key[:2], None if key[2] < 0 else key[2], key[3], number, margins[key])
+            for key, number in sorted(tallies.items())
+        ],
+        [*_totals(scores)],
+        [Faults(*row) for row in faults],
+        SeatTotals(*_sums(seats)),
+        endings,
+        leads,
+    )
 
 
-def _games(row: tuple[Any, ...]) -> Iterator[_Game]:
-    for seat in (0, 1):
-        winner, win_type, fault = row[1 + 3 * seat : 4 + 3 * seat]
-        if win_type is not None:
-            yield _Game(seat, winner, win_type, fault, row[8 + seat])
+def _read(endings: Endings) -> Iterator[tuple[int, int, list[_Game]]]:
+    """Yield a pairing, pairs whose games ended alike, and these games with sums of margins."""
+    columns = (column.tolist() for column in endings[:5])
+    for pairing, both, is_forfeit, pairs, margins in zip(*columns, strict=True):
+        games = []
+        for seat in (0, 1):
+            if both[seat] != MISSING:
+                win_type, result = divmod(both[seat], RESULTS)
+                winner = None if result == RESULTS - 1 else result
+                of_seat = bool(is_forfeit[seat]), margins[seat]
+                games.append(_Game(seat, winner, WIN_TYPES[win_type], *of_seat))
+        yield pairing, pairs, games
 
 
 def _place(winner: int | None) -> int:

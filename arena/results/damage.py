@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from functools import cache
 
+from arena.statistics.rows import WIN_TYPES
+
 SCHEMA = """
 CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE games (
@@ -32,7 +34,7 @@ _IS_RESULT = f"""
     typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
     AND typeof(seat) = 'integer' AND seat IN (0, 1)
     AND (winner IS NULL OR typeof(winner) = 'integer' AND winner IN (0, 1))
-    AND typeof(win_type) = 'text'
+    AND win_type IN {WIN_TYPES}
     AND typeof(points) = 'integer' AND abs(points) <= {_MOST_NUMBER}
     AND typeof(opponent_points) = 'integer' AND abs(opponent_points) <= {_MOST_NUMBER}
     AND typeof(plies) = 'integer' AND plies BETWEEN 0 AND {_MOST_NUMBER}

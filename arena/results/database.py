@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy as copy_of
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class Database:
         left as it is. Raises InputError for a file that is damaged, or that is not a run's.
         """
         self.path = path
+        self.is_shared = path is not None and not copied
         exists = path is not None and path.exists() and path.stat().st_size > 0
         self.advice = "" if copied else f"; {_FRESH}"  # who only reads starts nothing over
         with self.errors(InputError, self.advice if exists else ""):
@@ -49,6 +51,25 @@ class Database:
                 self._check()
             else:
                 self._create()
+
+    @contextmanager
+    def apart(self) -> Iterator[Database]:
+        """Give another thread a database of its own to read, with all that was committed.
+
+        A temporary file has none: it is this one.
+        """
+        if not self.is_shared or self.path is None:
+            yield self
+            return
+        other = copy_of(self)
+        with self.errors():
+            other.connection = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False
+            )
+        try:
+            yield other
+        finally:
+            other.connection.close()
 
     def _check(self) -> None:
         if self.one("PRAGMA application_id") != _APPLICATION:

@@ -13,7 +13,7 @@ from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.command import replay_commands
 from arena.results.findings import Findings, Misfit
-from arena.results.folder import MANIFEST, WINS, Writer, csv_writer
+from arena.results.folder import GAMES, MANIFEST, WINS, Writer, csv_writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
@@ -90,14 +90,13 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 
     @cache
     def wins() -> WinTables:
-        pairs = {totals.pairing: totals.pairs for totals in counts.pairs}
-        return make_win_tables(tournament, store.records(), pairs)
+        return make_win_tables(tournament, counts, store.records)
 
     def write_wins(name: str) -> Writer:
         return lambda file: csv_writer(getattr(wins(), name))(file)
 
     writers: dict[str, Writer] = {
-        "games.csv": lambda file: rows.write_games(file, store.named_games(pairings)),
+        GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
         "standings.csv": csv_writer(made.standings),
         "head_to_head.csv": csv_writer(made.head_to_head),
         "win_types.csv": csv_writer(made.win_types),

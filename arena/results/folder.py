@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -23,10 +25,13 @@ MANIFEST = "manifest.json"
 COMPARISON = "comparison.json"
 DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
+GAMES = "games.csv"
+GAMES_PARQUET = "games.parquet"
+"""The rows of games.csv, where pyarrow is installed."""
 WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.wins.tables.WinTables."""
 TABLES = (
-    *("games.csv", "standings.csv", "head_to_head.csv", "win_types.csv"),
+    *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
     *("superiority.csv", "rankings.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
@@ -36,7 +41,10 @@ REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """What a person reads, made of the tables."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-_RESULTS = (*_STORE, MANIFEST, *TABLES, COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS)
+_RESULTS = (
+    *(*_STORE, MANIFEST, *TABLES, GAMES_PARQUET),
+    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS),
+)
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
@@ -133,20 +141,60 @@ class RunFolder:
         if differs:
             raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_EITHER}")
 
-    def write(self, files: Mapping[str, Writer]) -> None:
-        """Write files over an earlier run's.
+    def write(
+        self,
+        files: Mapping[str, Writer],
+        meanwhile: Mapping[str, Writer] | None = None,
+        stop: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Write files over an earlier run's; another thread writes those of `meanwhile`.
 
-        Every file is written beside its place first, and then moved there in one step.
+        Every file is written beside its place first, and then moved there in one step. `stop`
+        ends the other thread's work early where a file cannot be written.
         """
-        staged = []
+        meanwhile = meanwhile or {}
+        paths = [self.path / name for name in (*files, *meanwhile)]
         try:
-            for name, write in files.items():
-                temporary = self.path / f".{name}.part"
-                staged.append((temporary, self.path / name))
-                with temporary.open("w", encoding="utf-8", newline="") as file:
-                    write(file)
-            for temporary, final in staged:
-                os.replace(temporary, final)
+            with _at_once(partial(self._stage, meanwhile), stop):
+                self._stage(files)
+            if GAMES in meanwhile and GAMES_PARQUET not in meanwhile:
+                (self.path / GAMES_PARQUET).unlink(missing_ok=True)  # of other games
+            for path in paths:
+                os.replace(part_of(path), path)
         finally:
-            for temporary, _ in staged:
-                temporary.unlink(missing_ok=True)
+            for path in paths:
+                part_of(path).unlink(missing_ok=True)
+
+    def _stage(self, files: Mapping[str, Writer]) -> None:
+        for name, write in files.items():
+            with part_of(self.path / name).open("w", encoding="utf-8", newline="") as file:
+                write(file)
+
+
+def part_of(path: Path) -> Path:
+    """Return where a file is until it is whole."""
+    return path.with_name(f".{path.name}.part")
+
+
+@contextmanager
+def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
+    """Do some work in another thread; `stop` ends it where this one fails."""
+    failures: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=do, name="games")
+    thread.start()
+    try:
+        yield
+    except BaseException:
+        stop()
+        raise
+    finally:
+        thread.join()
+    if failures:
+        raise failures[0]

@@ -11,12 +11,6 @@ SELECT min(pair * ?2 / ?1, ?2 - 1), pairing, score, count(*) FROM (
 """The pairs of each part of the run by pairing and score: of ?1 pairs in ?2 parts."""
 
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
-MARGINS = f"""
-SELECT pairing, points - opponent_points, count(*) FROM games WHERE {_BY_POINTS}
-GROUP BY 1, 2 ORDER BY 1, 2
-"""
-"""Games decided by points, by pairing and the lead of its first bot."""
-
 FAULTS = """
 WHERE (pairing, pair, seat) IN (
     SELECT pairing, pair, seat FROM (

@@ -12,7 +12,8 @@ from typing import TextIO, cast
 from arena.errors import ArenaError, shorten
 from arena.reports.writers import report_writers
 from arena.results.files import Files, make_files
-from arena.results.folder import MANIFEST, Writer
+from arena.results.folder import GAMES, GAMES_PARQUET, MANIFEST, Writer
+from arena.results.parquet import find_difference, is_available
 from arena.results.store import Store
 from arena.results.timings import parse_timings, read_timings
 from arena.tournament.tournament import Tournament
@@ -41,7 +42,16 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
         except Difference as difference:
             if not _is_same(path / name, again().get(name)):
                 raise Difference(f"{difference} ({_REPORT})") from None
-    return len(writers) + len(reports)
+    return len(writers) + len(reports) + _check_parquet(path)
+
+
+def _check_parquet(path: Path) -> int:
+    """Compare games.parquet with games.csv where it is there and can be; return how many are."""
+    if not (path / GAMES_PARQUET).exists() or not is_available():
+        return 0
+    if difference := find_difference(path / GAMES, path / GAMES_PARQUET):
+        raise Difference(f"{GAMES_PARQUET}: {difference}")
+    return 1
 
 
 _REPORT = "or it is of another version of the arena: `arena report` writes it again"

@@ -7,13 +7,14 @@ import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
-from arena.results.folder import TIMINGS, RunFolder
+from arena.results.folder import GAMES, TIMINGS, RunFolder, Writer
 from arena.results.store import Store
 from arena.results.summary import HEAD, format_rows
 from arena.rounds.course import Course
@@ -233,6 +234,8 @@ class _Run:
         """Return the files of the run, and write them all except the store and the log."""
         from arena.reports.writers import report_writers
         from arena.results.files import make_files, timings_writer
+        from arena.results.parquet import parquet_writers
+        from arena.results.rows import write_games
 
         files = make_files(self.tournament, self.store)
         if folder:
@@ -240,7 +243,11 @@ class _Run:
             writers |= report_writers(self.tournament, self.store, files)
             if self.played:
                 writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
-            folder.write(writers)
+            del writers[GAMES]
+            with self.store.lines_apart(self.pairings) as (lines, stop):
+                games: dict[str, Writer] = {GAMES: partial(write_games, lines=lines)}
+                games |= parquet_writers()
+                folder.write(writers, games, stop)
         return files
 
 

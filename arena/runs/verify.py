@@ -13,8 +13,9 @@ from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results.folder import MANIFEST, RunFolder
+from arena.results.folder import GAMES_PARQUET, MANIFEST, RunFolder
 from arena.results.manifest import read_tournament
+from arena.results.parquet import is_available
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.rounds.course import follow
 from arena.runs.compared import Difference, check_files
@@ -56,6 +57,8 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             lengths = _check_games(tournament, store)
             yield f"games: {2 * sum(lengths.values()):,} replayed"
             yield f"files: {check_files(tournament, store, path)} compared"
+            if (path / GAMES_PARQUET).exists() and not is_available():
+                yield f"{GAMES_PARQUET}: not compared: pyarrow is not installed"
             yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints: TypeAlias = npt.NDArray[np.int64]
+
+WIN_TYPES: Final = ("city", "points", "tiebreak", "draw", "forfeit")
+RESULTS: Final = 3
+"""Won, lost and drawn, in this order: how a game went for the pairing's first bot."""
+
+MISSING: Final = RESULTS * len(WIN_TYPES)
+"""Stands for the ending of a game that a pair does not have."""
 
 ScoreCounts: TypeAlias = tuple[int, ...]
 """The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
@@ -60,10 +73,40 @@ class SeatTotals(NamedTuple):
     squares: float
 
 
+class Endings(NamedTuple):
+    """Pairs of a pairing whose two games ended alike: arrays with a row for each two endings.
+
+    `games` (rows x 2) has the ending of the game in which the first bot sat in seat 0, and of
+    the other one: its win type's place in WIN_TYPES times RESULTS, plus its result, or MISSING.
+    `is_forfeit` says which of them a fault has ended. `pairs` counts. `margins` and `squares`
+    are sums of the first bot's leads and of their squares (rows x 2), and `products` are those
+    of both leads.
+    """
+
+    pairing: Ints
+    games: Ints
+    is_forfeit: Ints
+    pairs: Ints
+    margins: Ints
+    squares: Ints
+    products: Ints
+
+
 class Counts(NamedTuple):
-    """What all games of a run are counted into."""
+    """What all games of a run are counted into.
+
+    `leads` are the games that points decided: arrays of their pairings, of the first bot's lead
+    and of how many there are, in this order.
+    """
 
     tallies: Sequence[Tally]
     pairs: Sequence[PairTotals]
     faults: Sequence[Faults]
     seats: SeatTotals
+    endings: Endings
+    leads: tuple[Ints, Ints, Ints]
+
+    @property
+    def games(self) -> int:
+        """How many games there are."""
+        return sum(tally.games for tally in self.tallies)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
+from arena.statistics.rows import WIN_TYPES
 from arena.tournament.tournament import Tournament
 from engine.cards import CHARS
 from engine.state import Seat
@@ -18,7 +19,6 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
-WIN_TYPES: Final = ("city", "points", "tiebreak", "draw", "forfeit")
 CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
 NOTHING: Final = 255
 """Stands for the plies after the end of a game."""
@@ -55,8 +55,7 @@ class Batch:
     the lead of seat 0. `bots` has for each pair of the batch the two bots of its pairing, by
     their places in the run; `pairing` the pairing's number, and `number` that of the pair
     in it. `actions` has a row a game and a
-    column a ply, `opening` the row as it was dealt; neither has anything to replay where
-    `is_played` is False.
+    column a ply, `opening` the row as it was dealt.
     """
 
     pair: Ints
@@ -69,7 +68,6 @@ class Batch:
     pairing: Ints
     number: Ints
     bots: Ints
-    is_played: bool = True
 
     @property
     def games(self) -> int:
@@ -89,50 +87,32 @@ class Batch:
 
 
 def read_batches(
-    tournament: Tournament, rows: Iterable[Row], most: int | None = None, quota: Ints | None = None
+    tournament: Tournament, rows: Iterable[Row], most: int | None = None
 ) -> Iterator[Batch]:
     """Yield the games in batches of about `most`; both games of a pair are in one batch.
 
-    Of each pairing as many pairs can be replayed as its `quota` says, the first ones; the others
-    are in batches of their own. Raises InputError for a record that cannot be played.
+    Raises InputError for a record that cannot be played.
     """
     most = most or max(1, _CELLS // tournament.rules.game_plies)
     numbers = {label: number for number, label in enumerate(tournament.labels)}
     bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
-    parts: dict[bool, list[Row]] = {True: [], False: []}
-    for row, is_played in _within(rows, quota):
-        some = parts[is_played]
-        if len(some) >= most and row[:2] != some[-1][:2]:
-            yield _make(tournament, bots, some, is_played=is_played)
-            some.clear()
-        some.append(row if is_played else row._replace(actions=""))
-    for is_played, some in parts.items():
-        if some:
-            yield _make(tournament, bots, some, is_played=is_played)
-
-
-def _within(rows: Iterable[Row], quota: Ints | None) -> Iterator[tuple[Row, bool]]:
-    """Yield rows, and whether the pair is one of the first of its pairing, within the quota."""
-    if quota is None:
-        yield from ((row, True) for row in rows)
-        return
-    left = quota.tolist()
-    last = None
+    some: list[Row] = []
     for row in rows:
-        place = row[:2]
-        if place != last:
-            left[row.pairing] -= 1
-            last = place
-        yield row, left[row.pairing] >= 0
+        if len(some) >= most and row[:2] != some[-1][:2]:
+            yield _make(tournament, bots, some)
+            some = []
+        some.append(row)
+    if some:
+        yield _make(tournament, bots, some)
 
 
-def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row], *, is_played: bool) -> Batch:
+def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
     pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
     places = np.array([pairing, pair])
     begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
     local, first = np.cumsum(begins) - 1, np.array(seat)
     won = np.array([-1 if number is None else number for number in winner])
-    drawn = [row for row, new in zip(rows, begins, strict=True) if new and is_played]
+    drawn = [row for row, new in zip(rows, begins, strict=True) if new]
     openings = _openings(tournament, drawn)
     of_pairs = places[0][begins]
     try:
@@ -143,11 +123,10 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row], *, is_played:
             win_type=np.array([WIN_TYPES.index(name) for name in win_type]),
             margin=np.array(margin) * (1 - 2 * first),
             actions=_actions(actions, tournament.rules.game_plies),
-            opening=openings[local] if is_played else openings,
+            opening=openings[local],
             pairing=of_pairs,
             number=places[1][begins],
             bots=bots[of_pairs],
-            is_played=is_played,
         )
     except ValueError:
         raise InputError(_find_odd(tournament, rows)) from None

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.wins.batch import WIN_TYPES, Ints
+from arena.statistics.rows import WIN_TYPES
+from arena.wins.batch import Ints
 from arena.wins.chances import chances
 from arena.wins.frame import interval, make_frame
 from arena.wins.moments import Floats, Moments

@@ -27,8 +27,11 @@ def weigh(table: Floats | Ints, weights: Floats) -> Floats:
     return product
 
 
-def cross(one: Floats | Ints, other: Floats | Ints) -> Floats:
-    """Return the transpose of a table times another one of as many columns."""
+def cross(one: Floats | Ints, other: Floats | Ints, weights: Floats | None = None) -> Floats:
+    """Return the transpose of a table times another one of as many columns.
+
+    With `weights` each row of the first one is taken times its weight.
+    """
     rows, columns = one.shape
     product = np.zeros((columns, columns))
     for start in range(0, rows, _ROWS * _PARTS):
@@ -36,6 +39,8 @@ def cross(one: Floats | Ints, other: Floats | Ints) -> Floats:
         parts = -(-min(_ROWS * _PARTS, rows - start) // _ROWS)
         padded = np.zeros((2, parts * _ROWS, columns))
         padded[0, : rows - start], padded[1, : rows - start] = one[some], other[some]
+        if weights is not None:
+            padded[0, : rows - start] *= weights[some, None]
         first, second = padded.reshape(2, parts, _ROWS, columns)
         product += np.matmul(first.swapaxes(1, 2), second).sum(axis=0)
     return product

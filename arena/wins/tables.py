@@ -1,16 +1,17 @@
-"""Tables: how the games of a run were won; every game is read once."""
+"""Tables: how the games of a run were won, from their endings and from some of the records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from arena.statistics.rows import Counts
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Ints, Row, read_batches
+from arena.wins.batch import Batch, Ints, Row, read_batches
 from arena.wins.cards import MOST_PAIRS, Cards
 from arena.wins.decisive import Decisive
 from arena.wins.leads import Leads
@@ -41,34 +42,29 @@ class WinTables:
 
 def make_win_tables(
     tournament: Tournament,
-    records: Iterable[tuple[Any, ...]],
-    pairs: Mapping[int, int],
+    counts: Counts,
+    records: Callable[[list[int]], Iterable[tuple[Any, ...]]],
     *,
     games: int | None = None,
     replayed: int = MOST_REPLAYED,
     sampled: int = MOST_PAIRS,
 ) -> WinTables:
-    """Return the tables of these games, which have the fields of a Row and come in order.
+    """Return the tables of a run's games.
 
-    `pairs` says how many pairs each pairing has, by its number. The games are read in batches of
-    so many `games`, which change nothing. All are in `seats`; `replayed` pairs at most are in
-    the other tables, and `sampled` of these at most say what cards are worth (`share_out`).
-    Raises InputError for a record that cannot be played.
+    `records` returns the games in the first pairs of each pairing, so many as it is given, in
+    order and with the fields of a Row. They are read in batches of so many `games`, which change
+    nothing. All games are in `seats`; `replayed` pairs at most are in the other tables, and
+    `sampled` of these at most say what cards are worth (`share_out`). Raises InputError for a
+    record that cannot be played.
     """
     labels, pairings, rules = tournament.labels, tournament.pairings, tournament.rules
     seats = Seats(labels, pairings)
+    seats.add(counts.endings)
     leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
-    quota = share_out(_by_pairing(pairs, len(pairings)), replayed)
+    quota = share_out(_by_pairing(counts, len(pairings)), replayed)
     cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
-    for batch in read_batches(tournament, map(Row._make, records), games, quota):
-        seats.add(batch)
-        if not batch.is_played:
-            continue
-        played, sides = replay(batch, rules), Sides(batch, len(labels))
-        for table in (leads, sources, takes, cards):
-            table.add(played, sides)
-        if rules == STANDARD:
-            decisive.add(played, sides)
+    for batch in read_batches(tournament, map(Row._make, records(quota.tolist())), games):
+        _replay(batch, tournament, (leads, sources, takes, cards), decisive)
     return WinTables(
         seats.table(),
         leads.table(),
@@ -80,8 +76,22 @@ def make_win_tables(
     )
 
 
-def _by_pairing(pairs: Mapping[int, int], pairings: int) -> Ints:
+def _replay(
+    batch: Batch,
+    tournament: Tournament,
+    tables: Iterable[Leads | Sources | Takes | Cards],
+    decisive: Decisive,
+) -> None:
+    """Add the games of a batch; only their sums are kept."""
+    played, sides = replay(batch, tournament.rules), Sides(batch, len(tournament.labels))
+    for table in tables:
+        table.add(played, sides)
+    if tournament.rules == STANDARD:
+        decisive.add(played, sides)
+
+
+def _by_pairing(counts: Counts, pairings: int) -> Ints:
     """Return how many pairs each pairing of the schedule has."""
-    counts = np.zeros(pairings, np.int64)
-    counts[[*pairs]] = [*pairs.values()]
-    return counts
+    pairs = np.zeros(pairings, np.int64)
+    np.add.at(pairs, counts.endings.pairing, counts.endings.pairs)
+    return pairs

@@ -142,7 +142,9 @@ class Sample:
             shape = groups, len(KINDS)
             none = Interval(*(np.full(shape, np.nan) for _ in range(3)))
             return Worth(np.zeros(groups, np.int64), none.mean, none.mean, none, none)
-        takes = _Takes(*(np.concatenate(parts) for parts in zip(*self.takes, strict=True)))
+        columns = [*zip(*self.takes, strict=True)]
+        self.takes.clear()
+        takes = _Takes(*(np.concatenate(columns.pop(0)) for _ in _Takes._fields))  # frees each
         self.takes = [takes]
         rest = takes.score / 2 - self._expected(takes)
         rows = []
@@ -167,10 +169,10 @@ class Sample:
         expected = np.zeros(len(takes.stage))
         for stage in range(_STAGES):
             here = takes.stage == stage
-            state = takes.state[here].astype(float)
-            state[:, CITY] /= _TENTHS
-            ones = np.ones((len(state), 1))
-            table = np.hstack([ones, strength[takes.side[here]][:, None], state])
+            table = np.empty((here.sum(), 2 + takes.state.shape[1]))
+            table[:, 0], table[:, 1] = 1, strength[takes.side[here]]
+            table[:, 2:] = takes.state[here]
+            table[:, 2 + CITY] /= _TENTHS
             expected[here] = expit(dot(table, _fit(table, takes.score[here] / 2)))
         return expected
 
@@ -193,7 +195,7 @@ def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
     for _ in range(_STEPS):
         share = expit(dot(table, weights))
         slope = weigh(table, share - results) + _RIDGE * weights
-        bend = cross(table * (share * (1 - share))[:, None], table) + ridge
+        bend = cross(table, table, share * (1 - share)) + ridge
         step = np.linalg.solve(bend, slope)
         weights = weights - step
         if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square

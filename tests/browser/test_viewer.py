@@ -11,22 +11,21 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-import arena
 from arena.entries.resolve import resolve
 from arena.records.naming import NAMINGS
 from arena.records.show import card_names
+from arena.replays.game import Game
 from arena.replays.page import render_replay
 from arena.replays.sources import game_timeline, line_timeline
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.replays.games import random_record
+from tests.replays.games import game_with_thoughts, random_record
 from tests.replays.test_timeline import states_of
 
 CHAMPION = resolve("champion")
-GAME = arena.play("champion", "ismcts(iterations=50)", seed=3, thoughts=True)
-PLIES = len(GAME.record.actions)
+PLIES = 48
 EVIL = (
     "<script>alert(1)</script>" + "\uff57" * 35,
     "\u05ea\"\u05e9'\u05e8 <b>&amp; " + "\u05e9" * 46,
@@ -44,17 +43,23 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def game() -> Game:
+    """Return a game whose bots say what they think."""
+    return game_with_thoughts()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory, game: Game) -> Path:
     """Return a folder with pages: of the referee, of a seat, with hostile labels, and others."""
     folder = tmp_path_factory.mktemp("pages")
-    hostile = replace(GAME, seats=EVIL, winner=EVIL[GAME.seats.index(GAME.winner or "")])
+    hostile = replace(game, seats=EVIL, winner=EVIL[game.seats.index(game.winner or "")])
     large = random_record(Random(1), LARGE).to_json().encode()
     forfeit = random_record(Random(2), plies=9).to_json(
         bots=["ann", "bob"], fault={"bot": "bob", "kind": "exception", "message": "<b>boom</b>"}
     )
     timelines = {
-        "referee": game_timeline(GAME, title="cup: a game", by=CHAMPION),
-        "seat": game_timeline(GAME, title="cup: a game", by=CHAMPION, seat=0),
+        "referee": game_timeline(game, title="cup: a game", by=CHAMPION),
+        "seat": game_timeline(game, title="cup: a game", by=CHAMPION, seat=0),
         "hostile": game_timeline(hostile, title="x" * 90, by=CHAMPION),
         "large": line_timeline(large, by=CHAMPION),
         "forfeit": line_timeline(forfeit.encode(), by=CHAMPION)
@@ -64,7 +69,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, timeline in timelines.items():
         (folder / f"{name}.html").write_text(render_replay(timeline), encoding="utf-8")
     (folder / "notebook.html").write_text(
-        f"<!doctype html><title>Cell</title>{GAME._repr_html_()}", encoding="utf-8"
+        f"<!doctype html><title>Cell</title>{game._repr_html_()}", encoding="utf-8"
     )
     return folder
 
@@ -101,7 +106,7 @@ def at_every_ply(page: Any, selector: str, attribute: str = "textContent") -> li
 
 def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     """Arrows, pages, numbers of rounds, Home and End; space plays until it is pressed again."""
-    page = open_page(pages / "referee.html")
+    page = open_page(pages / "referee.html", alone=True)
     assert ply(page) == 0
     for key, wanted in (
         *(("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("PageDown", 12)),
@@ -164,10 +169,12 @@ def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
         assert ply(open_page(address + fragment)) == wanted
 
 
-def test_the_referee_sees_every_card_and_a_seat_its_own(open_page: Open, pages: Path) -> None:
+def test_the_referee_sees_every_card_and_a_seat_its_own(
+    open_page: Open, pages: Path, game: Game
+) -> None:
     """Hidden cards are backs; the chance, the thoughts and what is unseen are the seat's."""
     page = open_page(pages / "referee.html")
-    timeline = game_timeline(GAME, by=CHAMPION)
+    timeline = game_timeline(game, by=CHAMPION)
     page.keyboard.press("ArrowRight")
     frame = timeline["frames"][1]
     assert len(shown_hand(page, 0)) == frame["counts"][0]
@@ -181,7 +188,7 @@ def test_the_referee_sees_every_card_and_a_seat_its_own(open_page: Open, pages: 
     assert page.get_by_role("heading", name="Not seen by champion").is_visible()
     page.keyboard.press("ArrowRight")
     assert page.locator(".thoughts .chosen").count() == 1
-    page.get_by_label("ismcts(iterations=50) (seat 1)").check()
+    page.get_by_label("ismcts (seat 1)").check()
     assert shown_hand(page, 0) == ["hidden card, in the hand"] * len(shown_hand(page, 0))
     assert page.locator(".felt > .seat").last.get_attribute("class").startswith("seat seat-1")
     assert "Out of the game" not in page.inner_text("main")
@@ -205,7 +212,7 @@ def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
-    open_page: Open, pages: Path, seat: int
+    open_page: Open, pages: Path, seat: int, game: Game
 ) -> None:
     """At every ply, by the number of deals that lead to each hand (engine.worlds.hands)."""
     page = open_page(pages / "referee.html")
@@ -214,7 +221,7 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
         "return all.frames.map((frame) => Arena.findUnseen(frame, seat, all.rules)); }",
         seat,
     )
-    for of_ply, state in list(zip(found, states_of(GAME.record), strict=True))[::5]:
+    for of_ply, state in list(zip(found, states_of(game.record), strict=True))[::5]:
         seen: View = view(state, seat)
         every = list(hands(seen))
         total = sum(ways for _, ways in every)
@@ -242,10 +249,10 @@ def test_cards_have_the_names_of_a_naming(open_page: Open, pages: Path, naming: 
     assert any(name.replace("-", "\u2212") in status for name in known)
 
 
-def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path) -> None:
+def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path, game: Game) -> None:
     """One sentence for the action, one mark for each change, and at the end how it ended."""
     page = open_page(pages / "referee.html")
-    frames = game_timeline(GAME)["frames"]
+    frames = game_timeline(game)["frames"]
     said = [texts[0] for texts in at_every_ply(page, "[role=status]")]
     shown = [len(texts) for texts in at_every_ply(page, "[role=status] .mark")]
     turned = [len(texts) for texts in at_every_ply(page, ".score .turned")]
@@ -254,21 +261,21 @@ def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path) -> No
     for number, frame in enumerate(frames[1:], 1):
         action = frame["action"]
         what = f"takes {len(action['cards'])}: " if action["char"] == "T" else "plays "
-        assert said[number].startswith(f"{GAME.seats[action['seat']]} {what}")
+        assert said[number].startswith(f"{game.seats[action['seat']]} {what}")
         new_round = number % 12 == 0 and number < PLIES
         assert shown[number] == len(action["marks"]) + new_round
         majorities = [mark for mark in action["marks"] if mark["what"] == "majority"]
         assert turned[number] == len(majorities)
         marks += len(action["marks"])
     assert marks > 5
-    assert GAME.ending in said[-1]
+    assert game.ending in said[-1]
 
 
-def test_thoughts_are_bars_beside_the_actions(open_page: Open, pages: Path) -> None:
+def test_thoughts_are_bars_beside_the_actions(open_page: Open, pages: Path, game: Game) -> None:
     """The best first, with the chosen one marked, on the cards and in a table."""
     page = open_page(pages / "referee.html")
-    assert GAME.thoughts
-    first = GAME.thoughts[0]
+    assert game.thoughts
+    first = game.thoughts[0]
     rows = page.locator(".thoughts tbody tr")
     assert rows.count() == len(first)
     best = max(first, key=lambda thought: thought.value)
@@ -382,10 +389,10 @@ def test_it_prints_the_position_without_its_controls(open_page: Open, pages: Pat
     assert overflowing(page) == 0
 
 
-def test_a_player_plays_by_the_cards_of_the_board(open_page: Open, pages: Path) -> None:
+def test_a_player_plays_by_the_cards_of_the_board(open_page: Open, pages: Path, game: Game) -> None:
     """Only what is legal is a button, and it says its action; the other hand is hidden."""
     page = open_page(pages / "referee.html")
-    frames = game_timeline(GAME, seat=0)["frames"]
+    frames = game_timeline(game, seat=0)["frames"]
     draw = """(frame) => {
       const timeline = JSON.parse(document.getElementById("timeline").textContent);
       const place = document.getElementById("viewer");

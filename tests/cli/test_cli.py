@@ -28,7 +28,10 @@ TABLES = (
     *("games", "standings", "head_to_head", "win_types", "superiority", "rankings", "faults"),
     *WINS,
 )
-DETERMINISTIC = {"manifest.json", "report.html", "report.md", *(f"{table}.csv" for table in TABLES)}
+DETERMINISTIC = {
+    *("manifest.json", "report.html", "report.md", "games.parquet"),
+    *(f"{table}.csv" for table in TABLES),
+}
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
 CUP = "name: cup\nseed: 0\npairs: 40\nbots: [uniform, greedy, majority]\n"
 

@@ -119,7 +119,7 @@ def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
     games = set()
     for spec in (f"{LINEAR}/", "./packed.py"):
         for lane in ("inproc", "process", "jail"):
-            words = [f"linear={spec}", "greedy", "--pairs", "10", "--lane", lane, "--fresh"]
+            words = [f"linear={spec}", "greedy", "--pairs", "4", "--lane", lane, "--fresh"]
             done = arena("play", *words, "--out", "out")
             assert done.returncode == 0, done.stderr
             games.add((tmp_path / "out" / "games.csv").read_bytes())

@@ -212,15 +212,15 @@ def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
     """In the folder, where the same call goes on, and always in the exception's results."""
     bots, out = ["greedy", Mine], tmp_path / "run" if keep else None
     with pytest.raises(arena.Interrupted) as caught:
-        arena.run(bots, pairs=200, seed=7, out=out, progress=False)
+        arena.run(bots, pairs=60, seed=7, out=out, progress=False)
     results = caught.value.results
-    assert 0 < results.played < results.total == 400
+    assert 0 < results.played < results.total == 120
     assert len(results.games) == results.played
-    assert f"{results.played} of 400 games are" in str(caught.value)
+    assert f"{results.played} of 120 games are" in str(caught.value)
     if keep:
-        finished = arena.run(bots, pairs=200, seed=7, out=out, progress=False)
-        assert finished.played == 400
-        at_once = arena.run(bots, pairs=200, seed=7, out=tmp_path / "at once", progress=False)
+        finished = arena.run(bots, pairs=60, seed=7, out=out, progress=False)
+        assert finished.played == 120
+        at_once = arena.run(bots, pairs=60, seed=7, out=tmp_path / "at once", progress=False)
         assert files(tmp_path / "run") == files(tmp_path / "at once")
         assert at_once.games.equals(finished.games)
 
@@ -244,13 +244,18 @@ def play():
 """
 
 
+IN_THE_STUDY = ("-c", "thread", "thread of stdin")
+
+
 @pytest.mark.parametrize(
     "how",
     [
         "script",
         "standard input",
-        "-c",
-        *[pytest.param(how, marks=pytest.mark.study) for how in ("thread", "thread of stdin")],
+        *[
+            pytest.param(how, marks=pytest.mark.study)
+            for how in ("-c", "thread", "thread of stdin")
+        ],
     ],
 )
 def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: str) -> None:

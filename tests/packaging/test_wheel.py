@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.tournament.shipped import shipped
+from tests import ROOT
 from tests.packaging import smoke, wheel
 
 OUTSIDE_JAIL = ("--lane", "process")  # the libraries are borrowed from a folder it does not show
@@ -26,6 +27,7 @@ def bin_folder(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel.install_beside(built, tmp_path_factory.mktemp("environment") / "here")
 
 
+@pytest.mark.study
 def test_its_commands_work_in_an_empty_folder(bin_folder: Path, tmp_path: Path) -> None:
     """A run of a config by its name, and `verify`, `bots`, `new`, `play` and `check`."""
     smoke.try_commands(bin_folder, tmp_path, *OUTSIDE_JAIL)
@@ -37,10 +39,14 @@ def test_they_work_in_a_folder_with_modules_of_its_own(bin_folder: Path, tmp_pat
 
 
 def test_it_has_what_is_no_python(built: Path) -> None:
-    """Licence, notice, every config, the marks of types; the tests are not in it."""
+    """Licence, notice, every config, template and file of a page; the tests are not in it."""
     names = set(zipfile.ZipFile(built).namelist())
     assert {f"arena/configs/{name}.yaml" for name in shipped()} <= names
-    assert {f"{package}/py.typed" for package in ("arena", "bots", "engine")} <= names
+    for package in ("arena", "bots", "engine"):
+        files = [path for path in (ROOT / package).rglob("*") if path.is_file()]
+        wanted = {str(path.relative_to(ROOT)) for path in files if path.suffix != ".pyc"}
+        assert wanted <= names
+        assert f"{package}/py.typed" in wanted
     ends = {name.rpartition("/")[2] for name in names}
     assert {"LICENSE", "NOTICE"} <= ends
     tops = {name.partition("/")[0] for name in names}

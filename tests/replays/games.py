@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from random import Random
 
+import arena
+from arena.replays.game import Game
 from engine import STANDARD, Record, Rules, Seat, State, sample, to_text
 from engine.play import playout
 from engine.state import random_deal
 from engine.view import view
+
+
+@cache
+def game_with_thoughts() -> Game:
+    """Return a game of 48 plies of two bots that say what they think; seat 0 wins on points."""
+    return arena.play(
+        "champion=champion(iterations=50)", "ismcts=ismcts(iterations=20)", seed=3, thoughts=True
+    )
 
 
 def random_record(rng: Random, rules: Rules = STANDARD, plies: int | None = None) -> Record:

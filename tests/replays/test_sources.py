@@ -12,19 +12,18 @@ from typing import Any
 
 import pytest
 
-import arena
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
+from arena.pages.page import frame
 from arena.replays.decisive import find_beliefs, find_chances
 from arena.replays.game import Game
-from arena.replays.page import frame, is_replay, render_replay
+from arena.replays.page import is_replay, render_replay
 from arena.replays.sources import game_timeline, line_timeline
 from engine import EngineError, Record, Rules, Seat, pack_text, to_text
-from tests.replays.games import random_record, twins
+from tests.replays.games import game_with_thoughts, random_record, twins
 
 CHAMPION = resolve("champion")
-GAME = arena.play("champion", "ismcts(iterations=20)", seed=3, thoughts=True)
 HIDDEN = '''
 """Knows its chance in seat 0; in seat 1 it may not be asked."""
 class Shy:
@@ -42,15 +41,16 @@ bot = Shy
 
 def test_a_game_has_its_chances_thoughts_and_ending() -> None:
     """As `arena show` finds them."""
-    timeline = game_timeline(GAME, title="cup", by=CHAMPION)
-    assert timeline["players"] == [*GAME.seats]
-    assert (timeline["title"], timeline["ending"]) == ("cup", GAME.ending)
-    wanted = find_chances(GAME.record, CHAMPION)
+    game = game_with_thoughts()
+    timeline = game_timeline(game, title="cup", by=CHAMPION)
+    assert timeline["players"] == [*game.seats]
+    assert (timeline["title"], timeline["ending"]) == ("cup", game.ending)
+    wanted = find_chances(game.record, CHAMPION)
     assert [one["chance"] for one in timeline["frames"]] == pytest.approx(wanted, abs=1e-4)
-    assert GAME.thoughts
+    assert game.thoughts
     thinking = [one["ply"] for one in timeline["frames"] if one["thoughts"]]
-    assert thinking == [*GAME.thoughts]
-    line = line_timeline(GAME.to_json().encode(), title="cup", by=CHAMPION)
+    assert thinking == [*game.thoughts]
+    line = line_timeline(game.to_json().encode(), title="cup", by=CHAMPION)
     assert line == timeline
 
 
@@ -185,7 +185,7 @@ def test_a_bad_line_is_refused(line: bytes) -> None:
 def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
     """A label or an evidence that looks like HTML stays in its script of data, and in the head."""
     evil = "</script><script>alert(1)</script>"
-    game = replace(GAME, seats=(evil, "bob"), winner=evil)
+    game = replace(game_with_thoughts(), seats=(evil, "bob"), winner=evil)
     page = render_replay(game_timeline(game, title=evil))
     assert evil not in page
     assert page == render_replay(game_timeline(game, title=evil))
@@ -198,9 +198,14 @@ def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
 
 def test_a_game_is_its_replay_in_a_notebook() -> None:
     """In a frame that runs its own scripts and can reach nothing; the same bytes each time."""
-    html = GAME._repr_html_()
+    game = game_with_thoughts()
+    html = game._repr_html_()
     assert html is not None
-    assert html == GAME._repr_html_() == frame(render_replay(game_timeline(GAME, by=CHAMPION)))
+    assert (
+        html
+        == game._repr_html_()
+        == frame(render_replay(game_timeline(game, by=CHAMPION)), "Replay", "56rem")
+    )
     assert html.startswith('<iframe title="Replay" sandbox="allow-scripts" ')
     assert html.count("<") == 2  # the frame's two tags: the page is escaped
-    assert replace(GAME, record=Record("56", "T"))._repr_html_() is None
+    assert replace(game, record=Record("56", "T"))._repr_html_() is None

@@ -56,12 +56,19 @@ def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_played(tmp_pa
 def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
     """If the second of two files cannot be written, the first is still the old one."""
     folder = RunFolder(tmp_path)
-    folder.write({"a.csv": text("old"), "b.csv": text("old")})
+    folder.write({"a.csv": text("old")}, {"b.csv": text("old")})
 
     def full(_: TextIO) -> None:
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
-        folder.write({"a.csv": text("new"), "b.csv": full})
-    assert (tmp_path / "a.csv").read_text() == "old"
-    assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.csv", "run.log"}
+    stopped: list[bool] = []
+    for files, others in (
+        ({"a.csv": text("new"), "b.csv": full}, {}),
+        ({"a.csv": text("new")}, {"b.csv": full}),
+        ({"b.csv": full}, {"a.csv": text("new")}),
+    ):
+        with pytest.raises(OSError, match="No space"):
+            folder.write(files, others, lambda: stopped.append(True))
+        assert (tmp_path / "a.csv").read_text() == "old"
+        assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.csv", "run.log"}
+    assert len(stopped) == 2  # the thread whose own file it was has ended

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import random
+from collections import Counter
 from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from arena.entries.resolve import resolve
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.results import endings
 from arena.results.files import make_files
 from arena.results.store import Store
 from arena.tournament.anchor import Anchor
@@ -103,6 +106,42 @@ def test_one_reading_counts_what_several_count() -> None:
     assert counts.pairs == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
     assert counts.faults == rows_of(store, FAULTS)
     assert sum(of_pairing.pairs for of_pairing in counts.pairs) == 10 * PAIRS + 1
+
+
+def test_blocks_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of games and of sums that are merged; every sum is that of the games one by one."""
+    store = Store(None)
+    rng = random.Random(5)
+    for number in range(4):
+        games = [
+            GameResult(
+                pair, seat, rng.choice((0, 1, None)), "points", rng.randrange(9), 4, 40, None, ""
+            )
+            for pair, seat in product(range(PAIRS), (0, 1))
+        ]
+        store.add(Played(Chunk(number, 0, PAIRS), games[number:], {}, 0.0))  # odd ones lack a game
+    whole = store.count()
+    leads = Counter((n, game.points - game.opponent_points) for n, game in store.results())
+    assert [*zip(*map(np.ndarray.tolist, whole.leads), strict=True)] == [
+        (*key, games) for key, games in sorted(leads.items())
+    ]
+    margins = [game.points - game.opponent_points for _, game in store.results()]
+    assert whole.endings.squares.sum() == sum(margin**2 for margin in margins)
+    by_pair: dict[tuple[int, int], list[int]] = {}
+    for number, game in store.results():
+        by_pair.setdefault((number, game.pair), []).append(game.points - game.opponent_points)
+    products = [both[0] * both[1] for both in by_pair.values() if len(both) == 2]
+    assert whole.endings.products.sum() == sum(products)
+    assert whole.endings.pairs.sum() == len(by_pair)
+    for size in (1, 2, 3, 7):
+        monkeypatch.setattr(endings, "_BLOCK", size)
+        monkeypatch.setattr(endings, "_MERGED", 3)
+        parts = store.count()
+        assert parts[:4] == whole[:4]
+        for one, other in zip(
+            (*parts.endings, *parts.leads), (*whole.endings, *whole.leads), strict=True
+        ):
+            assert one.tolist() == other.tolist()
 
 
 def one_way(winner: int | None, win_type: str, number: int, pairs: int = 1) -> Played:

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import product
+from random import Random
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results.rows import write_faults
+from arena.results.rows import GAME_COLUMNS, write_faults, write_games
+from arena.results.store import Store
+from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture, Pairing
 
 AB = Pairing("a", "b")
+
+
+def test_the_lines_of_games_are_those_that_csv_writes() -> None:
+    """For labels and kinds of faults that it quotes, and across the ends of texts."""
+    store = Store(None)
+    pairings = [Pairing("a, b", 'the "new" one'), Pairing("a, b", "Äpfel"), Pairing("x", "y'")]
+    rng = Random(1)
+    for number, pairs in enumerate((2000, 1, 2500)):
+        kinds = ["", "", "illegal", 'a "b"', "a,b", "a\nb", "NA"]
+        games = []
+        for pair, seat in product(range(pairs), (0, 1)):
+            kind, winner = rng.choice(kinds), rng.choice((0, 1, None))
+            fault = Fault(kind, "no") if kind else None
+            numbers = rng.randrange(-9, 99), rng.randrange(99), rng.randrange(49)
+            games.append(GameResult(pair, seat, winner, "points", *numbers, fault, ""))
+        store.add(Played(Chunk(number, 0, pairs), games, {}, 0.0))
+    wanted, found = io.StringIO(), io.StringIO()
+    writer = csv.writer(wanted, lineterminator="\n")
+    writer.writerow(GAME_COLUMNS)
+    writer.writerows(store.named_games(pairings))
+    write_games(found, store.game_lines(pairings))
+    assert found.getvalue() == wanted.getvalue()
+    store.close()
 
 
 def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:

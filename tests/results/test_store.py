@@ -184,6 +184,7 @@ DAMAGES = {
     "UPDATE run SET value = x'ff'": "a value of a wrong type at 'manifest'",
     "UPDATE games SET winner = 2 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
     "UPDATE games SET win_type = x'ff' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET win_type = 'none' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
     "UPDATE games SET points = 'many' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
     "UPDATE games SET points = 9223372036854775807 WHERE pair = 1": "a value of a wrong type",
     "UPDATE games SET plies = 1.5 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
@@ -231,3 +232,15 @@ def test_a_game_that_the_run_does_not_have_is_refused(pairings: int, pairs: int)
     store.check_games(5, 10)
     with pytest.raises(InputError, match="damaged: a game of pair 9 of pairing 4; --fresh"):
         store.check_games(pairings, pairs)
+
+
+def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
+    """As many as each has to give; a pair of one game is a pair, and numbers may be missing."""
+    store = Store(None)
+    for number, first in ((0, 0), (1, 3), (3, 5)):
+        store.add(played(number, first, 4))
+    store._connection.execute("DELETE FROM games WHERE pairing = 1 AND pair = 3 AND seat = 1")
+    found = [row[:3] for row in store.records([1, 3, 2, 0])]
+    assert found == [(0, 0, 0), (0, 0, 1), (1, 3, 0)] + [(1, n, s) for n in (4, 5) for s in (0, 1)]
+    assert len([*store.records([9, 9, 9, 9])]) == 23
+    store.close()

@@ -269,18 +269,18 @@ def _foreign(store: Path) -> None:
 @pytest.mark.parametrize("damage", [_garbage, _holed, _cut, _foreign])
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
-    arena("run", "cup.yaml", "--pairs", "40")
+    arena("run", "cup.yaml", "--pairs", "8")
     store = cup / "run.sqlite"
     assert callable(damage)
     damage(store)
     before = store.read_bytes()
-    for command in (("run", "cup.yaml", "--pairs", "40"), ("verify", "results/cup")):
+    for command in (("run", "cup.yaml", "--pairs", "8"), ("verify", "results/cup")):
         done = arena(*command)
         assert done.returncode == 2, done.stderr
         assert "results/cup/run.sqlite" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert store.read_bytes() == before
-    fresh = arena("run", "cup.yaml", "--pairs", "40", "--fresh")
+    fresh = arena("run", "cup.yaml", "--pairs", "8", "--fresh")
     if damage is _foreign:
         assert fresh.returncode == 2
         assert "not one of a run; it is kept" in fresh.stderr

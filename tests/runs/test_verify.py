@@ -23,6 +23,8 @@ from arena.games.match import Finished, result_of
 from arena.lanes.cleanup import scratch_folder
 from arena.results.folder import RunFolder
 from arena.results.store import Store
+from arena.runs import compared
+from arena.runs import verify as verify_module
 from arena.runs.compared import Difference
 from arena.runs.run import run
 from arena.runs.verify import spread, verify
@@ -110,7 +112,7 @@ def test_an_unchanged_run_is_right(out: Path) -> None:
     before = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".csv"}
     assert list(verify(out, 20, HERE)) == [
         "games: 48 replayed",
-        "files: 16 compared",
+        "files: 17 compared",
         "bots: 48 games played again",
     ]
     assert {name: (out / name).read_bytes() for name in before} == before
@@ -120,7 +122,7 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
     """A line for each check and status 0, or one line of error and status 1."""
     done = arena("verify", "out", "--sample", "2", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "games: 48 replayed\nfiles: 16 compared\nbots: 6 games played again\n"
+    assert done.stdout == "games: 48 replayed\nfiles: 17 compared\nbots: 6 games played again\n"
     change(out, "UPDATE games SET points = points + 1 WHERE pair = 3")
     done = arena("verify", "out")
     assert done.returncode == 1
@@ -228,6 +230,25 @@ def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) ->
     assert list(verify(out, 0, HERE))[-1] == "bots: 0 games played again"
 
 
+def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of other rows is named; without pyarrow verify says that it cannot tell."""
+    path = out / "games.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert difference(out).startswith("games.parquet: cannot be read: ")
+    for module in (verify_module, compared):
+        monkeypatch.setattr(module, "is_available", lambda: False)
+    lines = list(verify(out, 0, HERE))
+    assert lines[1:3] == [
+        "files: 16 compared",
+        "games.parquet: not compared: pyarrow is not installed",
+    ]
+    path.unlink()
+    assert list(verify(out, 0, HERE))[1:] == ["files: 16 compared", *lines[3:]]
+
+
 @pytest.mark.parametrize(
     "name", ["games", "standings", "head_to_head", "win_types", "faults", "manifest"]
 )
@@ -280,7 +301,7 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     write(tmp_path, "raises", "    pass")
     assert list(verify(out, 20, HERE)) == [
         "games: 48 replayed",
-        "files: 16 compared",
+        "files: 17 compared",
         "raises: not replayed: its source has changed",
         "bots: 16 games played again",
     ]

@@ -64,7 +64,7 @@ def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
 def test_games_are_sorted_by_pairing_pair_and_seat(store: Store) -> None:
     """In whatever order they were finished; the winner is named."""
     file = io.StringIO()
-    write_games(file, store.named_games(PAIRINGS))
+    write_games(file, store.game_lines(PAIRINGS))
     games = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert [(game["opponent"], game["pair"], game["seat"]) for game in games] == [
         ("b", "0", "0"),

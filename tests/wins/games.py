@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
+from arena.games.match import GameResult
+from arena.lanes.faults import Fault
+from arena.results.store import Store
+from arena.tournament import chunk
 from arena.tournament.tournament import Tournament
 from arena.wins.batch import Row
 from arena.wins.tables import WinTables, make_win_tables
 from engine import STANDARD, Rules, State, outcome, points, to_text
 from engine.errors import RulesError
 from engine.play import playout
+
+FAULT = Fault("illegal", "no")
 
 
 class Played(NamedTuple):
@@ -67,9 +72,16 @@ def rows_of(games: Sequence[Played]) -> list[Row]:
 def tables_of(
     cup: Tournament, rows: Sequence[Row], games: int | None = None, **limits: int
 ) -> WinTables:
-    """Return the tables of these rows, with the pairs of each pairing counted."""
-    pairs = Counter(pairing for pairing, _ in {row[:2] for row in rows})
-    return make_win_tables(cup, rows, pairs, games=games, **limits)
+    """Return the tables of these rows, from a store that has the games."""
+    store = Store(None)
+    for row in rows:
+        fault = FAULT if row.win_type == "forfeit" else None
+        ending = row.winner, row.win_type, row.margin, 0, len(row.actions), fault, row.actions
+        result = GameResult(row.pair, row.seat, *ending)
+        store.add(chunk.Played(chunk.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
+    tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
+    store.close()
+    return tables
 
 
 def random_rules(rng: Random) -> Rules:

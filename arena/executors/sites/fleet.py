@@ -74,6 +74,8 @@ class Fleet:
         self.tournament = tournament
         self.log = log
         self.workers = workers
+        self._imports = [hash_imports(entry) for entry in tournament.entries]
+        self._heads: dict[int, bytes] = {}  # by number of workers
         self.roster = Roster(patience)
         self.own = Host("the client", 1)
         self.own_transport = Here({})
@@ -81,7 +83,6 @@ class Fleet:
         self.batches: set[Batch] = set()  # that are not done
         self.events: SimpleQueue[Event] = SimpleQueue()
         self._numbers = itertools.count(1)
-        self._heads: dict[int, bytes] = {}  # by number of workers
         self._calls: dict[int, tuple[Site, Batch | None]] = {}
         self._beats: dict[int, Site] = {}
         self._began = 0.0
@@ -187,15 +188,11 @@ class Fleet:
     def _open(self, one: Host) -> None:
         """Open a host's site."""
         one.site = site = Site(one)
-        self._call(site, None, host.open_site, site.token, self._head(self._workers_of(one)))
-
-    def _head(self, workers: int) -> bytes:
-        """Return what a site of so many workers is told first."""
-        if workers not in self._heads:
-            imports = [hash_imports(entry) for entry in self.tournament.entries]
-            head = wire.Head(self.tournament, versions_here(), imports, workers)
+        workers = self._workers_of(one)
+        if workers not in self._heads:  # 1,000 sites get the same
+            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
             self._heads[workers] = wire.write_head(head)
-        return self._heads[workers]
+        self._call(site, None, host.open_site, site.token, self._heads[workers])
 
     def _call(
         self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any

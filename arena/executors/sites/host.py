@@ -145,6 +145,8 @@ def open_site(token: str, head: bytes) -> bytes:
     """Start the site with this token, and return what it says first; raises SiteEnded."""
     site = HostedSite(head)
     with _lock:
+        for other in [other for other, ended in _sites.items() if ended.ended]:
+            del _sites[other]
         _sites[token] = site
     return site.hello()
 
@@ -176,7 +178,7 @@ def close_sites() -> None:
 def _find(token: str) -> HostedSite:
     site = _sites.get(token)
     if site is None:
-        raise SiteEnded("its host has been started anew")
+        raise SiteEnded("it has ended, or its host was started anew")
     site.heard = time.monotonic()
     if site.ended:
         raise SiteEnded(site.ended)

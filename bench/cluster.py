@@ -70,8 +70,9 @@ def rows() -> Iterator[Row]:
         now, busy, games, calls, idle, worked = (
             after - before for before, after in zip(first, last, strict=True)
         )
+        share = max(0.0, idle) / (idle + worked)
         memory = psutil.Process().memory_info().rss / _MB
-        figure = f"{games / now:,.0f} games/s; cores idle {idle / (idle + worked):.0%}"
+        figure = f"{games / now:,.0f} games/s; cores idle {share:.0%}"
         more = (
             f"client {busy / now:.0%} busy, {1e6 * busy / max(1, games):,.1f} us a game,"
             f" {calls / now:,.0f} calls/s, {waiting / _MB:.1f} MB wait, {memory:.0f} MB in all"
@@ -85,11 +86,12 @@ def measure(cluster: Cluster, before: float, seconds: float) -> tuple[Figures, F
     tournament = Tournament("cluster", 1, _PAIRS, entries, STANDARD)
     executor = SimulatedExecutor(cluster, before + seconds)
     found: list[Figures] = []
-    executor.clock.at(before, lambda: found.append(_figures(executor)))
+    for moment in (before, before + seconds):
+        executor.clock.at(moment, lambda: found.append(_figures(executor)))
     with tempfile.TemporaryDirectory() as folder, suppress(TimeoutError):
         store = Store(Path(folder) / "run.sqlite")
         run(tournament, executor, None, QUIET, store=store)
-    return found[0], _figures(executor), executor.transport.most_fetched
+    return found[0], found[1], executor.transport.most_fetched
 
 
 def _figures(executor: SimulatedExecutor) -> Figures:

@@ -151,7 +151,11 @@ class _Site:
 
     def serve(self) -> None:
         """Answer every batch until the input ends."""
-        head = wire.read_head(wire.receive(self.source)[1])
+        told = wire.receive(self.source)[1]
+        if refusals := wire.read_versions(told).differences(versions_here()):
+            self.send(wire.HELLO, wire.write_hello(Hello(refusals, [])))
+            return
+        head = wire.read_head(told)
         for work in (self.listen, self.beat):
             threading.Thread(target=work, daemon=True).start()
         hello, tournament = _prepare(head)
@@ -172,9 +176,7 @@ class _Site:
 
 def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
     """Return what a site says first, and what it plays, None if it plays nothing."""
-    refusals = head.versions.differences(versions_here())
-    if refusals:
-        return Hello(refusals, []), None
+    refusals: list[str] = []
     entries: list[Entry] = []
     for entry, imports in zip(head.tournament.entries, head.imports, strict=True):
         try:

@@ -86,7 +86,7 @@ class HostedSite:
 
     def _listen(self) -> None:
         """Pass on what the site says until it ends."""
-        with suppress(EOFError, OSError, ValueError):
+        with suppress(EOFError, OSError, wire.Garbled):
             while True:
                 kind, data = wire.receive(self._source)
                 self._beat = time.monotonic()
@@ -96,6 +96,7 @@ class HostedSite:
                     answers = self._waiting.get(wire.number_of(data))
                     if answers is not None:
                         answers.put(data)
+        self._process.kill()  # it has ended, or what it says makes no sense
         self._process.wait()
         self._fail(self.ended or self._last_words())
 

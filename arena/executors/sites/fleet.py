@@ -122,6 +122,11 @@ class Fleet:
         own = self.own.site
         return [*self.roster.ready, *([own] if own and own.is_ready else [])]
 
+    def _sites(self) -> list[Site]:
+        """Return all sites, also those that do not play yet; another thread may look."""
+        hosts = [*self.roster.hosts.values(), self.own]
+        return [site for site in [one.site for one in hosts] if site]
+
     def _may_begin(self) -> bool:
         """Return whether all sites have said what they lack, or have had the time to."""
         if not self._is_begun and any(True for _ in self.roster.ready):
@@ -216,6 +221,8 @@ class Fleet:
             raise NoSites(event.reason)
         elif event.call in self._calls:
             yield from self._hear_answer(*self._calls.pop(event.call), event)
+        else:  # a site was ended
+            self.transport.took(event.call)
 
     def _hear_answer(
         self, site: Site, batch: Batch | None, event: Done | Failed
@@ -257,8 +264,8 @@ class Fleet:
     def _accept(self, site: Site, batch: Batch, data: bytes) -> Iterator[Played]:
         """Yield what a batch came to, except what is to be played again elsewhere first."""
         seconds = batch.seconds
-        batch.drop(site)
         played, lines = wire.read_answer(data, batch.chunks)
+        batch.drop(site)
         self._repeat(site, lines)
         self.roster.succeed(site)
         if batch.is_done:
@@ -288,23 +295,25 @@ class Fleet:
 
     def _lose(self, site: Site, reason: str) -> None:
         """Give a site up; what it had is played elsewhere."""
-        if site.host is self.own or site.host.name in self.roster.hosts:
-            self._end(site)
         if site.host.site is site:
+            if site.host is self.own or site.host.name in self.roster.hosts:
+                self._end(site)
             self.roster.fail(site, reason)
         for batch in [*site.batches]:
-            batch.drop(site)
+            batch.lose(site)
             if not batch.is_done and not batch.playing:
                 self.waiting.append(batch)
 
     def _look(self) -> None:
         """Give up sites that are silent; open the client's own where no other can play."""
-        now = time.monotonic()
-        for site in self._players():
-            if site.asked and now - site.asked > _SILENCE and self.events.empty():
+        for site in self._sites():
+            if site.silence() > _SILENCE and self.events.empty():
                 self._lose(site, f"no sign of life for {_SILENCE:g} s")
         if self.own.site is None and any(self._needs_own(batch) for batch in self.waiting):
-            self._open(self.own)
+            if self.own.out:
+                raise NoSites(f"{self.own.name}: {self.own.out}")
+            if time.monotonic() >= self.own.opens_at:
+                self._open(self.own)
         self.roster.check()
 
     def _needs_own(self, batch: Batch) -> bool:
@@ -339,7 +348,7 @@ class Fleet:
     def _beat(self) -> None:
         """Let all sites know that the client lives, until the end."""
         while not self._ended.wait(_BEAT):
-            for site in self._players():
+            for site in self._sites():
                 if site.asked:
                     continue
                 number = next(self._numbers)
@@ -357,9 +366,9 @@ class Fleet:
 
     def _close(self) -> None:
         """End all sites, and wait for those that answer."""
-        hosts = [] if self._is_gone else [*self.roster.hosts.values()]
-        sites = [one.site for one in (*hosts, self.own) if one.site]
-        calls = {self._end(site) for site in sites if not site.asked}
+        sites = [site for site in self._sites() if site.host is self.own or not self._is_gone]
+        ended = [(self._end(site), site) for site in sites]
+        calls = {number for number, site in ended if site.silence() <= _BEAT}
         deadline = time.monotonic() + _CLOSING
         with suppress(Empty):
             while calls:

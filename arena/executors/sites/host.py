@@ -144,9 +144,8 @@ class HostedSite:
 
 def open_site(token: str, head: bytes) -> bytes:
     """Start the site with this token, and return what it says first; raises SiteEnded."""
-    site = HostedSite(head)
     with _lock:
-        _sites[token] = site
+        site = _sites[token] = HostedSite(head)
     return site.hello()
 
 
@@ -169,7 +168,8 @@ def close_site(token: str) -> None:
 
 
 def _find(token: str) -> HostedSite:
-    site = _sites.get(token)
+    with _lock:
+        site = _sites.get(token)
     if site is None:
         raise SiteEnded("its host has been started anew")
     site.heard = time.monotonic()

@@ -139,6 +139,7 @@ class _Site:
                 self.batches.frames.put(wire.receive(self.source)[1])
         except (EOFError, OSError):
             self.batches.frames.put(None)
+            os.kill(os.getpid(), signal.SIGTERM)  # a game may take hours
 
     def beat(self) -> None:
         """Show that the site lives, until the host has gone."""
@@ -167,11 +168,14 @@ class _Site:
         logger.propagate = False
         logger.addHandler(lines)
         with open_crew(head.workers, self.batches, tournament, RunLog([lines])) as crew:
-            while True:
-                self.batches.wait()
-                for played in crew.play():
-                    if done := self.batches.finish(played):
-                        self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
+            try:
+                while True:
+                    self.batches.wait()
+                    for played in crew.play():
+                        if done := self.batches.finish(played):
+                            self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
+            finally:  # nothing stops the crew's end
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _prepare(head: Head) -> tuple[Hello, Tournament | None]:

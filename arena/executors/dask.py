@@ -8,20 +8,23 @@ anew by the scheduler: the client gives its games to another site.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from arena.errors import InputError, escape
 from arena.executors.log import RunLog
-from arena.executors.sites.fleet import PATIENCE, Fleet
+from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Done, Event, Failed, Gone, Joined, Left
 from arena.tournament.chunk import Played
+from arena.tournament.executor import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
@@ -75,21 +78,18 @@ def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Clien
     """Yield a client of a scheduler; raises InputError."""
     distributed = import_distributed()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    address = scheduler or _configured(scheduler_file)
-    where = scheduler or scheduler_file or address
+    address = scheduler or (_read(scheduler_file) if scheduler_file else _configured())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions: `arena sites` says more
-            client = distributed.Client(
-                address, scheduler_file=scheduler_file, timeout=_CONNECT, set_as_default=False
-            )
+            client = _quiet(distributed)(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
-        raise InputError(f"no Dask scheduler answers at {where}: {_reason(error)}") from None
+        raise InputError(f"no Dask scheduler answers at {address}: {_reason(error)}") from None
     try:
         yield client
     finally:
         with suppress(Exception):  # the scheduler may be gone
-            client.close(timeout=2)
+            client.close(timeout=2)  # type: ignore[no-untyped-call]
 
 
 def import_distributed() -> Any:
@@ -103,16 +103,37 @@ def import_distributed() -> Any:
     return distributed
 
 
-def _configured(scheduler_file: str | None) -> str | None:
-    """Return the scheduler's address in Dask's config, None if a file has it."""
+def _quiet(distributed: Any) -> type[Client]:
+    """Return a Client that says nothing more when its scheduler never answered."""
+
+    class Quiet(distributed.Client):  # type: ignore[misc]
+        def __del__(self) -> None:
+            pass
+
+    return Quiet
+
+
+def _read(scheduler_file: str) -> str:
+    """Return the address in the file of a scheduler; raises InputError."""
+    try:
+        address = json.loads(Path(scheduler_file).read_bytes())["address"]
+    except OSError as error:
+        raise InputError(f"{scheduler_file}: {error.strerror or error}") from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        address = None
+    if not isinstance(address, str):
+        raise InputError(f"{scheduler_file}: not the file of a Dask scheduler")
+    return address
+
+
+def _configured() -> str:
+    """Return the scheduler's address in Dask's config; raises InputError."""
     import dask
 
-    if scheduler_file:
-        return None
-    address: str | None = dask.config.get("scheduler-address", None)
+    address = dask.config.get("scheduler-address", None)
     if not address:
         raise InputError("executor dask: which scheduler? --scheduler tcp://HOST:8786 names it")
-    return address
+    return str(address)
 
 
 def _reason(error: Exception) -> str:

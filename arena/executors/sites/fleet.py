@@ -18,10 +18,11 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from arena.entries.elsewhere import hash_imports
+from arena.errors import NoSites
 from arena.executors.log import RunLog, logger
 from arena.executors.sites import host, wire
 from arena.executors.sites.batch import Batch, Held
-from arena.executors.sites.roster import Host, NoSites, Roster, Site
+from arena.executors.sites.roster import Host, Roster, Site
 from arena.executors.sites.transport import (
     Done,
     Event,
@@ -36,6 +37,7 @@ from arena.executors.sites.versions import versions_here
 from arena.lanes.faults import printable
 from arena.lanes.probe import find_problems
 from arena.tournament.chunk import Played
+from arena.tournament.executor import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
@@ -48,8 +50,6 @@ _OPENING = 60.0  # seconds for which the first game waits for sites to open
 _CLOSING = 15.0  # seconds in which sites end
 _LATE = 2.0  # times the usual length of a batch, after which an idle site plays it too
 _LATE_AT_LEAST = 1.0  # seconds
-PATIENCE = 60.0
-"""Seconds for which there may be no site."""
 
 
 class Fleet:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from arena.errors import ArenaError, InputError
+from arena.errors import InputError, NoSites
 from arena.executors.log import logger
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 3  # in a row, of the sites of one host
 _MOST_ENDS = 30  # of sites in a row, of all hosts, without one batch that was played
 _PAUSE = 1.0  # seconds before a host's site is opened again, doubled each time
-
-
-class NoSites(ArenaError):
-    """There is no site that can play."""
 
 
 class Site:

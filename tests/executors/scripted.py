@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -44,6 +45,7 @@ class ScriptedHost:
     answer: Answering = won
     hello: wire.Hello | None = field(default_factory=lambda: wire.Hello([], []))
     is_silent: bool = False
+    opens_after: float = 0.0
     cores: int = 1
     opened: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
@@ -95,7 +97,11 @@ class Scripted:
             return
         if value is not None:
             self.open_calls.add(number)
-            self.tell(Done(number, value))
+            wait = scripted.opens_after if function.__name__ == "open_site" else 0.0
+            if wait:
+                threading.Timer(wait, self.tell, [Done(number, value)]).start()
+            else:
+                self.tell(Done(number, value))
 
     def _answer(self, host: ScriptedHost, function: str, token: str, *args: Any) -> Any:
         """Return the value of a call, None for none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -292,6 +293,14 @@ def test_an_illegal_action_needs_no_second_look() -> None:
     assert len(a.asked) + len(b.asked) == 3 * PAIRS
     for _, chunk in a.asked:
         assert results[chunk.pairing, chunk.first, 0].win_type == "forfeit"
+
+
+def test_while_a_game_is_in_doubt_no_more_of_its_pairing_are_given_out() -> None:
+    """Else a bot that always crashes would play all its games before it is out."""
+    host = ScriptedHost(faulty("crash"))
+    play(Scripted(a=host), ScriptedHost(faulty("crash"), opens_after=0.5), most=1)
+    first = Counter(chunk.pairing for _, chunk in host.asked)
+    assert max(first.values()) <= 4 < PAIRS  # two batches of two chunks
 
 
 def test_a_fault_that_two_hosts_see_stays() -> None:

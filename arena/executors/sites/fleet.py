@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -77,9 +77,10 @@ class Fleet:
         self.roster = Roster(patience)
         self.own = Host("the client", 1)
         self.own_transport = Here({})
-        self.waiting: deque[Batch] = deque()
+        self.waiting: list[Batch] = []  # for a site; the schedule's first is given first
         self.batches: set[Batch] = set()  # that are not done
         self.events: SimpleQueue[Event] = SimpleQueue()
+        self._doubtful: Counter[int] = Counter()  # batches that play games again, by pairing
         self._numbers = itertools.count(1)
         self._calls: dict[int, tuple[Site, Batch | None]] = {}
         self._beats: dict[int, Site] = {}
@@ -136,7 +137,7 @@ class Fleet:
 
     def _next_batch(self, site: Site) -> Batch | None:
         """Return what a site is to play next."""
-        for batch in [*self.waiting]:
+        for batch in sorted(self.waiting, key=lambda batch: batch.chunks[0][:2]):
             if self._is_useless(batch):
                 self.waiting.remove(batch)
             elif batch.may_go_to(site):
@@ -145,8 +146,12 @@ class Fleet:
         if site.host is self.own:
             return None
         most = _CHUNKS * self._workers_of(site.host)
-        chunks = [*itertools.islice(iter(self.plan.next, None), most)]
+        chunks = [*itertools.islice(iter(lambda: self.plan.next(self._is_clear), None), most)]
         return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
+
+    def _is_clear(self, pairing: int) -> bool:
+        """Return whether no game of a pairing is in doubt: its bot may be out soon."""
+        return not self._doubtful[pairing]
 
     def _add(self, batch: Batch) -> Batch:
         self.batches.add(batch)
@@ -286,12 +291,15 @@ class Fleet:
     def _finish(self, batch: Batch) -> None:
         batch.is_done = True
         self.batches.discard(batch)
+        if batch.held:
+            self._doubtful[batch.held.played.chunk.pairing] -= 1
 
     def _play_again(self, held: Held, batch: Batch) -> None:
         """Have doubtful games played on another site, or on the client."""
         again = self._add(Batch(next(self._numbers), held.chunks, held))
         again.given |= batch.given
-        self.waiting.appendleft(again)
+        self._doubtful[held.played.chunk.pairing] += 1
+        self.waiting.append(again)
 
     def _lose(self, site: Site, reason: str) -> None:
         """Give a site up; what it had is played elsewhere."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @REPLACE
 @add_run_options(
     seed="the config's",
+    executor="the config's, or local",
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME-ablate",

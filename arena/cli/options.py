@@ -59,12 +59,12 @@ ANCHOR: Final = click.option(
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, quiet: str
+    *, seed: str, workers: str, lane: str, out: str, quiet: str, executor: str = "local"
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of `run` and `play`, with these defaults."""
     options: list[_Command] = [
         click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
-        *executor_options("the config's, or local" if "config" in seed else "local"),
+        *executor_options(executor),
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
         click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),

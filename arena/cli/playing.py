@@ -68,6 +68,7 @@ _NOT_FOR_A_PERSON = (
 @REPLACE
 @add_run_options(
     seed="the config's",
+    executor="the config's, or local",
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",

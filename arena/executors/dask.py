@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOOK = 2.0  # seconds between two looks at the scheduler's workers
 _FETCHED = 16  # answers that wait in the client at once
-_GONE = 3  # looks in a row at which there is no scheduler
+_GONE = 10  # looks in a row at which there is no scheduler
 _CONNECT = "10s"
 
 

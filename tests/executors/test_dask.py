@@ -102,6 +102,18 @@ def cluster(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluste
     assert [*shared.temporary.iterdir()] == []
 
 
+@pytest.fixture
+def other_engine(tmp_path: Path) -> Path:
+    """Return a folder with the packages, in one byte of which the engine differs."""
+    for package in ("arena", "bots", "engine"):
+        shutil.copytree(ROOT / package, tmp_path / "other" / package, symlinks=True)
+    path = tmp_path / "other" / "engine" / "scoring.py"
+    text = path.read_text()
+    assert "(0, 8)" in text
+    path.write_text(text.replace("(0, 8)", "(0, 9)", 1))
+    return tmp_path / "other"
+
+
 def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Action = int) -> None:
     """Run the tournament when the cluster has so many workers; do something after some chunks."""
     with connect(cluster.address, None) as client:
@@ -110,21 +122,18 @@ def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Ac
         run(tournament(), executor, RunFolder(folder), QUIET)
 
 
-def test_one_site_gives_the_files_of_a_local_run(
-    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
+def test_a_worker_is_killed_and_another_refused(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, other_engine: Path
 ) -> None:
-    """Byte by byte; doubtful faults are seen again on the client."""
-    play(cluster, tmp_path / "out", 1)
-    assert files(tmp_path / "out") == local
-
-
-def test_a_worker_that_is_killed_changes_no_byte(
-    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
-) -> None:
-    """Two sites play until one's host is killed; a nanny's next worker may play, too."""
+    """Two sites play until one's host is killed; one with another engine is left out."""
     nanny = cluster.add(nanny=True)
-    play(cluster, tmp_path / "out", 2, 4, lambda: kill_worker_of(nanny.pid))
+    cluster.add(path=other_engine)
+    play(cluster, tmp_path / "out", 3, 4, lambda: kill_worker_of(nanny.pid))
     assert files(tmp_path / "out") == local
+    log = (tmp_path / "out" / LOG).read_text()
+    (line,) = (line for line in log.splitlines() if " is left out: " in line)
+    assert " is left out: engine: there " in line
+    assert "arena:" not in line
 
 
 def kill_worker_of(nanny: int) -> None:
@@ -150,31 +159,6 @@ def test_a_worker_that_is_stopped_changes_no_byte(
     assert files(tmp_path / "out") == local
 
 
-@pytest.fixture
-def other_engine(tmp_path: Path) -> Path:
-    """Return a folder with the packages, in one byte of which the engine differs."""
-    for package in ("arena", "bots", "engine"):
-        shutil.copytree(ROOT / package, tmp_path / "other" / package, symlinks=True)
-    path = tmp_path / "other" / "engine" / "scoring.py"
-    text = path.read_text()
-    assert "(0, 8)" in text
-    path.write_text(text.replace("(0, 8)", "(0, 9)", 1))
-    return tmp_path / "other"
-
-
-def test_a_site_with_another_engine_is_left_out(
-    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, other_engine: Path
-) -> None:
-    """The log says what differs; the others play."""
-    cluster.add(path=other_engine)
-    play(cluster, tmp_path / "out", 2)
-    assert files(tmp_path / "out") == local
-    log = (tmp_path / "out" / LOG).read_text()
-    (line,) = (line for line in log.splitlines() if " is left out: " in line)
-    assert " is left out: engine: there " in line
-    assert "arena:" not in line
-
-
 def test_where_no_scheduler_answers_it_says_so() -> None:
     """In one line, with the address."""
     with (
@@ -195,7 +179,7 @@ main()
 """
 CUP = """
 name: cup
-pairs: 300
+pairs: 100
 seed: 3
 bots: [uniform, greedy, majority]
 """
@@ -207,7 +191,7 @@ def test_scheduler_and_client_are_killed_and_the_run_goes_on(
     """First the scheduler: a clear end; then the client: its sites end; then it is local."""
     monkeypatch.setattr(fleets, "_BEAT", 1.0)
     three = [resolve(name) for name in ("uniform", "greedy", "majority")]
-    cup = Tournament("cup", 3, 300, three, STANDARD)
+    cup = Tournament("cup", 3, 100, three, STANDARD)
     out, alone = tmp_path / "out", tmp_path / "alone"
     with Cluster(tmp_path / "first", PATIENCE) as cluster:
         cluster.add()

@@ -74,6 +74,8 @@ class Fleet:
         self.tournament = tournament
         self.log = log
         self.workers = workers
+        self._imports = [hash_imports(entry) for entry in tournament.entries]
+        self._heads: dict[int, bytes] = {}  # by number of workers
         self.roster = Roster(patience)
         self.own = Host("the client", 1)
         self.own_transport = Here({})
@@ -190,10 +192,11 @@ class Fleet:
     def _open(self, one: Host) -> None:
         """Open a host's site."""
         one.site = site = Site(one)
-        imports = [hash_imports(entry) for entry in self.tournament.entries]
         workers = self._workers_of(one)
-        head = wire.Head(self.tournament, versions_here(), imports, workers)
-        self._call(site, None, host.open_site, site.token, wire.write_head(head))
+        if workers not in self._heads:  # 1,000 sites get the same
+            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
+            self._heads[workers] = wire.write_head(head)
+        self._call(site, None, host.open_site, site.token, self._heads[workers])
 
     def _call(
         self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any

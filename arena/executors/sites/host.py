@@ -145,6 +145,8 @@ class HostedSite:
 def open_site(token: str, head: bytes) -> bytes:
     """Start the site with this token, and return what it says first; raises SiteEnded."""
     with _lock:
+        for other in [other for other, ended in _sites.items() if ended.ended]:
+            del _sites[other]
         site = _sites[token] = HostedSite(head)
     return site.hello()
 
@@ -171,7 +173,7 @@ def _find(token: str) -> HostedSite:
     with _lock:
         site = _sites.get(token)
     if site is None:
-        raise SiteEnded("its host has been started anew")
+        raise SiteEnded("it has ended, or its host was started anew")
     site.heard = time.monotonic()
     if site.ended:
         raise SiteEnded(site.ended)

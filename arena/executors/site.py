@@ -139,6 +139,7 @@ class _Site:
                 self.batches.frames.put(wire.receive(self.source)[1])
         except (EOFError, OSError):
             self.batches.frames.put(None)
+            os.kill(os.getpid(), signal.SIGTERM)  # a game may take hours
 
     def beat(self) -> None:
         """Show that the site lives, until the host has gone."""
@@ -151,7 +152,11 @@ class _Site:
 
     def serve(self) -> None:
         """Answer every batch until the input ends."""
-        head = wire.read_head(wire.receive(self.source)[1])
+        told = wire.receive(self.source)[1]
+        if refusals := wire.read_versions(told).differences(versions_here()):
+            self.send(wire.HELLO, wire.write_hello(Hello(refusals, [])))
+            return
+        head = wire.read_head(told)
         for work in (self.listen, self.beat):
             threading.Thread(target=work, daemon=True).start()
         hello, tournament = _prepare(head)
@@ -163,18 +168,19 @@ class _Site:
         logger.propagate = False
         logger.addHandler(lines)
         with open_crew(head.workers, self.batches, tournament, RunLog([lines])) as crew:
-            while True:
-                self.batches.wait()
-                for played in crew.play():
-                    if done := self.batches.finish(played):
-                        self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
+            try:
+                while True:
+                    self.batches.wait()
+                    for played in crew.play():
+                        if done := self.batches.finish(played):
+                            self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
+            finally:  # nothing stops the crew's end
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
     """Return what a site says first, and what it plays, None if it plays nothing."""
-    refusals = head.versions.differences(versions_here())
-    if refusals:
-        return Hello(refusals, []), None
+    refusals: list[str] = []
     entries: list[Entry] = []
     for entry, imports in zip(head.tournament.entries, head.imports, strict=True):
         try:

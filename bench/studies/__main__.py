@@ -10,6 +10,7 @@ from bench.saving import chosen, make
 from bench.studies import (
     ablation,
     apart,
+    cluster,
     ladder,
     newcomer,
     ratings,
@@ -35,6 +36,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
+    "cluster": ("Clusters: the same bytes", cluster.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -17,6 +17,8 @@ from arena.entries.resolve import resolve
 from arena.executors.base import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
+from arena.executors.sites.fleet import Fleet
+from arena.executors.sites.transport import Here
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.cleanup import scratch_folder
@@ -44,7 +46,19 @@ class InThisProcess:
                 yield pickle.loads(pickle.dumps(worker.play(travelled)))
 
 
-EXECUTORS = {"one": LocalExecutor(1), "three": LocalExecutor(3), "here": InThisProcess()}
+class TwoSites:
+    """Plays on two sites of this machine, as a cluster would."""
+
+    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+        yield from Fleet(Here({"first": 1, "second": 2}), plan, tournament, log).play()
+
+
+EXECUTORS = {
+    "one": LocalExecutor(1),
+    "three": LocalExecutor(3),
+    "sites": TwoSites(),
+    "here": InThisProcess(),
+}
 each = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
 
 
@@ -110,6 +124,7 @@ def test_closed_early_it_leaves_no_process_and_no_file(
     """The processes of workers and bots have ended when `close` returns."""
     multiprocessing.util.get_temp_dir()  # made now, outside the folder
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of sites
     chunks = executor.play(plan_for(honest), honest, LOG)
     next(chunks)
     assert list(tmp_path.iterdir()) != []

@@ -69,6 +69,11 @@ class Batch:
         self.playing.discard(site)
         site.batches.discard(self)
 
+    def lose(self, site: Site) -> None:
+        """Take note that a site was lost; its host may play it with its next one."""
+        self.drop(site)
+        self.given.discard(site)
+
     @property
     def seconds(self) -> float:
         """Since a site has begun with it."""

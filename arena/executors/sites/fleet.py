@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -79,9 +79,10 @@ class Fleet:
         self.roster = Roster(patience)
         self.own = Host("the client", 1)
         self.own_transport = Here({})
-        self.waiting: deque[Batch] = deque()
+        self.waiting: list[Batch] = []  # for a site; the schedule's first is given first
         self.batches: set[Batch] = set()  # that are not done
         self.events: SimpleQueue[Event] = SimpleQueue()
+        self._doubtful: Counter[int] = Counter()  # batches that play games again, by pairing
         self._numbers = itertools.count(1)
         self._calls: dict[int, tuple[Site, Batch | None]] = {}
         self._beats: dict[int, Site] = {}
@@ -127,6 +128,11 @@ class Fleet:
         own = self.own.site
         return [*self.roster.ready, *([own] if own and own.is_ready else [])]
 
+    def _sites(self) -> list[Site]:
+        """Return all sites, also those that do not play yet; another thread may look."""
+        hosts = [*self.roster.hosts.values(), self.own]
+        return [site for site in [one.site for one in hosts] if site]
+
     def _may_begin(self) -> bool:
         """Return whether all sites have said what they lack, or have had the time to."""
         if not self._is_begun and any(True for _ in self.roster.ready):
@@ -136,7 +142,7 @@ class Fleet:
 
     def _next_batch(self, site: Site) -> Batch | None:
         """Return what a site is to play next."""
-        for batch in [*self.waiting]:
+        for batch in sorted(self.waiting, key=lambda batch: batch.chunks[0][:2]):
             if self._is_useless(batch):
                 self.waiting.remove(batch)
             elif batch.may_go_to(site):
@@ -145,8 +151,12 @@ class Fleet:
         if site.host is self.own:
             return None
         most = _CHUNKS * self._workers_of(site.host)
-        chunks = [*itertools.islice(iter(self.plan.next, None), most)]
+        chunks = [*itertools.islice(iter(lambda: self.plan.next(self._is_clear), None), most)]
         return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
+
+    def _is_clear(self, pairing: int) -> bool:
+        """Return whether no game of a pairing is in doubt: its bot may be out soon."""
+        return not self._doubtful[pairing]
 
     def _add(self, batch: Batch) -> Batch:
         self.batches.add(batch)
@@ -225,7 +235,7 @@ class Fleet:
             raise NoSites(event.reason)
         elif event.call in self._calls:
             yield from self._hear_answer(*self._calls.pop(event.call), event)
-        else:  # a site has been ended
+        else:  # a site was ended
             self.transport.took(event.call)
 
     def _hear_answer(
@@ -268,8 +278,8 @@ class Fleet:
     def _accept(self, site: Site, batch: Batch, data: bytes) -> Iterator[Played]:
         """Yield what a batch came to, except what is to be played again elsewhere first."""
         seconds = batch.seconds
-        batch.drop(site)
         played, lines = wire.read_answer(data, batch.chunks)
+        batch.drop(site)
         self._repeat(site, lines)
         self.roster.succeed(site)
         if batch.is_done:
@@ -290,21 +300,24 @@ class Fleet:
     def _finish(self, batch: Batch) -> None:
         batch.is_done = True
         self.batches.discard(batch)
+        if batch.held:
+            self._doubtful[batch.held.played.chunk.pairing] -= 1
 
     def _play_again(self, held: Held, batch: Batch) -> None:
         """Have doubtful games played on another site, or on the client."""
         again = self._add(Batch(next(self._numbers), held.chunks, held))
         again.given |= batch.given
-        self.waiting.appendleft(again)
+        self._doubtful[held.played.chunk.pairing] += 1
+        self.waiting.append(again)
 
     def _lose(self, site: Site, reason: str) -> None:
         """Give a site up; what it had is played elsewhere."""
-        if site.host is self.own or site.host.name in self.roster.hosts:
-            self._end(site)
         if site.host.site is site:
+            if site.host is self.own or site.host.name in self.roster.hosts:
+                self._end(site)
             self.roster.fail(site, reason)
         for batch in [*site.batches]:
-            batch.drop(site)
+            batch.lose(site)
             if not batch.is_done and not batch.playing:
                 self.waiting.append(batch)
 
@@ -318,11 +331,14 @@ class Fleet:
             return
         self._looked = now
         self._late_batches = self._find_late()
-        for site in self._players():
-            if site.asked and now - site.asked > _SILENCE and self.events.empty():
+        for site in self._sites():
+            if site.silence() > _SILENCE and self.events.empty():
                 self._lose(site, f"no sign of life for {_SILENCE:g} s")
         if self.own.site is None and any(self._needs_own(batch) for batch in self.waiting):
-            self._open(self.own)
+            if self.own.out:
+                raise NoSites(f"{self.own.name}: {self.own.out}")
+            if time.monotonic() >= self.own.opens_at:
+                self._open(self.own)
         self.roster.check()
 
     def _needs_own(self, batch: Batch) -> bool:
@@ -357,7 +373,7 @@ class Fleet:
     def _beat(self) -> None:
         """Let all sites know that the client lives, until the end."""
         while not self._ended.wait(_BEAT):
-            for site in self._players():
+            for site in self._sites():
                 if site.asked:
                     continue
                 number = next(self._numbers)
@@ -375,9 +391,9 @@ class Fleet:
 
     def _close(self) -> None:
         """End all sites, and wait for those that answer."""
-        hosts = [] if self._is_gone else [*self.roster.hosts.values()]
-        sites = [one.site for one in (*hosts, self.own) if one.site]
-        calls = {self._end(site) for site in sites if not site.asked}
+        sites = [site for site in self._sites() if site.host is self.own or not self._is_gone]
+        ended = [(self._end(site), site) for site in sites]
+        calls = {number for number, site in ended if site.silence() <= _BEAT}
         deadline = time.monotonic() + _CLOSING
         with suppress(Empty):
             while calls:

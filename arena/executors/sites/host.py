@@ -86,7 +86,7 @@ class HostedSite:
 
     def _listen(self) -> None:
         """Pass on what the site says until it ends."""
-        with suppress(EOFError, OSError, ValueError):
+        with suppress(EOFError, OSError, wire.Garbled):
             while True:
                 kind, data = wire.receive(self._source)
                 self._beat = time.monotonic()
@@ -96,6 +96,7 @@ class HostedSite:
                     answers = self._waiting.get(wire.number_of(data))
                     if answers is not None:
                         answers.put(data)
+        self._process.kill()  # it has ended, or what it says makes no sense
         self._process.wait()
         self._fail(self.ended or self._last_words())
 
@@ -143,11 +144,10 @@ class HostedSite:
 
 def open_site(token: str, head: bytes) -> bytes:
     """Start the site with this token, and return what it says first; raises SiteEnded."""
-    site = HostedSite(head)
     with _lock:
         for other in [other for other, ended in _sites.items() if ended.ended]:
             del _sites[other]
-        _sites[token] = site
+        site = _sites[token] = HostedSite(head)
     return site.hello()
 
 
@@ -176,7 +176,8 @@ def close_sites() -> None:
 
 
 def _find(token: str) -> HostedSite:
-    site = _sites.get(token)
+    with _lock:
+        site = _sites.get(token)
     if site is None:
         raise SiteEnded("it has ended, or its host was started anew")
     site.heard = time.monotonic()

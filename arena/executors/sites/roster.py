@@ -31,6 +31,11 @@ class Site:
     def __str__(self) -> str:
         return self.host.name
 
+    def silence(self) -> float:
+        """Return for how many seconds it has been asked for a sign of life that has not come."""
+        asked = self.asked  # another thread may hear the sign
+        return time.monotonic() - asked if asked else 0.0
+
 
 class Host:
     """A process on another machine that can have a site; `out` says why it has none for good."""
@@ -118,7 +123,7 @@ class Roster:
         """Raise NoSites when there is no hope of a site, InputError if none can play this run."""
         now = time.monotonic()
         hosts = [*self.hosts.values()]
-        if any(True for _ in self.ready):
+        if self.is_opening or any(True for _ in self.ready):
             self._since = now
         if self.ends >= _MOST_ENDS:
             raise NoSites(_describe(f"{self.ends} sites in a row have ended", self.last_reason))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena.errors import ArenaError
+from arena.executors.sites.possible import is_possible, is_possible_timing
 from arena.executors.sites.versions import Versions
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
@@ -79,6 +80,13 @@ class Answer(msgspec.Struct, array_like=True):
     lines: list[Line]
 
 
+class _Told(msgspec.Struct, array_like=True):
+    """A head as it travels: only a site with these versions can read what follows them."""
+
+    versions: Versions
+    head: bytes
+
+
 class _Asked(msgspec.Struct, array_like=True):
     number: int
     chunks: list[tuple[int, int, int, tuple[Seat, ...]]]
@@ -88,6 +96,7 @@ class _Numbered(msgspec.Struct, array_like=True):
     number: int
 
 
+_told = msgspec.msgpack.Decoder(_Told)
 _hello = msgspec.msgpack.Decoder(Hello)
 _answer = msgspec.msgpack.Decoder(Answer)
 _asked = msgspec.msgpack.Decoder(_Asked)
@@ -100,12 +109,17 @@ class Garbled(ArenaError):
 
 def write_head(head: Head) -> bytes:
     """Return what a site is told first."""
-    return pickle.dumps(head)
+    return msgspec.msgpack.encode(_Told(head.versions, pickle.dumps(head)))
+
+
+def read_versions(data: bytes) -> Versions:
+    """Return the versions of what `write_head` has written, which may be those of another arena."""
+    return _told.decode(data).versions
 
 
 def read_head(data: bytes) -> Head:
-    """Return what `write_head` has written."""
-    head: Head = pickle.loads(data)
+    """Return what `write_head` has written, where the versions are the same."""
+    head: Head = pickle.loads(_told.decode(data).head)
     return head
 
 
@@ -118,7 +132,7 @@ def read_hello(data: bytes) -> Hello:
     """Return what a site has said first; raises Garbled."""
     try:
         return _hello.decode(data)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise Garbled(f"its first message cannot be read: {error}") from None
 
 
@@ -149,15 +163,18 @@ def _is_in(part: Chunk, whole: Chunk) -> bool:
 
 
 def number_of(answer: bytes) -> int:
-    """Return the number of the batch that an answer is for."""
-    return _numbered.decode(answer).number
+    """Return the number of the batch that an answer is for; raises Garbled."""
+    try:
+        return _numbered.decode(answer).number
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Garbled(f"its answer cannot be read: {error}") from None
 
 
 def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], list[Line]]:
     """Return what these chunks came to, in order, and the site's log.
 
     Chunks that follow each other are one. Raises Garbled unless it is every game of every chunk,
-    once.
+    once, and each of them can be.
     """
     try:
         answer = _answer.decode(data)
@@ -169,6 +186,11 @@ def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], lis
         part = parts.get(chunk[:2])
         if part is None or [result[:2] for result in part.results] != _places(chunk):
             raise Garbled("its answer has other games than it was asked for")
+        if not (
+            all(map(is_possible, part.results))
+            and all(map(is_possible_timing, part.timings.values()))
+        ):
+            raise Garbled("its answer has a game that cannot be")
         timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
         played.append(Played(chunk, part.results, timings, part.seconds))
     return played, answer.lines

@@ -1,0 +1,219 @@
+"""A run on a Dask cluster of this machine has the files of a local run, whatever is killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip(
+    "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
+)
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError, NoSites
+from arena.executors.base import Executor
+from arena.executors.dask import DaskExecutor, connect
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET, RunLog
+from arena.executors.sites import fleet as fleets
+from arena.results.folder import LOG, TIMINGS, RunFolder
+from arena.results.store import NAME as STORE
+from arena.runs.run import run
+from arena.tournament.chunk import Played
+from arena.tournament.plan import Plan
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests import ROOT
+from tests.executors.cluster import Cluster
+from tests.executors.marked import assert_nothing_is_left, marked, wait_for
+from tests.kills import count_games
+from tests.rogues import rogue
+from tests.waiting import until
+
+PATIENCE = 20.0  # seconds in which a site hears of its client, or ends
+UNLIKE = {LOG, TIMINGS, STORE, f"{STORE}-wal", f"{STORE}-shm"}
+"""The files of a run that need not be the same."""
+
+Action = Callable[[], object]
+
+
+def tournament() -> Tournament:
+    """Return a run of honest bots, of one in its own process, and of one with doubtful faults."""
+    bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
+    return Tournament("cluster", 3, 20, [*bots, rogue("exits_at_once")], STANDARD, max_faults=2)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of all files that are the same in every run."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in UNLIKE}
+
+
+@dataclass(frozen=True)
+class Disturbed:
+    """Plays with another executor, and does something after so many chunks."""
+
+    executor: Executor
+    chunks: int
+    action: Action
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        for number, played in enumerate(self.executor.play(plan, tournament, log), 1):
+            if number == self.chunks:
+                self.action()
+            yield played
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a local run."""
+    folder = tmp_path_factory.mktemp("local")
+    run(tournament(), LocalExecutor(2), RunFolder(folder), QUIET)
+    found = files(folder)
+    assert {"games.csv", "faults.csv", "standings.csv", "report.html", "manifest.json"} <= {*found}
+    return found
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Yield a cluster of a scheduler and a worker."""
+    with Cluster(tmp_path_factory.mktemp("cluster"), PATIENCE) as cluster:
+        cluster.add()
+        yield cluster
+
+
+@pytest.fixture
+def cluster(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """Yield this cluster; after a test it has no site, no other worker and no file."""
+    monkeypatch.setattr(fleets, "_BEAT", 1.0)
+    yield shared
+    for worker in shared.workers[1:]:
+        shared.remove(worker)
+    wait_for(lambda: {*marked(shared.temporary)} <= {shared.scheduler.pid, shared.workers[0].pid})
+    assert [*shared.temporary.iterdir()] == []
+
+
+@pytest.fixture
+def other_engine(tmp_path: Path) -> Path:
+    """Return a folder with the packages, in one byte of which the engine differs."""
+    for package in ("arena", "bots", "engine"):
+        shutil.copytree(ROOT / package, tmp_path / "other" / package, symlinks=True)
+    path = tmp_path / "other" / "engine" / "scoring.py"
+    text = path.read_text()
+    assert "(0, 8)" in text
+    path.write_text(text.replace("(0, 8)", "(0, 9)", 1))
+    return tmp_path / "other"
+
+
+def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Action = int) -> None:
+    """Run the tournament when the cluster has so many workers; do something after some chunks."""
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(sites)
+        executor = Disturbed(DaskExecutor(client), chunks, action)
+        run(tournament(), executor, RunFolder(folder), QUIET)
+
+
+def test_a_worker_is_killed_and_another_refused(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, other_engine: Path
+) -> None:
+    """Two sites play until one's host is killed; one with another engine is left out."""
+    nanny = cluster.add(nanny=True)
+    cluster.add(path=other_engine)
+    play(cluster, tmp_path / "out", 3, 4, lambda: kill_worker_of(nanny.pid))
+    assert files(tmp_path / "out") == local
+    log = (tmp_path / "out" / LOG).read_text()
+    (line,) = (line for line in log.splitlines() if " is left out: " in line)
+    assert " is left out: engine: there " in line
+    assert "arena:" not in line
+
+
+def kill_worker_of(nanny: int) -> None:
+    """Kill the worker below a nanny."""
+    import psutil
+
+    for process in psutil.Process(nanny).children():
+        if "spawn_main" in " ".join(process.cmdline()):
+            process.kill()
+            return
+    pytest.fail("the nanny has no worker")
+
+
+def test_a_worker_that_is_stopped_changes_no_byte(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the network to it were cut; its batches are played elsewhere."""
+    monkeypatch.setattr(fleets, "_SILENCE", 3.0)
+    monkeypatch.setattr(fleets, "_LATE_AT_LEAST", 3600.0)
+    monkeypatch.setattr(fleets, "_CLOSING", 1.0)
+    worker = cluster.add()
+    play(cluster, tmp_path / "out", 2, 4, lambda: os.kill(worker.pid, signal.SIGSTOP))
+    assert files(tmp_path / "out") == local
+
+
+def test_where_no_scheduler_answers_it_says_so() -> None:
+    """In one line, with the address."""
+    with (
+        pytest.raises(
+            InputError, match=r"^no Dask scheduler answers at tcp://127.0.0.1:1: [^\n]+$"
+        ),
+        connect("tcp://127.0.0.1:1", None),
+    ):
+        pass
+
+
+CLIENT = """
+import sys
+from arena.executors.sites import fleet
+fleet._BEAT = 1.0
+from arena.__main__ import main
+main()
+"""
+CUP = """
+name: cup
+pairs: 100
+seed: 3
+bots: [uniform, greedy, majority]
+"""
+
+
+def test_scheduler_and_client_are_killed_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First the scheduler: a clear end; then the client: its sites end; then it is local."""
+    monkeypatch.setattr(fleets, "_BEAT", 1.0)
+    three = [resolve(name) for name in ("uniform", "greedy", "majority")]
+    cup = Tournament("cup", 3, 100, three, STANDARD)
+    out, alone = tmp_path / "out", tmp_path / "alone"
+    with Cluster(tmp_path / "first", PATIENCE) as cluster:
+        cluster.add()
+        with connect(cluster.address, None) as client:
+            executor = Disturbed(DaskExecutor(client), 4, cluster.scheduler.kill)
+            with pytest.raises(NoSites, match="is gone"):
+                run(cup, executor, RunFolder(out), QUIET)
+    first = count_games(out)
+    assert first >= 8
+    (tmp_path / "cup.yaml").write_text(CUP)
+    with Cluster(tmp_path / "second", 3.0) as cluster:
+        cluster.add()
+        words = ["run", "cup.yaml", "--out", "out", "--scheduler", cluster.address]
+        process = subprocess.Popen([sys.executable, "-c", CLIENT, *words], cwd=tmp_path)
+        until(lambda: process.poll() is not None or count_games(out) > first)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        ours = {cluster.scheduler.pid, cluster.workers[0].pid}
+        wait_for(lambda: {*marked(cluster.temporary)} <= ours)
+        assert [*cluster.temporary.iterdir()] == []
+    assert_nothing_is_left(cluster.temporary)
+    assert first < count_games(out) < cup.games
+    for folder in (out, alone):
+        run(cup, LocalExecutor(1), RunFolder(folder), QUIET)
+    assert files(out) == files(alone)

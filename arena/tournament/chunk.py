@@ -73,7 +73,8 @@ def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
     """
     joined: list[Chunk] = []
     for chunk in sorted(chunks, key=lambda chunk: chunk[:2]):
-        if joined and (last := joined[-1])[:2] == (chunk.pairing, chunk.first - last.pairs):
+        last = joined[-1] if joined else chunk
+        if chunk == last._replace(first=last.first + last.pairs, pairs=chunk.pairs):
             joined[-1] = last._replace(pairs=last.pairs + chunk.pairs)
         else:
             joined.append(chunk)

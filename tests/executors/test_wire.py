@@ -17,6 +17,8 @@ from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent
@@ -36,7 +38,7 @@ def answer(results: list[Any], **changes: Any) -> bytes:
 
 
 def test_an_answer_comes_back_as_it_was() -> None:
-    """Chunk, results, faults, timings and lines of the log are equal; a batch keeps its order."""
+    """Chunk, results, faults, timings and lines of the log are equal; chunks are in order."""
     timing = Timing()
     timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
     other = Chunk(0, 0, 1)
@@ -45,12 +47,43 @@ def test_an_answer_comes_back_as_it_was() -> None:
     data = wire.write_answer(7, sent, [wire.Line("worker-1", 30, "is late")])
     assert wire.number_of(data) == 7
     played, lines = wire.read_answer(data, [CHUNK, other])
-    assert [one.chunk for one in played] == [CHUNK, other]
-    assert [one.results for one in played] == [RESULTS, games]
-    assert played[0].forfeits == RESULTS[1:]
-    assert [one.seconds for one in played] == [0.25, 0.1]
-    assert played[0].timings["greedy"].to_data() == timing.to_data()
+    assert [one.chunk for one in played] == [other, CHUNK]
+    assert [one.results for one in played] == [games, RESULTS]
+    assert played[1].forfeits == RESULTS[1:]
+    assert [one.seconds for one in played] == [0.1, 0.25]
+    assert played[1].timings["greedy"].to_data() == timing.to_data()
     assert lines == [wire.Line("worker-1", 30, "is late")]
+
+
+def test_chunks_that_follow_each_other_come_back_as_one() -> None:
+    """Their games are in order, and their times are added; the plan then knows that all is played.
+
+    The client's work is by chunk: a batch of 32 chunks costs as much as one of them.
+    """
+    strikes = Strikes([("a", "b")], 9, most=1)
+    plan = Plan([[range(9)]], strikes)
+    chunks = [chunk for _ in range(3) if (chunk := plan.next())]
+    sent = []
+    for chunk in reversed(chunks):
+        games = [RESULTS[0]._replace(pair=chunk.first, seat=seat) for seat in (0, 1)]
+        timing = Timing()
+        timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
+        sent.append(Played(chunk, games, {"a": timing}, 0.25))
+    played, _ = wire.read_answer(wire.write_answer(7, sent, []), chunks)
+    assert [one.chunk for one in played] == [Chunk(0, 0, 3)]
+    assert [result[:2] for result in played[0].results] == [
+        (p, s) for p in range(3) for s in (0, 1)
+    ]
+    assert played[0].seconds == 0.75
+    assert played[0].timings["a"].decisions == 3
+    plan.learn(played[0])
+    rest = plan.next()
+    assert rest is not None
+    assert rest[:2] == (0, 3)
+    while rest:
+        plan.learn(Played(rest, [], {}, 1.0))
+        rest = plan.next()
+    assert plan.is_finished
 
 
 def test_a_batch_comes_back_as_it_was() -> None:

@@ -26,7 +26,7 @@ UNLIKE = {"run.log", "timings.csv", "run.sqlite", "run.sqlite-wal", "run.sqlite-
 BOTS = ["uniform", "greedy", "majority", {"bot": "greedy", "label": "remote", "lane": "process"}]
 CONFIGS = {
     "cup": {"pairs": 60, "seed": 3, "bots": BOTS},
-    "swiss": {"pairs": 10, "rounds": 3, "seed": 3, "bots": BOTS},
+    "swiss": {"format": "swiss", "pairs": 10, "rounds": 2, "seed": 3, "bots": BOTS},
     "until": {"pairs": 10, "until": "resolved", "max_pairs": 60, "seed": 3, "bots": BOTS},
     "rogues": {
         "pairs": 1,

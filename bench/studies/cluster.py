@@ -25,9 +25,9 @@ PATIENCE = 30.0  # seconds in which a site hears of its client; the client says 
 UNLIKE = {"run.log", "timings.csv", "run.sqlite", "run.sqlite-wal", "run.sqlite-shm"}
 BOTS = ["uniform", "greedy", "majority", {"bot": "greedy", "label": "remote", "lane": "process"}]
 CONFIGS = {
-    "cup": {"pairs": 400, "seed": 3, "bots": BOTS},
-    "swiss": {"pairs": 20, "rounds": 3, "seed": 3, "bots": BOTS},
-    "until": {"pairs": 20, "until": "resolved", "max_pairs": 200, "seed": 3, "bots": BOTS},
+    "cup": {"pairs": 60, "seed": 3, "bots": BOTS},
+    "swiss": {"format": "swiss", "pairs": 10, "rounds": 2, "seed": 3, "bots": BOTS},
+    "until": {"pairs": 10, "until": "resolved", "max_pairs": 60, "seed": 3, "bots": BOTS},
     "rogues": {
         "pairs": 1,
         "seed": 3,
@@ -37,7 +37,7 @@ CONFIGS = {
     },
 }
 COMPARE = ["compare", "greedy(patience=2.5)", "greedy", "--against", "uniform"]
-COMPARE += ["--against", "majority", "--max-pairs", "200", "--seed", "3"]
+COMPARE += ["--against", "majority", "--max-pairs", "60", "--seed", "3"]
 
 
 class _Study:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ pytest.importorskip(
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
+from arena.executors import dask
 from arena.executors.base import Executor
 from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
@@ -30,6 +31,7 @@ from arena.runs.run import run
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
+from bench.studies import cluster as study
 from engine import STANDARD
 from tests import ROOT
 from tests.executors.cluster import Cluster
@@ -61,15 +63,13 @@ class Disturbed:
     """Plays with another executor, and does something after so many chunks."""
 
     executor: Executor
-    chunks: int
-    action: Action
+    actions: Mapping[int, Action]
 
     def play(
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         for number, played in enumerate(self.executor.play(plan, tournament, log), 1):
-            if number == self.chunks:
-                self.action()
+            self.actions.get(number, int)()
             yield played
 
 
@@ -122,13 +122,27 @@ def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Ac
         run(tournament(), executor, RunFolder(folder), QUIET)
 
 
-def test_a_worker_is_killed_and_another_refused(
-    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, other_engine: Path
+def test_one_is_killed_one_is_stopped_and_one_refused(
+    cluster: Cluster,
+    local: dict[str, bytes],
+    tmp_path: Path,
+    other_engine: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two sites play until one's host is killed; one with another engine is left out."""
-    nanny = cluster.add(nanny=True)
+    """Of four workers: a nanny starts another; what is stopped is as if the network were cut."""
+    monkeypatch.setattr(fleets, "_SILENCE", 3.0)
+    monkeypatch.setattr(fleets, "_LATE_AT_LEAST", 3600.0)  # what it had is not played before
+    monkeypatch.setattr(fleets, "_CLOSING", 1.0)
+    nanny, stopped = cluster.add(nanny=True), cluster.add()
     cluster.add(path=other_engine)
-    play(cluster, tmp_path / "out", 3, 4, lambda: kill_worker_of(nanny.pid))
+    actions = {
+        4: lambda: kill_worker_of(nanny.pid),
+        6: lambda: os.kill(stopped.pid, signal.SIGSTOP),
+    }
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(4)
+        executor = Disturbed(DaskExecutor(client), actions)
+        run(tournament(), executor, RunFolder(tmp_path / "out"), QUIET)
     assert files(tmp_path / "out") == local
     log = (tmp_path / "out" / LOG).read_text()
     (line,) = (line for line in log.splitlines() if " is left out: " in line)
@@ -147,20 +161,9 @@ def kill_worker_of(nanny: int) -> None:
     pytest.fail("the nanny has no worker")
 
 
-def test_a_worker_that_is_stopped_changes_no_byte(
-    cluster: Cluster, local: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As if the network to it were cut; its batches are played elsewhere."""
-    monkeypatch.setattr(fleets, "_SILENCE", 3.0)
-    monkeypatch.setattr(fleets, "_LATE_AT_LEAST", 3600.0)
-    monkeypatch.setattr(fleets, "_CLOSING", 1.0)
-    worker = cluster.add()
-    play(cluster, tmp_path / "out", 2, 4, lambda: os.kill(worker.pid, signal.SIGSTOP))
-    assert files(tmp_path / "out") == local
-
-
-def test_where_no_scheduler_answers_it_says_so() -> None:
+def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """In one line, with the address."""
+    monkeypatch.setattr(dask, "_CONNECT", "0.1s")
     with (
         pytest.raises(
             InputError, match=r"^no Dask scheduler answers at tcp://127.0.0.1:1: [^\n]+$"
@@ -196,7 +199,7 @@ def test_scheduler_and_client_are_killed_and_the_run_goes_on(
     with Cluster(tmp_path / "first", PATIENCE) as cluster:
         cluster.add()
         with connect(cluster.address, None) as client:
-            executor = Disturbed(DaskExecutor(client), 4, cluster.scheduler.kill)
+            executor = Disturbed(DaskExecutor(client), {4: cluster.scheduler.kill})
             with pytest.raises(NoSites, match="is gone"):
                 run(cup, executor, RunFolder(out), QUIET)
     first = count_games(out)
@@ -217,3 +220,11 @@ def test_scheduler_and_client_are_killed_and_the_run_goes_on(
     for folder in (out, alone):
         run(cup, LocalExecutor(1), RunFolder(folder), QUIET)
     assert files(out) == files(alone)
+
+
+@pytest.mark.study
+def test_every_kind_of_run_has_the_same_bytes_wherever_it_is_played() -> None:
+    """Sites, workers, rounds, rogues; sites and clients killed; the study's table says so."""
+    rows = [line for line in study.lines() if line.startswith("| ")][1:]
+    assert len(rows) == 18
+    assert [row for row in rows if " the same | " not in row] == []

@@ -1,0 +1,63 @@
+"""What docs/cluster.md shows can be used: its config, its programs, its containers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from arena.tournament import config
+from arena.tournament.executor import ExecutorChoice
+from tests import ROOT, markdown
+from tests.conftest import Arena
+
+PAGE = (ROOT / "docs" / "cluster.md").read_text()
+FOLDER = ROOT / "docs" / "cluster"
+
+
+def test_it_begins_with_the_warning() -> None:
+    """Nobody reads how before that."""
+    assert PAGE.split("\n\n")[1].startswith("**An open scheduler port runs anybody's code.**")
+
+
+def test_its_config_is_one(tmp_path: Path) -> None:
+    """The executor is what it says."""
+    text = f"bots: [greedy, uniform]\n{markdown.blocks(PAGE, 'yaml')[0]}"
+    (tmp_path / "cup.yaml").write_text(text)
+    read = config.read(tmp_path / "cup.yaml")
+    assert read.executor == ExecutorChoice("dask", "tcp://192.168.1.10:8786", patience=60)
+
+
+@pytest.mark.parametrize("text", markdown.blocks(PAGE, "python"))
+def test_its_programs_have_a_main_guard(text: str) -> None:
+    """They compile; Dask starts processes that would import the program."""
+    compile(text, "program.py", "exec")
+    assert 'if __name__ == "__main__":' in text
+
+
+def test_its_commands_are_known(arena: Arena) -> None:
+    """Every option of an arena command stands in its help."""
+    commands = re.findall(r"^arena (\w+)(.*)$", PAGE, re.MULTILINE)
+    assert {"sites", "run"} <= {name for name, _ in commands}
+    for name, words in commands:
+        text = arena(name, "--help").stdout
+        for option in re.findall(r"--[\w-]+", words):
+            assert option in text, (name, option)
+
+
+def test_the_containers_are_the_processes_of_the_page() -> None:
+    """Nothing is open to the outside, and workers are three of one process each."""
+    composed = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    services = composed["services"]
+    assert composed["networks"] == {"inside": {"internal": True}}
+    for service in services.values():
+        assert "ports" not in service
+        assert service["networks"] == ["inside"]
+    assert services["scheduler"]["command"].startswith("dask scheduler --port 8786")
+    assert services["worker"]["command"].startswith("dask worker tcp://scheduler:8786 --nworkers 1")
+    assert services["worker"]["deploy"]["replicas"] == 3
+    dockerfile = FOLDER.parents[1] / services["worker"]["build"]["dockerfile"]
+    assert dockerfile == FOLDER / "Dockerfile"
+    assert dockerfile.exists()

@@ -122,7 +122,9 @@ def _rows(folder: Path) -> Iterator[str]:
     study = _Study(folder)
     for workers in WORKERS:
         words = ("--workers", str(workers))
-        yield study.play("cup", f"local, {workers} workers", f"local-{workers}", *words)
+        yield study.play(
+            "cup", f"local, {workers} worker{'s' * (workers > 1)}", f"local-{workers}", *words
+        )
     others = [name for name in (*CONFIGS, "compare") if name != "cup"]
     for name in others:
         yield study.play(name, "local, 2 workers", f"local-{name}", "--workers", "2")
@@ -132,7 +134,7 @@ def _rows(folder: Path) -> Iterator[str]:
             while len(cluster.workers) < sites:
                 cluster.add()
             _wait_for_workers(cluster)
-            yield study.play("cup", f"{sites} sites", f"sites-{sites}", *at)
+            yield study.play("cup", f"{sites} site{'s' * (sites > 1)}", f"sites-{sites}", *at)
         for _ in range(3):
             cluster.remove(cluster.workers[0])
         for name in others:

@@ -24,7 +24,7 @@ def test_it_begins_with_the_warning() -> None:
 
 def test_its_config_is_one(tmp_path: Path) -> None:
     """The executor is what it says."""
-    text = f"bots: [greedy, uniform]\n{markdown.blocks(PAGE, 'yaml')[0]}"
+    text = f"pairs: 1\nbots: [greedy, uniform]\n{markdown.blocks(PAGE, 'yaml')[0]}"
     (tmp_path / "cup.yaml").write_text(text)
     read = config.read(tmp_path / "cup.yaml")
     assert read.executor == ExecutorChoice("dask", "tcp://192.168.1.10:8786", patience=60)

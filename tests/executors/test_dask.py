@@ -226,5 +226,5 @@ def test_scheduler_and_client_are_killed_and_the_run_goes_on(
 def test_every_kind_of_run_has_the_same_bytes_wherever_it_is_played() -> None:
     """Sites, workers, rounds, rogues; sites and clients killed; the study's table says so."""
     rows = [line for line in study.lines() if line.startswith("| ")][1:]
-    assert len(rows) == 18
+    assert len(rows) == 17
     assert [row for row in rows if " the same | " not in row] == []

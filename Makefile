@@ -52,9 +52,9 @@ clean:
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[test,docs,table]'
+	$(PIP) install --editable '.[test,docs,table,dask,mpi]'
 	@touch $@ .venv/run
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[test,docs,table,mutants]'
+	$(PIP) install --editable '.[test,docs,table,dask,mpi,mutants]'
 	@touch $@

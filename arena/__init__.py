@@ -9,7 +9,7 @@
 TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searches its folder
 
 if TYPE_CHECKING:
-    from arena.errors import ArenaError, ChangedBots, InputError, WorkerDied
+    from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
     from arena.library.playing import play
     from arena.library.results import Results
@@ -24,6 +24,7 @@ else:
         "Game": "arena.replays.game:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
+        "NoSites": "arena.errors:NoSites",
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
@@ -53,6 +54,7 @@ __all__ = [
     "Game",
     "InputError",
     "Interrupted",
+    "NoSites",
     "Results",
     "WorkerDied",
     "compare",

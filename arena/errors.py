@@ -59,6 +59,14 @@ class WorkerDied(ArenaError):
     """
 
 
+class NoSites(ArenaError):
+    """There is no site left that can play, or no scheduler; the games so far are kept.
+
+    >>> issubclass(NoSites, ArenaError)
+    True
+    """
+
+
 def escape(text: str) -> str:
     """Return a text with every character that is not printable written as in a Python string.
 

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from bench import endurance, engine, lanes, peers, search, summary, ten_million, wins, workers
+from bench import (
+    endurance,
+    engine,
+    lanes,
+    peers,
+    search,
+    sites,
+    summary,
+    ten_million,
+    wins,
+    workers,
+)
 from bench.engine import BARE_ASKED, Row
 from bench.saving import chosen, make
 from bench.timing import load, machine, processor
@@ -39,6 +50,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "engine": ("The engine", engine.rows),
     "search": ("Bots that search", search.rows),
     "workers": ("A run, by workers", workers.rows),
+    "sites": ("Two sites of a Dask cluster, beside two workers", sites.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
     "summary": ("From the store of a run to its files", summary.rows),

@@ -68,6 +68,7 @@ from arena.cli import (  # noqa: E402
     reading,
     records,
     report,
+    sites,
     table,
     view,
     writing,
@@ -75,7 +76,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(playing, compare, ablate, report, person, table, game, records),
-    *(view, reading, writing, packing),
+    *(view, reading, sites, writing, packing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -16,6 +16,7 @@ from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.results.ablation import Ablation
+    from arena.tournament.executor import ExecutorChoice
     from arena.tournament.tournament import Tournament
     from arena.tournament.variants import Variant
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @REPLACE
 @add_run_options(
     seed="the config's",
+    executor="the config's, or local",
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME-ablate",
@@ -84,32 +86,35 @@ def ablate(
 
     settings = read(find_config(config))
     how["workers"] = how["workers"] or settings.workers
+    asked = How(**how)
+    choice = asked.choose(settings.executor)
     try:
         tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
     variants = make_variants(tournament.rules, rules, cross=cross)
-    _ablate(tournament, variants, out or Path("results") / f"{settings.name}-ablate", How(**how))
+    out = out or Path("results") / f"{settings.name}-ablate"
+    _ablate(tournament, variants, out, asked, choice)
 
 
-def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
+def _ablate(
+    tournament: Tournament, variants: Sequence[Variant], out: Path, how: How, choice: ExecutorChoice
+) -> None:
     """Play the variants, and print how they differ."""
-    from arena.executors.local import LocalExecutor, count_cores
     from arena.runs.ablate import ablate as play_variants
     from arena.runs.ablate import clear, prepare_variants
 
     problems = prepare_variants(tournament, variants)
     how.say(problems)
-    if how.fresh:
-        clear(out, variants)
-    executor = LocalExecutor(how.workers or count_cores())
 
     def announce(variant: Variant) -> None:
         if not how.quiet:
             number = 1 + variants.index(variant)
             click.echo(f"{number} of {len(variants)}: {variant.name}", err=True)
 
-    with stoppable(out):
+    with stoppable(out, choice, how.workers) as executor:
+        if how.fresh:
+            clear(out, variants)
         ablation = play_variants(
             tournament, variants, executor, out, announce, how.shown, replace=how.replace
         )

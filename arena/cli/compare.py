@@ -129,15 +129,14 @@ def split_bots(text: str) -> list[str]:
 
 def _play(tournament: Tournament, problems: Sequence[str], out: Path, how: How) -> None:
     """Play a comparison, and print what it came to."""
-    from arena.executors.local import LocalExecutor
     from arena.results.folder import RunFolder
     from arena.runs.compare import compare, default_workers
 
     how.say(problems)
-    folder = RunFolder(out)
-    how.clear(folder)
-    executor = LocalExecutor(how.workers or default_workers(tournament))
-    with stoppable(out):
+    workers = default_workers(tournament)
+    with stoppable(out, how.choose(), how.workers, workers) as executor:
+        folder = RunFolder(out)
+        how.clear(folder)
         outcome, comparison = how.play(
             lambda replace: compare(tournament, executor, folder, how.shown, replace=replace)
         )

@@ -16,6 +16,7 @@ from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
+from arena.tournament.bounds import EXECUTORS
 
 LANE: Final = click.Choice(LANES)
 NAMES: Final = click.Choice(NAMINGS)
@@ -35,6 +36,17 @@ THOUGHTS: Final = click.option(
     "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
 )
 
+SCHEDULER: Final = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler: tcp://10.0.0.1:8786.  [default: that of Dask's config]",
+)
+SCHEDULER_FILE: Final = click.option(
+    "--scheduler-file",
+    metavar="FILE",
+    help="A file that says where the scheduler is.  [default: none]",
+)
+
 _Command = Callable[..., Any]
 _T = TypeVar("_T")
 
@@ -47,11 +59,12 @@ ANCHOR: Final = click.option(
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, quiet: str
+    *, seed: str, workers: str, lane: str, out: str, quiet: str, executor: str = "local"
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of `run` and `play`, with these defaults."""
     options: list[_Command] = [
         click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
+        *executor_options(executor),
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
         click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),
@@ -68,6 +81,20 @@ def add_run_options(
         return command
 
     return add
+
+
+def executor_options(executor: str) -> list[_Command]:
+    """Return the options that say where games are played."""
+    return [
+        click.option(
+            "--executor",
+            type=click.Choice(EXECUTORS),
+            help="Where games are played: on this machine, a Dask cluster, or the ranks of MPI."
+            f"  [default: {executor}]",
+        ),
+        SCHEDULER,
+        SCHEDULER_FILE,
+    ]
 
 
 def json_option(command: _Command) -> _Command:

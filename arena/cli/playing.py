@@ -25,10 +25,12 @@ from arena.cli.whole import GAMES, PAIRS, TARGET
 from arena.errors import InputError
 
 if TYPE_CHECKING:
+    from arena.tournament.executor import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "anchor", "workers", "fresh", "strict"),
+    *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("scheduler_file", "fresh", "strict"),
     *("as_json", "verbose", "quiet"),
 )
 
@@ -66,6 +68,7 @@ _NOT_FOR_A_PERSON = (
 @REPLACE
 @add_run_options(
     seed="the config's",
+    executor="the config's, or local",
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
@@ -102,6 +105,8 @@ def run(
 
     settings = read(find_config(config))
     how["workers"] = how["workers"] or settings.workers
+    asked = How(**how)
+    choice = asked.choose(settings.executor)
     try:
         tournament = make_tournament(
             settings,
@@ -117,7 +122,7 @@ def run(
         problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
-    _play(tournament, problems, out or Path("results") / settings.name, How(**how))
+    _play(tournament, problems, out or Path("results") / settings.name, asked, choice)
 
 
 @click.command()
@@ -181,21 +186,26 @@ def play(
     fixed = read_anchor(anchor or "", [entry.label for entry in entries])
     panel = len(against)
     tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
-    _play(tournament, prepare(tournament), out, How(**how))
+    asked = How(**how)
+    _play(tournament, prepare(tournament), out, asked, asked.choose())
 
 
-def _play(tournament: Tournament, problems: Sequence[str], out: Path | None, how: How) -> None:
+def _play(
+    tournament: Tournament,
+    problems: Sequence[str],
+    out: Path | None,
+    how: How,
+    choice: ExecutorChoice,
+) -> None:
     """Play a tournament, and print what it came to."""
-    from arena.executors.local import LocalExecutor, count_cores
     from arena.results.folder import RunFolder
     from arena.runs.run import run
 
     how.say(problems)
-    folder = RunFolder(out) if out else None
-    if folder:
-        how.clear(folder)
-    executor = LocalExecutor(how.workers or count_cores())
-    with stoppable(out):
+    with stoppable(out, choice, how.workers) as executor:
+        folder = RunFolder(out) if out else None
+        if folder:
+            how.clear(folder)
         outcome = how.play(
             lambda replace: run(tournament, executor, folder, how.shown, replace=replace)
         )

@@ -51,7 +51,7 @@ def doctor(bot: str | None, as_json: bool) -> None:
     Example:
       arena doctor
     """
-    from arena.doctor import examine, examine_bot, format_findings
+    from arena.doctor.machine import examine, examine_bot, format_findings
 
     tolerate_any_terminal()
     findings = []

@@ -10,7 +10,7 @@ SECTIONS: Final = {
     "Tournaments": ("run", "play", "compare", "ablate", "report", "verify"),
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
-    "This machine": ("doctor",),
+    "Machines": ("doctor", "sites"),
 }
 """Which command is listed where; a test sees that none is missing."""
 

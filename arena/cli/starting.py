@@ -13,10 +13,13 @@ import click
 
 from arena.cli.options import warn
 from arena.cli.outcome import describe_interruption
-from arena.errors import ChangedBots, InputError
+from arena.errors import ChangedBots, InputError, NoSites
 
 if TYPE_CHECKING:
+    from arena.executors.base import Executor
     from arena.results.folder import RunFolder
+    from arena.tournament.bounds import ExecutorKind
+    from arena.tournament.executor import ExecutorChoice
 
 _T = TypeVar("_T")
 
@@ -26,6 +29,9 @@ class How:
     """The values of the options that `add_run_options` and REPLACE add, but for seed, lane, out."""
 
     workers: int | None
+    executor: ExecutorKind | None
+    scheduler: str | None
+    scheduler_file: str | None
     fresh: bool
     replace: bool
     strict: bool
@@ -59,6 +65,12 @@ class How:
         if removed and not self.quiet:
             click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 
+    def choose(self, of_config: ExecutorKind | ExecutorChoice | None = None) -> ExecutorChoice:
+        """Return where games are played; raises InputError."""
+        from arena.tournament.executor import choose_executor
+
+        return choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
+
     def play(self, play: Callable[[bool], _T]) -> _T:
         """Return what `play` returns; where bots have changed, ask whether to replace their games.
 
@@ -73,19 +85,26 @@ class How:
 
 
 @contextmanager
-def stoppable(out: Path | None) -> Iterator[None]:
-    """Play something into a folder; Ctrl-C ends the command and says what is kept.
+def stoppable(
+    out: Path | None, choice: ExecutorChoice, workers: int | None, default: int | None = None
+) -> Iterator[Executor]:
+    """Yield what plays into a folder; Ctrl-C ends the command and says what is kept.
 
     Processes that bots have left are this program's children from now on.
     """
+    from arena.executors.choice import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
 
     adopt_orphans()
     try:
-        yield
+        with open_executor(choice, workers, default) as executor:
+            yield executor
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
+    except NoSites as error:
+        kept = f"; what was played is kept in {out}/, and the same command goes on" if out else ""
+        raise NoSites(f"{error}{kept}") from None
 
 
 def _agrees_to_replace(changed: ChangedBots) -> bool:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from arena.games.timing import Timing
 from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Fits
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
@@ -23,6 +23,19 @@ FEWEST_FOR_TWINS: Final = 4
 """With fewer workers, bots in the lane `inproc` would meet the deals of twins again."""
 
 _MOST_WAITING = 2  # for each worker: halves that wait for a worker that may play them
+
+
+class Work(Protocol):
+    """Where chunks come from: the plan of a run, or the batches that a site gets."""
+
+    def next(self, fits: Fits | None = None) -> Chunk | None:
+        """Return what to play next, None if there is nothing now."""
+
+    def take_back(self, chunks: Iterable[Chunk]) -> None:
+        """Take back chunks that were given out and not played."""
+
+    def is_out(self, pairing: int) -> bool:
+        """Return whether a pairing's games are not to be played any more."""
 
 
 class _Open:
@@ -56,7 +69,7 @@ class _Open:
 
 
 class Halves:
-    """Gives out the halves of a plan's chunks to workers, which are numbered from 0.
+    """Gives out the halves of chunks to workers, which are numbered from 0.
 
     Workers with even numbers play seat 0 as long as there is no lack of work, the others
     seat 1: then each of them needs one process of each bot. A worker that replaces another has
@@ -64,8 +77,8 @@ class Halves:
     play them, and no others.
     """
 
-    def __init__(self, plan: Plan, workers: int, twins: Collection[int] = ()) -> None:
-        self.plan = plan
+    def __init__(self, work: Work, workers: int, twins: Collection[int] = ()) -> None:
+        self.work = work
         self.workers = workers
         self.twins = twins if workers >= FEWEST_FOR_TWINS else ()
         self._open: list[_Open] = []
@@ -79,7 +92,7 @@ class Halves:
         piece = self._take(worker, seat)
         if piece is None and is_behind:
             piece = self._take(worker, 1 - seat)
-        if piece is None and (chunk := self.plan.next(partial(self._may_play, worker))):
+        if piece is None and (chunk := self.work.next(partial(self._may_play, worker))):
             self._open_for(chunk, worker, 1 - seat if is_behind else seat)
         return piece or self._take(worker, seat) or self._take(worker, 1 - seat)
 
@@ -88,11 +101,11 @@ class Halves:
         return not self.twins or (pairing in self.twins) == (worker // 2 % 2 == 1)
 
     def _drop_decided(self) -> None:
-        """Let the plan pass over the chunks that have become forfeits by rule."""
+        """Give back, to be passed over, the chunks that have become forfeits by rule."""
         for opened in self._open[:]:
-            if opened.waiting and self.plan.strikes.is_out(opened.chunk.pairing):
+            if opened.waiting and self.work.is_out(opened.chunk.pairing):
                 self._open.remove(opened)
-                self.plan.take_back([opened.chunk])
+                self.work.take_back([opened.chunk])
 
     def _open_for(self, chunk: Chunk, worker: int, seat: Seat) -> None:
         """Add a chunk: this worker plays the half of this seat, a neighbour the other one."""

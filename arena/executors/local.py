@@ -7,13 +7,14 @@ import pickle
 import signal
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
-from arena.executors.halves import Halves, keep_apart
+from arena.executors.halves import Halves, Work, keep_apart
 from arena.executors.keeper import Keeper, keeper
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member, defer_interrupts, servers, start_server
@@ -49,33 +50,40 @@ class LocalExecutor:
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
-        tournament = keep_apart(tournament, self.workers)
-        start_server()
-        with scratch_folder() as folder, keeper(folder) as kept:
-            others = children()
-            crew = _Crew(self.workers, plan, tournament, log, folder, kept)
-            try:
-                yield from crew.play()
-                crew.dismiss()
-            finally:
-                crew.kill()
-                kill_orphans(others | servers())
+        with open_crew(self.workers, plan, tournament, log) as crew:
+            yield from crew.play()
+            crew.dismiss()
 
 
-class _Crew:
-    """The workers of a run, as many as wanted; one that dies is replaced."""
+@contextmanager
+def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
+    """Yield a crew of so many workers; at the end nothing of it is left."""
+    tournament = keep_apart(tournament, size)
+    start_server()
+    with scratch_folder() as folder, keeper(folder) as kept:
+        others = children()
+        crew = Crew(size, work, tournament, log, folder, kept)
+        try:
+            yield crew
+        finally:
+            crew.kill()
+            kill_orphans(others | servers())
+
+
+class Crew:
+    """The workers of a machine, as many as wanted; one that dies is replaced."""
 
     def __init__(
         self,
         size: int,
-        plan: Plan,
+        work: Work,
         tournament: Tournament,
         log: RunLog,
         folder: Path,
         kept: Keeper,
     ) -> None:
         self.size = size
-        self.halves = Halves(plan, size, tournament.twins)
+        self.halves = Halves(work, size, tournament.twins)
         self.tournament = tournament
         self.payload = pickle.dumps(tournament)
         self.log = log
@@ -87,7 +95,7 @@ class _Crew:
         self.stillborn = 0
 
     def play(self) -> Iterator[Played]:
-        """Yield what the plan's chunks come to, until there are no more."""
+        """Yield what chunks come to, until there are none; more may come later."""
         looked = time.monotonic()
         while True:
             self._give()

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import TypeAlias
 
 from engine.strategy import Spent
+
+DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
+"""A Distribution as it travels: count, total, longest, and how many are in each bucket."""
+
+TimingData: TypeAlias = tuple[DistributionData, DistributionData]
+"""A Timing as it travels: by the wall clock, and by the time of the processor."""
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
 
@@ -39,6 +46,24 @@ class Distribution:
         self.total += other.total
         self.longest = max(self.longest, other.longest)
         self._buckets += other._buckets
+
+    def to_data(self) -> DistributionData:
+        """Return it as it travels."""
+        return self.count, self.total, self.longest, dict(self._buckets)
+
+    @classmethod
+    def from_data(cls, data: DistributionData) -> Distribution:
+        """Return what `to_data` has made data of.
+
+        >>> times = Distribution()
+        >>> times.add(0.5)
+        >>> Distribution.from_data(times.to_data()).quantile(1.0)
+        0.5
+        """
+        made = cls()
+        made.count, made.total, made.longest, buckets = data
+        made._buckets.update(buckets)
+        return made
 
     @property
     def mean(self) -> float:
@@ -83,3 +108,14 @@ class Timing:
         """Count the decisions that another Timing has counted."""
         self.wall.merge(other.wall)
         self.cpu.merge(other.cpu)
+
+    def to_data(self) -> TimingData:
+        """Return it as it travels."""
+        return self.wall.to_data(), self.cpu.to_data()
+
+    @classmethod
+    def from_data(cls, data: TimingData) -> Timing:
+        """Return what `to_data` has made data of."""
+        made = cls()
+        made.wall, made.cpu = map(Distribution.from_data, data)
+        return made

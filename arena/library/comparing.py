@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from arena.executors.local import LocalExecutor
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
 from arena.library.results import Results
 from arena.library.running import Playing
+from arena.library.where import Where, of_config, open_where
 from arena.results.verdict import describe, describe_twins
 from arena.runs import compare as comparisons
 from arena.runs.compare import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
@@ -120,6 +120,7 @@ def compare(
     max_pairs: int = MAX_PAIRS,
     seed: int | None = None,
     workers: int | None = None,
+    executor: Where | None = None,
     rules: Mapping[str, Any] | Rules | None = None,
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
@@ -144,15 +145,15 @@ def compare(
     """
     stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
     given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
-    given |= {"limits": limits, "max_faults": max_faults}
+    given |= {"limits": limits, "max_faults": max_faults, "executor": of_config(executor)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    tournament, wanted = request([new, old], None, given, default)
+    tournament, settings = request([new, old], None, given, default)
     tournament = comparisons.as_comparison(tournament, stop)
-    executor = LocalExecutor(wanted or comparisons.default_workers(tournament))
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
-    outcome, results = how.play(tournament, executor)
+    with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:
+        outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)
 

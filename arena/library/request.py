@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from arena.errors import InputError
 from arena.library.bots import Bot, Bots
 from arena.runs.prepare import prepare
-from arena.tournament.config import convert, make_tournament, read_data
+from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.document import Lines
 from arena.tournament.tournament import Tournament
 from engine import Rules
@@ -27,8 +27,8 @@ def request(
     config: Mapping[str, Any] | Location | None,
     given: Mapping[str, Any],
     default: Mapping[str, Any],
-) -> tuple[Tournament, int | None]:
-    """Return a tournament that can be played, and the number of workers that it asks for.
+) -> tuple[Tournament, Config]:
+    """Return a tournament that can be played, and the config that it is made of.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
     where there is none. Warns of bots that do not load. Raises InputError.
@@ -46,7 +46,7 @@ def request(
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
     except InputError as error:
         raise InputError(f"{place}: {error}" if place else str(error)) from None
-    return tournament, settings.workers
+    return tournament, settings
 
 
 def _merge(

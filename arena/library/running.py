@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor, count_cores
+from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
 from arena.library.results import Results, folder_path, open_run
+from arena.library.where import Where, of_config, open_where
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs import run as runs
@@ -54,6 +55,7 @@ def run(
     seed: int | None = None,
     name: str | None = None,
     workers: int | None = None,
+    executor: Where | None = None,
     rules: Mapping[str, Any] | Rules | None = None,
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
@@ -71,9 +73,11 @@ def run(
     arguments have the names of its keys and come before its values. With `against`, the bots
     play the bots of this panel, and not each other. With `until`, "resolved" or a number of Elo
     points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
-    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. Bots that have
-    changed raise ChangedBots, or `replace` those of before. Raises InputError, with the message
-    of `arena run`, WorkerDied if workers die and no bot is to blame, and Interrupted after Ctrl-C.
+    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
+    `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise
+    ChangedBots, or `replace` those of before. Raises InputError, with the message of `arena run`,
+    WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no site left, and
+    Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])
@@ -82,12 +86,13 @@ def run(
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
     given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
     given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
+    given |= {"executor": of_config(executor)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
-    tournament, wanted = request(bots, config, given, _DEFAULT)
-    executor = LocalExecutor(wanted or count_cores())
+    tournament, settings = request(bots, config, given, _DEFAULT)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
-    return how.play(tournament, executor)[1]
+    with open_where(executor, settings) as opened:
+        return how.play(tournament, opened)[1]
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class Playing:
     replace: bool
     progress: bool
 
-    def play(self, tournament: Tournament, executor: LocalExecutor) -> tuple[Outcome, Results]:
+    def play(self, tournament: Tournament, executor: Executor) -> tuple[Outcome, Results]:
         """Play what is left of a tournament; without `out` its games go with the results."""
         if self.out is None:
             return self._play_in_memory(tournament, executor)
@@ -115,7 +120,7 @@ class Playing:
         return outcome, open_run(folder.path)
 
     def _play_in_memory(
-        self, tournament: Tournament, executor: LocalExecutor
+        self, tournament: Tournament, executor: Executor
     ) -> tuple[Outcome, Results]:
         store = Store(None)
         try:

@@ -8,7 +8,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.runs.probe import find_problems
+from arena.lanes.probe import find_problems
 from engine import STANDARD
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.entries.entry import check_labels
 from arena.errors import InputError
-from arena.runs.probe import find_problems
+from arena.lanes.probe import find_problems
 from arena.tournament.bounds import MOST_BOTS
 from arena.tournament.tournament import Tournament
 

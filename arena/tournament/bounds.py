@@ -1,8 +1,11 @@
-"""Bounds: how much a tournament may ask for. The command line reads this: no imports."""
+"""Bounds: how much a tournament may ask for, and where. The command line reads this: no imports."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
+
+ExecutorKind: TypeAlias = Literal["local", "dask", "mpi"]
+EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
 
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # which are half a million pairings

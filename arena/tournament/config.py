@@ -16,8 +16,9 @@ from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.anchor import read_anchor
-from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.bounds import EXECUTORS, MAX_FAULTS, ExecutorKind
 from arena.tournament.document import MOST_BYTES, parse
+from arena.tournament.executor import ExecutorChoice
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
 from arena.tournament.stop import make_until
 from arena.tournament.swiss import check_swiss, default_rounds
@@ -61,6 +62,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: Seed = 0
     name: str = ""
     workers: Workers | None = None
+    executor: ExecutorKind | ExecutorChoice | None = None
     rules: dict[str, Any] = {}
     lane: Lane | None = None
     limits: Limits = Limits()
@@ -88,10 +90,13 @@ _KEYS: Final = {
     "bots": BotEntry.__struct_fields__,
     "panel": BotEntry.__struct_fields__,
     "limits": Limits.__struct_fields__,
+    "executor": ExecutorChoice.__struct_fields__,
 }
 _CHOICES: Final = {
     "lane": LANES,
     "format": get_args(Format),
+    "executor": EXECUTORS,
+    "kind": EXECUTORS,
     "until": ("resolved", "a number of Elo points"),
 }
 

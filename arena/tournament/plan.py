@@ -92,6 +92,10 @@ class Plan:
             self._missing.appendleft((pairing, pairs[size:], most))
         return Chunk(pairing, pairs.start, min(size, len(pairs)), seats=self.seats)
 
+    def is_out(self, pairing: int) -> bool:
+        """Return whether a pairing's games that have not been played are forfeits by rule."""
+        return self.strikes.is_out(pairing)
+
     def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""
         for chunk in chunks:

@@ -22,7 +22,7 @@ from arena.entries.resolve import installed, resolve
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.runs.probe import find_problems
+from arena.lanes.probe import find_problems
 from engine import STANDARD, Game, Rules, Strategy, View, play_game
 from engine.play import setup
 from engine.seeds import stream

@@ -11,7 +11,18 @@ from arena.cli import cli
 from arena.cli.sections import SECTIONS
 from tests.conftest import Arena
 
-WITH_JSON = ("run", "compare", "play", "ablate", "bots", "doctor", "verify", "check", "replay")
+WITH_JSON = (
+    "run",
+    "compare",
+    "play",
+    "ablate",
+    "bots",
+    "doctor",
+    "sites",
+    "verify",
+    "check",
+    "replay",
+)
 
 
 def test_the_bare_command_shows_its_help(arena: Arena) -> None:

@@ -31,4 +31,9 @@ def test_every_table_and_every_call_is_named() -> None:
     """The public names of `Results` and of the arena are on the page."""
     names = [name for name in vars(arena.Results) if not name.startswith("_")]
     for name in [*names, *arena.__all__]:
-        assert re.search(rf"\b{name}\b", PAGE) or name in ("ArenaError", "WorkerDied", "name"), name
+        assert re.search(rf"\b{name}\b", PAGE) or name in (
+            "ArenaError",
+            "NoSites",
+            "WorkerDied",
+            "name",
+        ), name

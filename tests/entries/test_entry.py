@@ -17,7 +17,7 @@ from arena.entries.resolve import installed, resolve
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
-from arena.runs.probe import find_problems
+from arena.lanes.probe import find_problems
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -18,7 +18,7 @@ from arena.entries.pack import make_archive, read_packed
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.runs.probe import find_problems
+from arena.lanes.probe import find_problems
 from engine import STANDARD
 from engine.play import setup
 from tests import ROOT

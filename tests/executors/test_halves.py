@@ -51,7 +51,8 @@ def played(piece: Chunk, seconds: float = 0.02) -> Played:
 def test_every_game_is_played_once_and_no_worker_plays_both_of_a_pair(workers: int) -> None:
     """However long each takes, with workers that die now and then; chunks come back whole."""
     rng = Random(workers)
-    halves = Halves(plan(), workers)
+    todo = plan()
+    halves = Halves(todo, workers)
     held: dict[int, list[Chunk]] = {number: [] for number in range(workers)}
     seen: dict[tuple[int, int], dict[int, int]] = {}  # by pair: each worker's seat
     whole: list[Played] = []
@@ -72,7 +73,7 @@ def test_every_game_is_played_once_and_no_worker_plays_both_of_a_pair(workers: i
             held[number] = []
         else:
             for joined in halves.join(played(held[number].pop(0))):
-                halves.plan.learn(joined)
+                todo.learn(joined)
                 whole.append(joined)
     places = [(p.chunk.pairing, *result[:2]) for p in whole for result in p.results]
     assert len(places) == 3 * PAIRS * 2
@@ -119,10 +120,11 @@ def test_a_seat_that_is_slow_leaves_no_worker_idle() -> None:
 
 def test_the_halves_of_forfeits_by_rule_are_not_played() -> None:
     """Also if the other half is being played, whose games are then not needed."""
-    halves = Halves(plan(most=1), 2)
+    todo = plan(most=1)
+    halves = Halves(todo, 2)
     one = halves.next(0)
     assert one is not None
-    halves.plan.strikes.out["a"] = 0  # of pairings 0 and 1
+    todo.strikes.out["a"] = 0  # of pairings 0 and 1
     piece = halves.next(1)
     assert piece is not None
     assert piece.pairing == 2

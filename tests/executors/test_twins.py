@@ -47,7 +47,8 @@ def test_no_worker_plays_two_games_of_a_deal(workers: int) -> None:
     """Both versions' games are played at the same time, all of them once."""
     tournament = paired(resolve("denier"))
     strikes = Strikes(tournament.pairings, PAIRS, most=9)
-    halves = Halves(Plan([[range(PAIRS)]] * 2, strikes), workers, tournament.twins)
+    plan = Plan([[range(PAIRS)]] * 2, strikes)
+    halves = Halves(plan, workers, tournament.twins)
     seen: dict[tuple[int, int], tuple[int, int]] = {}  # by worker and pair
     count = 0
     while True:
@@ -61,7 +62,7 @@ def test_no_worker_plays_two_games_of_a_deal(workers: int) -> None:
                 assert seen.setdefault((number, pair), (pairing, seat)) == (pairing, seat)
                 count += 1
             for joined in halves.join(played(piece)):
-                halves.plan.learn(joined)
+                plan.learn(joined)
     assert count == 4 * PAIRS
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from arena import doctor
-from arena.doctor import (
+from arena.doctor import machine as doctor
+from arena.doctor.machine import (
     Finding,
-    ask,
     examine,
     examine_bubblewrap,
     examine_interpreter,
     format_findings,
 )
+from arena.doctor.programs import ask
 from arena.lanes.bubblewrap import TRIAL
 from tests.waiting import until
 

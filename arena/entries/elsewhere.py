@@ -1,0 +1,54 @@
+"""Elsewhere: a bot that came from another machine, and what of it has to be here."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from arena.entries.archive import MAGIC, read_archive
+from arena.entries.entry import Entry
+from arena.entries.identity import imported_bots
+from arena.entries.needs import check_needs
+from arena.entries.resolve import BOTS, resolve
+from arena.errors import InputError
+
+_SHOWN = 12  # characters of a hash
+
+
+def hash_imports(entry: Entry) -> str:
+    """Return the hash of the bots in bots/ that a bot which travels imports; they do not travel."""
+    if entry.source is None:
+        return ""
+    digest = hashlib.sha256()
+    for name in imported_bots(_files(entry.source), BOTS):
+        digest.update(f"{name}\0".encode() + (BOTS / f"{name}.py").read_bytes())
+    return digest.hexdigest()
+
+
+def _files(source: bytes) -> dict[str, bytes]:
+    if not source.startswith(MAGIC):
+        return {"bot.py": source}
+    try:
+        return read_archive(source)
+    except ImportError:  # its games will say so
+        return {}
+
+
+def find_here(entry: Entry, imports: str) -> Entry:
+    """Return a bot as it is played here, where `imports` is its hash_imports on its machine.
+
+    A bot that is a module or a command has to be here. Raises InputError, which says what is
+    missing or differs.
+    """
+    check_needs(entry.target, entry.needs)
+    if entry.source is not None:
+        _check(entry.target, "the bots that it imports", imports, hash_imports(entry))
+        return entry
+    found = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
+    _check(entry.target, "sha256", entry.sha256, found.sha256)
+    return replace(entry, path=found.path, command=found.command)
+
+
+def _check(target: str, what: str, there: str, here: str) -> None:
+    if there != here:
+        raise InputError(f"bot {target!r}: {what}: there {there[:_SHOWN]}, here {here[:_SHOWN]}")

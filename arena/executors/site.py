@@ -1,0 +1,215 @@
+"""Site: a crew of workers as a program of its own, for another machine to give games to.
+
+`python -m arena.executors.site` reads frames from its standard input (`sites.wire`): first what
+it is to play, and then batches of chunks. It answers on its standard output. It ends, and leaves
+nothing behind, when its input ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+
+from arena.entries.elsewhere import find_here
+from arena.entries.entry import Entry
+from arena.errors import ArenaError, InputError
+from arena.executors.halves import keep_apart
+from arena.executors.local import open_crew
+from arena.executors.log import RunLog, logger
+from arena.executors.sites import wire
+from arena.executors.sites.versions import versions_here
+from arena.executors.sites.wire import Head, Hello, Line
+from arena.lanes.cleanup import exit_on_termination
+from arena.lanes.probe import find_problems
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Fits
+from arena.tournament.tournament import Tournament
+
+_BEAT = 1.0  # seconds
+_MOST_LINES = 1000  # of the log, in one answer
+
+
+class Ended(Exception):
+    """The site's input has ended."""
+
+
+class Batches:
+    """The chunks that a site has been given: what its crew takes them from.
+
+    `frames` gets every batch as it arrives, and None at the end of the input.
+    """
+
+    def __init__(self) -> None:
+        self.frames: SimpleQueue[bytes | None] = SimpleQueue()
+        self._waiting: deque[Chunk] = deque()
+        self._missing: dict[int, list[Chunk]] = {}  # by number of the batch
+        self._played: dict[int, list[Played]] = {}
+
+    def wait(self) -> None:
+        """Wait for a batch; raises Ended if none comes."""
+        self._add(self.frames.get())
+
+    def _add(self, frame: bytes | None) -> None:
+        if frame is None:
+            raise Ended
+        number, chunks = wire.read_batch(frame)
+        self._missing[number] = chunks[:]
+        self._played[number] = []
+        self._waiting.extend(chunks)
+
+    def _hear(self) -> None:
+        """Take what has arrived."""
+        try:
+            while True:
+                self._add(self.frames.get_nowait())
+        except Empty:
+            return
+
+    def next(self, fits: Fits | None = None) -> Chunk | None:
+        """Return what to play next, None if there is nothing now; raises Ended."""
+        self._hear()
+        for chunk in self._waiting:
+            if fits is None or fits(chunk.pairing):
+                self._waiting.remove(chunk)
+                return chunk
+        return None
+
+    def take_back(self, chunks: Iterable[Chunk]) -> None:
+        """Take back chunks that were given out and not played."""
+        self._waiting.extendleft(chunks)
+
+    def is_out(self, _pairing: int) -> bool:
+        """Return that every pairing's games are wanted: only the client knows better."""
+        return False
+
+    def finish(self, played: Played) -> tuple[int, list[Played]] | None:
+        """Return the number of a batch and what it came to, if this was the last chunk of it."""
+        for number, missing in self._missing.items():
+            if played.chunk in missing:
+                missing.remove(played.chunk)
+                self._played[number].append(played)
+                if missing:
+                    return None
+                del self._missing[number]
+                return number, self._played.pop(number)
+        return None
+
+
+class _Lines(logging.Handler):
+    """Keeps the lines of a site's log until they are sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: deque[Line] = deque(maxlen=_MOST_LINES)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        process = record.processName or ""
+        self.lines.append(Line(process, record.levelno, record.getMessage()))
+
+    def take(self) -> list[Line]:
+        """Return the lines since the last time."""
+        return [self.lines.popleft() for _ in range(len(self.lines))]
+
+
+class _Site:
+    """Speaks to the host through two descriptors."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self.source = source
+        self.sink = sink
+        self.batches = Batches()
+        self._sending = threading.Lock()
+
+    def send(self, kind: int, data: bytes = b"") -> None:
+        """Tell the host something; where it has gone, the input ends, too."""
+        with self._sending:
+            wire.send(self.sink, kind, data)
+
+    def listen(self) -> None:
+        """Take what the host says until it ends."""
+        try:
+            while True:
+                self.batches.frames.put(wire.receive(self.source)[1])
+        except (EOFError, OSError):
+            self.batches.frames.put(None)
+
+    def beat(self) -> None:
+        """Show that the site lives, until the host has gone."""
+        pause = threading.Event()
+        try:
+            while not pause.wait(_BEAT):
+                self.send(wire.BEAT)
+        except OSError:
+            return
+
+    def serve(self) -> None:
+        """Answer every batch until the input ends."""
+        head = wire.read_head(wire.receive(self.source)[1])
+        for work in (self.listen, self.beat):
+            threading.Thread(target=work, daemon=True).start()
+        hello, tournament = _prepare(head)
+        self.send(wire.HELLO, wire.write_hello(hello))
+        if tournament is None:
+            return
+        lines = _Lines()
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        logger.addHandler(lines)
+        with open_crew(head.workers, self.batches, tournament, RunLog([lines])) as crew:
+            while True:
+                self.batches.wait()
+                for played in crew.play():
+                    if done := self.batches.finish(played):
+                        self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
+
+
+def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
+    """Return what a site says first, and what it plays, None if it plays nothing."""
+    refusals = head.versions.differences(versions_here())
+    if refusals:
+        return Hello(refusals, []), None
+    entries: list[Entry] = []
+    for entry, imports in zip(head.tournament.entries, head.imports, strict=True):
+        try:
+            entries.append(find_here(entry, imports))
+        except InputError as error:
+            refusals.append(str(error))
+    if refusals:
+        return Hello(refusals, []), None
+    tournament = keep_apart(replace(head.tournament, entries=entries), head.workers)
+    try:
+        problems = _find_problems(entries, tournament)
+    except InputError as error:
+        return Hello([str(error)], []), None
+    return Hello([], problems), tournament
+
+
+def _find_problems(entries: Sequence[Entry], tournament: Tournament) -> list[str]:
+    return [*find_problems(entries, tournament.rules, tournament.limits)]
+
+
+def main() -> None:
+    """Be a site; what anything here prints does not reach the host's pipes."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1):
+        os.dup2(null, descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with exit_on_termination():
+            _Site(source, sink).serve()
+    except (Ended, EOFError, BrokenPipeError):
+        return
+    except ArenaError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

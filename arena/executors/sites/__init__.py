@@ -1,0 +1,1 @@
+"""Sites: crews on other machines. Each is a program of its own (`arena.executors.site`)."""

@@ -173,7 +173,7 @@ def test_a_changed_game_is_named(out: Path, statement: str, message: str) -> Non
 
 def test_a_game_too_many_is_reported(out: Path) -> None:
     """It is of a pairing that the run does not have."""
-    games = "SELECT 9, pair, seat, 0, '', 0, 0, 0, '', '' FROM games LIMIT 1"
+    games = "SELECT 9, pair, seat, 0, 'city', 0, 0, 0, '', '' FROM games LIMIT 1"
     change(out, f"INSERT INTO games {games}")
     assert difference(out) == "run.sqlite: more games than the run has"
 

@@ -32,7 +32,7 @@ BOTS = [
 
 def start(folder: Path, workers: int) -> subprocess.Popen[str]:
     """Start a run of these bots by the real command: its workers have their own hashes."""
-    config = {"name": "cup", "seed": 5, "pairs": 2, "max_faults": 1000, "bots": BOTS}
+    config = {"name": "cup", "seed": 5, "pairs": 4, "max_faults": 1000, "bots": BOTS}
     (folder / "cup.yaml").write_text(json.dumps(config | {"limits": {"decision": 60.0}}))
     words = ["run", "cup.yaml", "--quiet", "--out", str(workers), "--workers", str(workers)]
     return subprocess.Popen(

@@ -301,8 +301,8 @@ IN_THE_CUP = [
     and name not in NEVER_READY  # they wait for the limit of a start, which is long here
     and not name.startswith("bends_")  # they work for less than the limit of a decision here
     and (name in ("late", "loops") or "timeout" not in (EXPECTED | SAID)[name])  # nobody sleeps
-][::14]
-"""Every fourteenth rogue: each of them plays by itself in another test."""
+][::8]
+"""Every eighth rogue: each of them plays by itself in another test."""
 IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
 MEGABYTES = 2  # of output: 10 were sometimes late when all cores were busy
 

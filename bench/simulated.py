@@ -21,7 +21,7 @@ from typing import Any
 from unittest import mock
 
 from arena.executors.log import RunLog
-from arena.executors.sites import batch, fleet, roster, wire
+from arena.executors.sites import batch, calls, fleet, roster, wire
 from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Done, Event, Failed, Joined, Left
 from arena.games.match import GameResult
@@ -319,11 +319,11 @@ class SimulatedExecutor:
         self.transport.labels = tournament.pairings
         with ExitStack() as stack:
             times = SimpleNamespace(monotonic=self.clock.monotonic)
-            for module in (batch, fleet, roster):
+            for module in (batch, calls, fleet, roster):
                 stack.enter_context(mock.patch.object(module, "time", times))
-            stack.enter_context(mock.patch.object(Fleet, "_beat"))
+            stack.enter_context(mock.patch.object(calls.Calls, "_beat"))
             playing = Fleet(self.transport, plan, tournament, log)
-            playing.events = self.clock  # type: ignore[assignment]
+            playing.calls._events = self.clock  # type: ignore[assignment]
             for played in playing.play():
                 self.games += len(played.results)
                 yield played

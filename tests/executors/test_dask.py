@@ -24,6 +24,7 @@ from arena.executors.base import Executor
 from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
+from arena.executors.sites import calls
 from arena.executors.sites import fleet as fleets
 from arena.results.folder import LOG, TIMINGS, RunFolder
 from arena.results.store import NAME as STORE
@@ -94,7 +95,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture
 def cluster(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """Yield this cluster; after a test it has no site, no other worker and no file."""
-    monkeypatch.setattr(fleets, "_BEAT", 1.0)
+    monkeypatch.setattr(calls, "_BEAT", 1.0)
     yield shared
     for worker in shared.workers[1:]:
         shared.remove(worker)
@@ -132,7 +133,7 @@ def test_one_is_killed_one_is_stopped_and_one_refused(
     """Of four workers: a nanny starts another; what is stopped is as if the network were cut."""
     monkeypatch.setattr(fleets, "_SILENCE", 3.0)
     monkeypatch.setattr(fleets, "_LATE_AT_LEAST", 3600.0)  # what it had is not played before
-    monkeypatch.setattr(fleets, "_CLOSING", 1.0)
+    monkeypatch.setattr(calls, "_CLOSING", 1.0)
     nanny, stopped = cluster.add(nanny=True), cluster.add()
     cluster.add(path=other_engine)
     actions = {
@@ -175,8 +176,8 @@ def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) 
 
 CLIENT = """
 import sys
-from arena.executors.sites import fleet
-fleet._BEAT = 1.0
+from arena.executors.sites import calls
+calls._BEAT = 1.0
 from arena.__main__ import main
 main()
 """
@@ -192,7 +193,7 @@ def test_scheduler_and_client_are_killed_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """First the scheduler: a clear end; then the client: its sites end; then it is local."""
-    monkeypatch.setattr(fleets, "_BEAT", 1.0)
+    monkeypatch.setattr(calls, "_BEAT", 1.0)
     three = [resolve(name) for name in ("uniform", "greedy", "majority")]
     cup = Tournament("cup", 3, 100, three, STANDARD)
     out, alone = tmp_path / "out", tmp_path / "alone"

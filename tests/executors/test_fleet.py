@@ -13,9 +13,9 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.log import logger
+from arena.executors.sites import calls, wire
 from arena.executors.sites import fleet as fleets
 from arena.executors.sites import roster as rosters
-from arena.executors.sites import wire
 from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Gone, Joined, Left
 from arena.games.match import GameResult
@@ -38,8 +38,9 @@ Results = dict[tuple[int, int, int], GameResult]
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing wait for long; sites that answer at once need no patience."""
     monkeypatch.setattr(fleets, "_TICK", 0.01)
+    monkeypatch.setattr(calls, "_TICK", 0.01)
     monkeypatch.setattr(fleets, "_LATE_AT_LEAST", PATIENCE)
-    monkeypatch.setattr(fleets, "_CLOSING", 0.1)
+    monkeypatch.setattr(calls, "_CLOSING", 0.1)
     monkeypatch.setattr(rosters, "_PAUSE", 0.0)
 
 
@@ -65,8 +66,8 @@ def play(
     plan = Plan([[range(PAIRS)]] * 3, strikes)
     fleet = Fleet(transport, plan, TOURNAMENT, LOG, workers=1, patience=patience)
     own = own or ScriptedHost(answer=lambda _: pytest.fail("the client plays"))
-    fleet.own_transport = Scripted(**{fleet.own.name: own})  # type: ignore[assignment]
-    fleet.own_transport.start = lambda tell: setattr(fleet.own_transport, "tell", tell)  # type: ignore
+    fleet.calls.own_transport = Scripted(**{fleet.own.name: own})  # type: ignore[assignment]
+    fleet.calls.own_transport.start = lambda tell: setattr(fleet.calls.own_transport, "tell", tell)  # type: ignore
     results = {} if results is None else results
     for played in fleet.play():
         plan.learn(played)
@@ -264,7 +265,7 @@ def test_a_slow_site_loses_no_time_and_its_answer_counts_once(
 
 def test_a_silent_site_is_given_up(monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> None:
     """Where its host is stopped, nothing else tells of it; the next one plays."""
-    monkeypatch.setattr(fleets, "_BEAT", 0.01)
+    monkeypatch.setattr(calls, "_BEAT", 0.01)
     monkeypatch.setattr(fleets, "_SILENCE", 0.2)
 
     def stops(chunks: Sequence[Chunk]) -> list[GameResult] | None:
@@ -363,7 +364,7 @@ def test_forfeits_by_rule_pass_over_what_is_to_be_played_again() -> None:
 
 def test_closed_early_it_closes_its_sites(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that are just asked for a sign of life."""
-    monkeypatch.setattr(fleets, "_BEAT", 0.0)
+    monkeypatch.setattr(calls, "_BEAT", 0.0)
     host = ScriptedHost(is_silent=True)
     strikes = Strikes(TOURNAMENT.pairings, PAIRS, 1000)
     plan = Plan([[range(PAIRS)]] * 3, strikes)

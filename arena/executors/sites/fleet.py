@@ -8,34 +8,27 @@ from __future__ import annotations
 
 import itertools
 import logging
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
-from functools import cached_property
-from queue import Empty, SimpleQueue
-from typing import Any
+from collections.abc import Generator, Iterator, Sequence
 
-from arena.entries.elsewhere import hash_imports
 from arena.errors import NoSites
 from arena.executors.log import RunLog, logger
 from arena.executors.sites import host, wire
 from arena.executors.sites.batch import Batch, Held
+from arena.executors.sites.calls import Calls
+from arena.executors.sites.opening import Opening
 from arena.executors.sites.roster import Host, Roster, Site
 from arena.executors.sites.transport import (
     Done,
     Event,
     Failed,
     Gone,
-    Here,
     Joined,
     Left,
     Transport,
 )
-from arena.executors.sites.versions import versions_here
 from arena.lanes.faults import printable
-from arena.lanes.probe import find_problems
 from arena.tournament.chunk import Played
 from arena.tournament.executor import PATIENCE
 from arena.tournament.plan import Plan
@@ -44,10 +37,8 @@ from arena.tournament.tournament import Tournament
 _WINDOW = 2  # batches on the way to each site
 _CHUNKS = 2  # of a batch, for each core of its site
 _TICK = 0.5  # seconds
-_BEAT = 10.0  # seconds from one sign of life of the client to the next
 _SILENCE = 60.0  # seconds in which a site answers one
 _OPENING = 60.0  # seconds for which the first game waits for sites to open
-_CLOSING = 15.0  # seconds in which sites end
 _LATE = 2.0  # times the usual length of a batch, after which an idle site plays it too
 _LATE_AT_LEAST = 1.0  # seconds
 
@@ -69,45 +60,33 @@ class Fleet:
         workers: int = 0,
         patience: float = PATIENCE,
     ) -> None:
-        self.transport = transport
         self.plan = plan
-        self.tournament = tournament
+        self.opening = Opening(tournament)
         self.log = log
         self.workers = workers
-        self._imports = [hash_imports(entry) for entry in tournament.entries]
-        self._heads: dict[int, bytes] = {}  # by number of workers
         self.roster = Roster(patience)
         self.own = Host("the client", 1)
-        self.own_transport = Here({})
+        self.calls = Calls(transport, self.own, self._sites)
         self.waiting: list[Batch] = []  # for a site; the schedule's first is given first
         self.batches: set[Batch] = set()  # that are not done
-        self.events: SimpleQueue[Event] = SimpleQueue()
         self._doubtful: Counter[int] = Counter()  # batches that play games again, by pairing
-        self._numbers = itertools.count(1)
-        self._calls: dict[int, tuple[Site, Batch | None]] = {}
-        self._beats: dict[int, Site] = {}
         self._began = 0.0
-        self._is_begun = self._is_gone = False
+        self._is_begun = False
         self._durations = [0.0, 0]  # of batches: their sum and number
         self._late_batches: list[Batch] = []
         self._looked = 0.0
-        self._ended = threading.Event()
 
     def play(self) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each; raises NoSites and InputError."""
         self._began = time.monotonic()
-        beats = threading.Thread(target=self._beat, daemon=True)
         try:
-            self.transport.start(self._hear)
-            self.own_transport.start(self._hear)
-            beats.start()
+            self.calls.start()
             while self._give():
-                for event in self._next_events():
+                for event in self.calls.events():
                     yield from self._handle(event)
                 self._look()
         finally:
-            self._ended.set()
-            self._close()
+            self.calls.close()
 
     # what is played where
 
@@ -152,7 +131,7 @@ class Fleet:
             return None
         most = _CHUNKS * self._workers_of(site.host)
         chunks = [*itertools.islice(iter(lambda: self.plan.next(self._is_clear), None), most)]
-        return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
+        return self._add(Batch(next(self.calls.numbers), chunks)) if chunks else self._late(site)
 
     def _is_clear(self, pairing: int) -> bool:
         """Return whether no game of a pairing is in doubt: its bot may be out soon."""
@@ -190,7 +169,7 @@ class Fleet:
     def _send(self, batch: Batch, site: Site) -> None:
         batch.give(site)
         data = wire.write_batch(batch.number, batch.chunks)
-        self._call(site, batch, host.play_batch, site.token, batch.number, data)
+        self.calls.ask(site, batch, host.play_batch, site.token, batch.number, data)
 
     def _workers_of(self, one: Host) -> int:
         return self.workers or one.cores
@@ -198,30 +177,10 @@ class Fleet:
     def _open(self, one: Host) -> None:
         """Open a host's site."""
         one.site = site = Site(one)
-        workers = self._workers_of(one)
-        if workers not in self._heads:  # 1,000 sites get the same
-            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
-            self._heads[workers] = wire.write_head(head)
-        self._call(site, None, host.open_site, site.token, self._heads[workers])
-
-    def _call(
-        self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any
-    ) -> None:
-        number = next(self._numbers)
-        self._calls[number] = site, batch
-        self._transport_of(site).call(number, site.host.name, function, *args)
-
-    def _transport_of(self, site: Site) -> Transport:
-        return self.own_transport if site.host is self.own else self.transport
+        head = self.opening.head(self._workers_of(one))
+        self.calls.ask(site, None, host.open_site, site.token, head)
 
     # what happens
-
-    def _next_events(self) -> Iterator[Event]:
-        """Yield what has happened; wait a tick for the first event."""
-        with suppress(Empty):
-            yield self.events.get(timeout=_TICK)
-            while True:
-                yield self.events.get_nowait()
 
     def _handle(self, event: Event) -> Iterator[Played]:
         """Yield the chunks that an event finishes."""
@@ -231,12 +190,13 @@ class Fleet:
             if site := self.roster.leave(event.host, event.reason):
                 self._lose(site, event.reason)
         elif isinstance(event, Gone):
-            self._is_gone = True
+            self.calls.is_gone = True
             raise NoSites(event.reason)
-        elif event.call in self._calls:
-            yield from self._hear_answer(*self._calls.pop(event.call), event)
+        elif asked := self.calls.asked(event.call):
+            site_asked, batch = asked
+            yield from self._hear_answer(site_asked, batch, event)
         else:  # a site was ended
-            self.transport.took(event.call)
+            self.calls.took(event.call)
 
     def _hear_answer(
         self, site: Site, batch: Batch | None, event: Done | Failed
@@ -252,28 +212,15 @@ class Fleet:
         except wire.Garbled as error:
             self._lose(site, str(error))
         finally:
-            self._transport_of(site).took(event.call)
+            self.calls.took(event.call, site)
 
     def _welcome(self, site: Site, data: bytes) -> None:
         """Let a site play, unless it lacks something."""
-        hello = wire.read_hello(data)
-        lacking = hello.refusals or [text for text in hello.problems if self._is_lack(text)]
-        if lacking:
-            texts = "; ".join(printable(text) for text in lacking)
-            self._end(site)
-            self.roster.refuse(site.host, texts)
+        if lack := self.opening.find_lack(data):
+            self.calls.end(site)
+            self.roster.refuse(site.host, lack)
         else:
             site.is_ready = True
-
-    def _is_lack(self, problem: str) -> bool:
-        """Return whether a bot that does not start on a site starts here."""
-        return _bot_of(problem) not in self._problems_here
-
-    @cached_property
-    def _problems_here(self) -> set[str]:
-        tournament = self.tournament
-        found = find_problems(tournament.entries, tournament.rules, tournament.limits)
-        return {_bot_of(problem) for problem in found}
 
     def _accept(self, site: Site, batch: Batch, data: bytes) -> Iterator[Played]:
         """Yield what a batch came to, except what is to be played again elsewhere first."""
@@ -305,7 +252,7 @@ class Fleet:
 
     def _play_again(self, held: Held, batch: Batch) -> None:
         """Have doubtful games played on another site, or on the client."""
-        again = self._add(Batch(next(self._numbers), held.chunks, held))
+        again = self._add(Batch(next(self.calls.numbers), held.chunks, held))
         again.given |= batch.given
         self._doubtful[held.played.chunk.pairing] += 1
         self.waiting.append(again)
@@ -314,7 +261,7 @@ class Fleet:
         """Give a site up; what it had is played elsewhere."""
         if site.host.site is site:
             if site.host is self.own or site.host.name in self.roster.hosts:
-                self._end(site)
+                self.calls.end(site)
             self.roster.fail(site, reason)
         for batch in [*site.batches]:
             batch.lose(site)
@@ -332,7 +279,7 @@ class Fleet:
         self._looked = now
         self._late_batches = self._find_late()
         for site in self._sites():
-            if site.silence() > _SILENCE and self.events.empty():
+            if site.silence() > _SILENCE and self.calls.is_quiet:
                 self._lose(site, f"no sign of life for {_SILENCE:g} s")
         if self.own.site is None and any(self._needs_own(batch) for batch in self.waiting):
             if self.own.out:
@@ -356,55 +303,3 @@ class Fleet:
             record.processName = f"{site} {printable(line.process)}"
             for handler in self.log.handlers:
                 handler.handle(record)
-
-    # signs of life
-
-    def _hear(self, event: Event) -> None:
-        """Take an event of a transport, in any thread."""
-        if isinstance(event, Done | Failed) and event.call in self._beats:
-            site = self._beats.pop(event.call)
-            if isinstance(event, Done):
-                site.asked = 0.0
-                self._transport_of(site).took(event.call)
-                return
-            self._calls[event.call] = site, None
-        self.events.put(event)
-
-    def _beat(self) -> None:
-        """Let all sites know that the client lives, until the end."""
-        while not self._ended.wait(_BEAT):
-            for site in self._sites():
-                if site.asked:
-                    continue
-                number = next(self._numbers)
-                site.asked = time.monotonic()
-                self._beats[number] = site
-                transport = self._transport_of(site)
-                transport.call(number, site.host.name, host.beat_site, site.token)
-
-    def _end(self, site: Site) -> int:
-        """Have a site ended; return the number of the call."""
-        number = next(self._numbers)
-        transport = self._transport_of(site)
-        transport.call(number, site.host.name, host.close_site, site.token)
-        return number
-
-    def _close(self) -> None:
-        """End all sites, and wait for those that answer."""
-        sites = [site for site in self._sites() if site.host is self.own or not self._is_gone]
-        ended = [(self._end(site), site) for site in sites]
-        calls = {number for number, site in ended if site.silence() <= _BEAT}
-        deadline = time.monotonic() + _CLOSING
-        with suppress(Empty):
-            while calls:
-                event = self.events.get(timeout=max(0.0, deadline - time.monotonic()))
-                if isinstance(event, Done | Failed):
-                    calls.discard(event.call)
-                    self.transport.took(event.call)
-        self.transport.close()
-        self.own_transport.close()
-
-
-def _bot_of(problem: str) -> str:
-    """Return which bot a problem is about."""
-    return problem.partition(": does not start")[0]

@@ -429,7 +429,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", *sorted(cli.commands.keys() - {"table"})],  # it serves until Ctrl-C: tests/table
+    ["", *sorted(cli.commands.keys() - {"table", "sites"})],  # tests/table, executors/test_dask
 )
 def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:
     """The words after `Example:` are run in a folder with the repository's files, with 4 pairs."""

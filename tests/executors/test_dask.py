@@ -17,6 +17,8 @@ pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
 )
 
+from arena.doctor.machine import format_findings
+from arena.doctor.sites import examine_sites, to_finding
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
 from arena.executors import dask
@@ -149,6 +151,23 @@ def test_one_is_killed_one_is_stopped_and_one_refused(
     (line,) = (line for line in log.splitlines() if " is left out: " in line)
     assert " is left out: engine: there " in line
     assert "arena:" not in line
+
+
+def test_sites_are_listed_with_what_each_lacks(cluster: Cluster, other_engine: Path) -> None:
+    """One that has another engine cannot play; the answer of each is data about that machine."""
+    cluster.add(path=other_engine)
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(2)
+        found = sorted(examine_sites(client), key=lambda site: not site["plays"])
+    assert [site["plays"] for site in found] == [True, False]
+    assert found[1]["lacks"][0].startswith("engine: there ")
+    for site in found:
+        assert site["site"].startswith("tcp://127.0.0.1:")
+        assert site["cores"] == 1
+        assert site["lanes"].startswith("inproc, process")
+        assert site["versions"]["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
+    lines = [*format_findings(map(to_finding, found))]
+    assert any("-> engine: there" in line for line in lines)
 
 
 def kill_worker_of(nanny: int) -> None:

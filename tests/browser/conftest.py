@@ -56,37 +56,17 @@ class Watched:
         assert self.requests == []
 
 
-@pytest.fixture(scope="session")
-def contexts(browser: Any) -> Callable[..., Any]:
-    """Return a function that makes a context, or returns the one that was made so before.
-
-    A new context costs Chromium three times as much as a page does.
-    """
-    made: list[tuple[dict[str, Any], Any]] = []
-
-    def find(**options: Any) -> Any:
-        for known, context in made:
-            if known == options:
-                return context
-        context = browser.new_context(**options)
-        made.append((options, context))
-        return context
-
-    return find
-
-
 @pytest.fixture
-def open_page(browser: Any, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a file, or an address that may be used, in a new page.
-
-    A page whose clock is changed is to be `alone`: its context's other pages would have it too.
-    """
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a file, or an address that may be used, in a new page."""
+    contexts = []
     pages = []
 
-    def open_it(address: Path | str, *, alone: bool = False, **options: Any) -> Any:
+    def open_it(address: Path | str, **options: Any) -> Any:
         url = address.as_uri() if isinstance(address, Path) else address
         base = url if isinstance(address, Path) else "/".join(url.split("/")[:3])
-        context = (browser.new_context if alone else contexts)(**{"viewport": LAPTOP} | options)
+        context = browser.new_context(**{"viewport": LAPTOP, "offline": False} | options)
+        contexts.append(context)
         watched = Watched(
             context.new_page(), lambda seen: seen.startswith((base, "data:", "blob:", "about:"))
         )
@@ -96,17 +76,16 @@ def open_page(browser: Any, contexts: Callable[..., Any]) -> Iterator[Callable[.
 
     yield open_it
     for watched in pages:
-        watched.page.close()
-        watched.page.context.clear_cookies()
-    for watched in pages:
         watched.check()
+    for context in contexts:
+        context.close()
 
 
 def find_faults(page: Any) -> list[str]:
     """Return what axe finds that is serious or critical, a line each.
 
-    Of rows of a table that differ only in their texts it sees the first: its time grows with
-    all that is shown.
+    It sees the first of a table's rows with the same elements, classes, styles and names of
+    attributes: its time grows with all that is shown.
     """
     from axe_playwright_python.sync_playwright import Axe
 
@@ -126,8 +105,10 @@ HIDE_REPEATED_ROWS = """() => {
     const seen = new Set();
     for (const row of body.rows) {
       if (row.hidden) continue;
-      const parts = [row, ...row.querySelectorAll("*")];
-      const kind = parts.map(p => [p.tagName, p.className, p.getAttribute("style")]).join();
+      const kind = [row, ...row.querySelectorAll("*")].map(part => [
+        part.tagName, part.className, part.getAttribute("style"), part.getAttributeNames(),
+        part.textContent.trim() === "",
+      ]).join();
       row.hidden = row.dataset.repeated = seen.has(kind);
       seen.add(kind);
     }

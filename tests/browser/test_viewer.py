@@ -106,7 +106,7 @@ def at_every_ply(page: Any, selector: str, attribute: str = "textContent") -> li
 
 def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     """Arrows, pages, numbers of rounds, Home and End; space plays until it is pressed again."""
-    page = open_page(pages / "referee.html", alone=True)
+    page = open_page(pages / "referee.html")
     assert ply(page) == 0
     for key, wanted in (
         *(("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("PageDown", 12)),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,10 +210,30 @@ bots: [uniform, greedy, majority]
 """
 
 
+def test_a_web_server_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line, whatever answers at the address."""
+    monkeypatch.setattr(dask, "_CONNECT", "2s")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with (
+            pytest.raises(InputError, match=f"^no Dask scheduler answers at {address}: [^\n]+$"),
+            connect(address, None),
+        ):
+            pass
+
+
 def test_scheduler_and_client_are_killed_and_the_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """First the scheduler: a clear end; then the client: its sites end; then it is local."""
+    tmp_path = tmp_path_factory.mktemp("two")  # short: sockets below it have 108 characters
     monkeypatch.setattr(calls, "_BEAT", 1.0)
     three = [resolve(name) for name in ("uniform", "greedy", "majority")]
     cup = Tournament("cup", 3, 100, three, STANDARD)

@@ -266,6 +266,7 @@ def sent_during(
         game = client.table.hall.find(path.rpartition("/")[2], PersonGame)
         for ply in range(0, PLIES, 2):
             until(lambda ply=ply: game._awaited and len(game._awaited.history) == ply)
+            until(lambda: next(client.news(f"{path}/events"))["frames"][-1]["legal"])
             with_frames = next(client.news(f"{path}/events"))
             answers.append(json.dumps(with_frames).encode())
             answers.append(client.ask_bytes(f"{path}/hint", {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from arena.doctor.machine import (
     Finding,
@@ -12,6 +13,7 @@ from arena.doctor.machine import (
     examine_memory,
     examine_temporary_folder,
 )
+from arena.executors.dask import submit_to
 from arena.executors.sites.versions import Versions, versions_here
 from arena.lanes.faults import one_line
 
@@ -46,9 +48,7 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
 
     workers = client.scheduler_info(n_workers=-1)["workers"]
     futures = {
-        address: client.submit(
-            describe_here, workers=[address], allow_other_workers=False, pure=False, retries=0
-        )
+        address: submit_to(client, address, f"arena-{uuid4().hex}", describe_here)
         for address in sorted(workers)
     }
     if futures:

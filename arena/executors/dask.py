@@ -92,6 +92,22 @@ def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Clien
             client.close(timeout=2)  # type: ignore[no-untyped-call]
 
 
+def submit_to(
+    client: Client, worker: str, key: str, function: Callable[..., Any], *args: Any
+) -> Future[Any]:
+    """Return the future of a call on this worker, and on no other one."""
+    future: Future[Any] = client.submit(
+        function,
+        *args,
+        workers=[worker],
+        allow_other_workers=False,
+        pure=False,
+        retries=0,
+        key=key,
+    )
+    return future
+
+
 def import_distributed() -> Any:
     """Return the module distributed; raises InputError where it is not installed."""
     try:
@@ -210,16 +226,8 @@ class DaskTransport:
     def call(self, number: int, host: str, function: Callable[..., Any], *args: Any) -> None:
         """Call a function on a worker."""
         try:
-            future = self.client.submit(
-                _call,
-                function,
-                *args,
-                workers=[host],
-                allow_other_workers=False,
-                pure=False,
-                retries=0,
-                key=f"{self._name}-{number}",
-            )
+            key = f"{self._name}-{number}"
+            future = submit_to(self.client, host, key, _call, function, *args)
             self._calls[number] = host, future
             asyncio.run_coroutine_threadsafe(self._follow(number, future), self._loop)
         except Exception as error:  # the client has been closed, or its scheduler is gone

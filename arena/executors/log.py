@@ -109,12 +109,12 @@ class _Pipe:
                 self._read()
             try:
                 line = msgspec.json.decode(self._lines.popleft(), type=_Line)
-                return _record(line)
+                return make_record(line.process, line.level, line.text)
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 if not self._is_spoilt:
                     self._is_spoilt = True
                     text = "what a worker writes to its log is damaged, perhaps by a bot"
-                    return _record(_Line("MainProcess", logging.WARNING, text))
+                    return make_record("MainProcess", logging.WARNING, text)
 
     def _read(self) -> None:
         data = os.read(self.reader.fileno(), _READ)
@@ -134,11 +134,11 @@ class _Pipe:
         """Do nothing: it has no thread of its own."""
 
 
-def _record(line: _Line) -> logging.LogRecord:
-    """Return the record of a line, as of now."""
-    text = printable(line.text).replace("\n", " ")
-    record = logging.LogRecord(logger.name, line.level, "", 0, text, None, None)
-    record.processName = printable(line.process)
+def make_record(process: str, level: int, text: str) -> logging.LogRecord:
+    """Return the record of a line that a process has logged, as of now."""
+    text = printable(text).replace("\n", " ")
+    record = logging.LogRecord(logger.name, level, "", 0, text, None, None)
+    record.processName = printable(process)
     return record
 
 

@@ -13,14 +13,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from arena.entries.elsewhere import find_here
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
-from arena.executors.halves import keep_apart
 from arena.executors.local import open_crew
 from arena.executors.log import RunLog, logger
 from arena.executors.sites import wire
@@ -189,16 +188,12 @@ def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
             refusals.append(str(error))
     if refusals:
         return Hello(refusals, []), None
-    tournament = keep_apart(replace(head.tournament, entries=entries), head.workers)
+    tournament = replace(head.tournament, entries=entries)
     try:
-        problems = _find_problems(entries, tournament)
+        problems = [*find_problems(entries, tournament.rules, tournament.limits)]
     except InputError as error:
         return Hello([str(error)], []), None
     return Hello([], problems), tournament
-
-
-def _find_problems(entries: Sequence[Entry], tournament: Tournament) -> list[str]:
-    return [*find_problems(entries, tournament.rules, tournament.limits)]
 
 
 def main() -> None:

@@ -133,7 +133,7 @@ class Tournament:
             "bots": [entry.describe() for entry in self.entries],
             "versions": {
                 "arena": metadata.version("district-noir-arena"),
-                "engine": _engine_sha256(),
+                "engine": engine_sha256(),
                 "python": platform.python_version(),
             },
         }
@@ -149,7 +149,7 @@ class Tournament:
 
 
 @cache
-def _engine_sha256() -> str:
+def engine_sha256() -> str:
     """Return the hash of the engine's source: another engine plays other games."""
     digest = hashlib.sha256()
     for path in sorted(Path(engine.__path__[0]).glob("*.py")):

@@ -21,7 +21,8 @@ class Held:
     def __init__(self, played: Played) -> None:
         self.played = played
         chunk = played.chunk
-        pairs = sorted({result.pair for result in played.forfeits if _is_doubtful(result.fault)})
+        forfeits = played.forfeits
+        pairs = sorted({one.pair for one in forfeits if one.fault and one.fault.kind not in SURE})
         self.chunks = [Chunk(chunk.pairing, pair, 1, seats=chunk.seats) for pair in pairs]
 
     def settle(self, again: Sequence[Played]) -> Played:
@@ -29,10 +30,6 @@ class Held:
         new = {result[:2]: result for played in again for result in played.results}
         results = [new.get(result[:2], result) for result in self.played.results]
         return self.played._replace(results=results)
-
-
-def _is_doubtful(fault: object) -> bool:
-    return getattr(fault, "kind", SURE[0]) not in SURE
 
 
 class Batch:

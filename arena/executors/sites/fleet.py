@@ -7,13 +7,12 @@ them. So a batch may be played twice, and the first answer counts.
 from __future__ import annotations
 
 import itertools
-import logging
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 
 from arena.errors import NoSites
-from arena.executors.log import RunLog, logger
+from arena.executors.log import RunLog, logger, make_record
 from arena.executors.sites import host, wire
 from arena.executors.sites.batch import Batch, Held
 from arena.executors.sites.calls import Calls
@@ -28,7 +27,6 @@ from arena.executors.sites.transport import (
     Left,
     Transport,
 )
-from arena.lanes.faults import printable
 from arena.tournament.chunk import Played
 from arena.tournament.executor import PATIENCE
 from arena.tournament.plan import Plan
@@ -295,11 +293,9 @@ class Fleet:
     def _repeat(self, site: Site, lines: Sequence[wire.Line]) -> None:
         """Log what a site has logged."""
         for line in lines:
-            text = printable(line.text).replace("\n", " ")
+            record = make_record(f"{site} {line.process}", line.level, line.text)
             if line.process == "MainProcess":
-                logger.log(line.level, "site %s: %s", site, text)
+                logger.log(line.level, "site %s: %s", site, record.getMessage())
                 continue
-            record = logging.LogRecord(logger.name, line.level, "", 0, text, None, None)
-            record.processName = f"{site} {printable(line.process)}"
             for handler in self.log.handlers:
                 handler.handle(record)

@@ -1,0 +1,152 @@
+"""Lockstep: thousands of games that are stepped together, in numpy."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.rl.encoding import Bits
+from arena.rl.observer import Observer
+from arena.rl.tally import find_winners
+from engine import CITY, KINDS, STANDARD, TAKE, Rules
+
+Indices: TypeAlias = npt.NDArray[np.intp]
+Cards: TypeAlias = npt.NDArray[np.uint8]
+
+_ARRAYS = (
+    *("hands", "piles", "in_row", "row", "length", "taken", "round", "plies", "to_act", "over"),
+    "dealt",
+)
+_KINDS = np.arange(len(KINDS), dtype=np.uint8)
+
+
+class Lockstep:
+    """So many games under the same rules, each with a deal of its own.
+
+    Arrays of the games have a column for each of them, so that an operation on a kind is one on
+    neighbours: `hands` and `piles` have (seat, kind, game), `row` has (place, game), the oldest
+    card first, of which `length` count. `over` games are not stepped; their `to_act` is the
+    seat that acted last. A new object's games are over: `deal` begins them.
+
+    >>> from engine import State
+    >>> games = Lockstep(2)
+    >>> deal = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC").deal()
+    >>> games.begin(np.arange(2), np.frombuffer(deal * 2, np.uint8).reshape(2, -1))
+    >>> games.step(np.array([TAKE, 0]))
+    >>> games.length.tolist(), games.to_act.tolist(), games.taken[:, 0].tolist()
+    ([0, 3], [1, 1], [True, False])
+    """
+
+    def __init__(self, count: int, rules: Rules = STANDARD) -> None:
+        self.count = count
+        self.rules = rules
+        kinds, cards = len(KINDS), len(rules.deck)
+        self.hands: Cards = np.zeros((2, kinds, count), np.uint8)
+        self.piles: Cards = np.zeros((2, kinds, count), np.uint8)
+        self.in_row: Cards = np.zeros((kinds, count), np.uint8)
+        self.row: Cards = np.zeros((cards, count), np.uint8)
+        self.length: Indices = np.zeros(count, np.intp)
+        self.taken = np.zeros((2, count), np.bool_)
+        self.round: Indices = np.zeros(count, np.intp)  # from 0
+        self.plies: Indices = np.zeros(count, np.intp)  # of this round
+        self.to_act: Indices = np.zeros(count, np.intp)
+        self.over = np.ones(count, np.bool_)
+        self.dealt: Cards = np.zeros((rules.rounds, 2, kinds, count), np.uint8)
+        self._observer: Observer | None = None
+
+    def begin(self, games: Indices, deals: Cards) -> None:
+        """Begin these games anew; `deals` has a row for each, cards in the notation's order."""
+        rules = self.rules
+        size, opening = rules.hand_size, rules.opening_row
+        hands = np.delete(deals, np.s_[2 * size : 2 * size + opening], axis=1)
+        hands = hands[:, : 2 * size * rules.rounds].reshape(len(games), rules.rounds, 2, size)
+        for kind in KINDS:
+            self.dealt[:, :, kind, games] = np.moveaxis((hands == kind).sum(axis=3), 0, 2)
+        row = deals[:, 2 * size : 2 * size + opening].T
+        self.row[:opening, games] = row
+        self.in_row[:, games] = (row == _KINDS[:, None, None]).sum(axis=1)
+        self.length[games] = opening
+        self.piles[:, :, games] = 0
+        self.over[games] = False
+        self._begin_round(games, 0)
+
+    def _begin_round(self, games: Indices, number: int | Indices) -> None:
+        """Deal the hands of a round (R10, R3)."""
+        self.round[games] = number
+        self.hands[:, :, games] = np.moveaxis(self.dealt[number, :, :, games], 0, 2)
+        self.taken[:, games] = False
+        self.plies[games] = 0
+        self.to_act[games] = np.bitwise_and(number, 1)
+
+    def step(self, actions: npt.NDArray[Any]) -> None:
+        """Carry out a legal action in each game that is not over, unchecked."""
+        live = ~self.over
+        taking = (actions == TAKE) & live
+        games = np.flatnonzero(live ^ taking)
+        self._play(games, actions[games].astype(np.intp))
+        games = np.flatnonzero(taking)
+        self._take(games)
+        self.over[games] = self.piles[self.to_act[games], CITY, games] >= self.rules.cities_needed
+        live &= ~self.over
+        self.plies += live
+        self.to_act ^= live
+        ended = np.flatnonzero(live & (self.plies == self.rules.round_plies))
+        if len(ended):
+            self._end_round(ended)
+
+    def _play(self, games: Indices, kinds: Indices) -> None:
+        """Move cards from the hands to the rows (R5)."""
+        columns = kinds * self.count + games
+        self.hands.reshape(-1)[self.to_act[games] * self._seat_size + columns] -= 1
+        self.in_row.reshape(-1)[columns] += 1
+        self.row.reshape(-1)[self.length[games] * self.count + games] = kinds
+        self.length[games] += 1
+
+    @property
+    def _seat_size(self) -> int:
+        return len(KINDS) * self.count
+
+    def _take(self, games: Indices) -> None:
+        """Move the newest cards of the rows to the piles (R6, R7)."""
+        seats = self.to_act[games]
+        self.taken[seats, games] = True
+        for _ in range(self.rules.take_size):
+            full = self.length[games] > 0
+            if not full.all():
+                games, seats = games[full], seats[full]
+            self.length[games] -= 1
+            kinds = self.row[self.length[games], games]
+            self.piles[seats, kinds, games] += 1
+            self.in_row[kinds, games] -= 1
+
+    def _end_round(self, games: Indices) -> None:
+        """Begin the next round of these games, or end them after the last (R10)."""
+        numbers = self.round[games] + 1
+        is_last = numbers == self.rules.rounds
+        last = games[is_last]
+        self.over[last] = True
+        self.to_act[last] ^= 1
+        self._begin_round(games[~is_last], numbers[~is_last])
+
+    def winners(self, games: Indices) -> Indices:
+        """Return the winning seats of games that are over, DRAW for nobody."""
+        return find_winners(self.piles[:, :, games].astype(np.intp), self.rules)
+
+    def observe(self) -> tuple[Bits, Bits]:
+        """Return what the seats to act know, and their legal actions, filled in place.
+
+        The arrays have a row for each game, in the order of `Encoding`'s fields, and the next
+        call overwrites them. A game that is over has no legal action.
+        """
+        if self._observer is None:
+            self._observer = Observer(self.count, self.rules)
+        return self._observer.fill(self)
+
+    def select(self, games: Indices) -> Lockstep:
+        """Return a copy of some of the games, in this order."""
+        twin = Lockstep(len(games), self.rules)
+        for name in _ARRAYS:
+            getattr(twin, name)[...] = getattr(self, name)[..., games]
+        return twin

@@ -1,0 +1,243 @@
+"""Learns District Noir by playing against itself, and writes weights.npz.
+
+Proximal policy optimisation (Schulman and others 2017) in numpy, on thousands of games in
+lockstep. One network chooses for both seats from what the seat to act knows. A second one, which
+is thrown away in the end, says how the game will end; it sees all cards, so that what is learned
+from a game is not the luck of its deal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from arena.rl import WORTHS, Encoding, Lockstep, find_worths
+from arena.rl.deals import random_deals
+from arena.rl.tally import DRAW
+from engine import KINDS, STANDARD
+
+ACTIONS = 12
+FEATURES = Encoding().size + WORTHS
+TEN_POINTS = 10.0  # points are given to the networks in tens
+SEEN = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)  # by the critic
+CLIP = 0.2
+LAMBDA = 0.95  # of the generalised advantage estimate
+
+
+class Network:
+    """Layers of weights with rectified units between them, which Adam improves."""
+
+    def __init__(self, sizes, rng, last=1.0):
+        self.layers = []
+        for place, (rows, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
+            scale = np.sqrt(2 / rows) * (last if place == len(sizes) - 2 else 1)
+            self.layers.append(rng.normal(0, scale, (rows, columns)).astype(np.float32))
+            self.layers.append(np.zeros(columns, np.float32))
+        self.means = [np.zeros_like(layer) for layer in self.layers]
+        self.squares = [np.zeros_like(layer) for layer in self.layers]
+        self.steps = 0
+
+    def __call__(self, inputs):
+        """Return the outputs, and keep what `improve` needs."""
+        self.inputs = [inputs]
+        for place in range(0, len(self.layers), 2):
+            inputs = inputs @ self.layers[place] + self.layers[place + 1]
+            if place < len(self.layers) - 2:
+                inputs = np.maximum(inputs, 0)
+            self.inputs.append(inputs)
+        return inputs
+
+    def improve(self, slopes, rate):
+        """Go a step against the slopes of the loss by the outputs of the last call."""
+        gradients = []
+        for place in range(len(self.layers) - 2, -1, -2):
+            inputs = self.inputs[place // 2]
+            gradients[:0] = [inputs.T @ slopes, slopes.sum(axis=0)]
+            if place:
+                slopes = slopes @ self.layers[place].T * (inputs > 0)
+        length = np.sqrt(sum(float((part * part).sum()) for part in gradients))
+        shrink = min(1.0, 0.5 / (length + 1e-8))
+        self.steps += 1
+        for layer, mean, square, part in zip(
+            self.layers, self.means, self.squares, gradients, strict=True
+        ):
+            part *= shrink
+            mean += 0.1 * (part - mean)
+            square += 0.001 * (part * part - square)
+            size = rate * np.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps)
+            layer -= size * mean / (np.sqrt(square) + 1e-6)
+
+
+def look(games):
+    """Return what the seats to act know, as numbers, and their legal actions."""
+    observations, masks = games.observe()
+    known = np.empty((games.count, FEATURES), np.float32)
+    known[:, :-WORTHS] = observations
+    known[:, -WORTHS:] = find_worths(games) / TEN_POINTS
+    return known, masks.astype(np.bool_)
+
+
+def look_behind(games):
+    """Return what the critic sees besides: the other hand, and all hands still to be dealt."""
+    second = games.to_act == 1
+    to_come = games.dealt * (np.arange(len(games.dealt))[:, None] > games.round)[:, None, None]
+    parts = [np.where(second, games.hands[0], games.hands[1])]
+    for hands in to_come:
+        parts += [np.where(second, hands[seat], hands[1 - seat]) for seat in (1, 0)]
+    return np.concatenate(parts).T.astype(np.float32)
+
+
+def probabilities(scores, masks):
+    """Return the chance of each action: the softmax of the scores of those that are legal."""
+    scores = np.where(masks, scores, -np.inf)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def play(actor, count, rng):
+    """Play games to their ends; return their decisions as arrays (ply, game, ...)."""
+    games = Lockstep(count)
+    games.begin(np.arange(count), random_deals(count, rng))
+    plies = STANDARD.game_plies
+    known = np.zeros((plies, count, FEATURES), np.float32)
+    behind = np.zeros((plies, count, SEEN - FEATURES), np.float32)
+    masks = np.ones((plies, count, ACTIONS), np.bool_)
+    actions = np.zeros((plies, count), np.intp)
+    chances = np.ones((plies, count), np.float32)
+    seats = np.zeros((plies, count), np.intp)
+    live = np.zeros((plies, count), np.bool_)
+    for ply in range(plies):
+        live[ply] = ~games.over
+        if not live[ply].any():
+            break
+        known[ply], masks[ply] = look(games)
+        masks[ply, games.over] = True
+        behind[ply] = look_behind(games)
+        seats[ply] = games.to_act
+        shares = probabilities(actor(known[ply]), masks[ply])
+        sums = shares.cumsum(axis=1)
+        luck = rng.random((count, 1), np.float32) * sums[:, -1:]
+        actions[ply] = np.minimum((sums <= luck).sum(axis=1), ACTIONS - 1)
+        # rounding may reach an action without a share: the likeliest then
+        wrong = ~masks[ply, np.arange(count), actions[ply]]
+        actions[ply, wrong] = shares[wrong].argmax(axis=1)
+        chances[ply] = shares[np.arange(count), actions[ply]]
+        games.step(actions[ply])
+    winners = games.winners(np.arange(count))
+    results = np.where(winners == DRAW, 0, np.where(winners == 0, 1, -1)).astype(np.float32)
+    return known, behind, masks, actions, chances, seats, live, results
+
+
+def advantages(values, seats, live, results):
+    """Return how much better each action was than expected (Schulman and others 2016)."""
+    found = np.zeros_like(values)
+    after = np.zeros_like(results)
+    sign = np.where(seats == 0, 1, -1).astype(np.float32)  # values are those of the seat to act
+    for ply in range(len(values) - 1, -1, -1):
+        if ply + 1 < len(values):
+            goes_on = live[ply + 1]
+            turn = sign[ply] * sign[ply + 1]
+            following = np.where(goes_on, turn * values[ply + 1], sign[ply] * results)
+            after = np.where(goes_on, turn * found[ply + 1], 0)
+        else:
+            following = sign[ply] * results
+        found[ply] = following - values[ply] + LAMBDA * after
+    return found
+
+
+def values_of(critic, known, behind):
+    """Return what the critic expects for every decision."""
+    values = np.empty(known.shape[:2], np.float32)
+    for ply in range(len(known)):
+        values[ply] = critic(np.concatenate([known[ply], behind[ply]], axis=1))[:, 0]
+    return values
+
+
+def learn(actor, critic, decisions, rng, options, progress):
+    """Improve both networks by the decisions of some games; return the figures of the log."""
+    known, behind, masks, actions, chances, seats, live, results = decisions
+    values = values_of(critic, known, behind)
+    better = advantages(values, seats, live, results)
+    wanted = better + values
+    free = live & (masks.sum(axis=2) > 1)
+    rate = options.rate * (1 - 0.9 * progress)
+    entropy = options.entropy * (1 - 0.9 * progress)
+    places = np.flatnonzero(live)
+    mean, spread = better[free].mean(), better[free].std() + 1e-8
+    flat = [part.reshape(-1, *part.shape[2:]) for part in (known, behind, masks)]
+    known, behind, masks = flat
+    actions, chances, free = actions.ravel(), chances.ravel(), free.ravel()
+    better = (better.ravel() - mean) / spread
+    wanted = wanted.ravel()
+    losses = []
+    for _ in range(options.epochs):
+        order = rng.permutation(places)
+        for start in range(0, len(order), options.batch):
+            some = order[start : start + options.batch]
+            inputs = known[some]
+            seen = np.concatenate([inputs, behind[some]], axis=1)
+            off = critic(seen)[:, 0] - wanted[some]
+            critic.improve((off / len(some))[:, None], rate)
+            losses.append(float((off * off).mean()))
+            some = some[free[some]]
+            inputs = known[some]
+            shares = probabilities(actor(inputs), masks[some])
+            rows = np.arange(len(some))
+            ratio = shares[rows, actions[some]] / chances[some]
+            gain = better[some]
+            kept = np.where(gain > 0, ratio < 1 + CLIP, ratio > 1 - CLIP)
+            slopes = shares * (kept * gain * ratio)[:, None]
+            slopes[rows, actions[some]] -= kept * gain * ratio
+            logs = np.log(np.maximum(shares, 1e-12))
+            disorder = -(shares * logs).sum(axis=1, keepdims=True)
+            slopes += entropy * shares * (logs + disorder)
+            actor.improve((slopes / len(some)).astype(np.float32), rate)
+    return float(np.mean(losses)), float(disorder.mean()), float((values[live] ** 2).mean())
+
+
+def save(actor, path, told):
+    """Write the weights, as halves, and how they were made."""
+    layers = {f"layer{place}": layer for place, layer in enumerate(actor.layers)}
+    np.savez(path, **layers, **told)
+
+
+def main():
+    """Learn for so many games."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--together", type=int, default=1024)
+    parser.add_argument("--hidden", type=int, nargs="+", default=[256, 128])
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--entropy", type=float, default=0.02)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=4096)
+    parser.add_argument("--out", type=Path, default=Path("weights.npz"))
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    actor = Network([FEATURES, *options.hidden, ACTIONS], rng, last=0.01)
+    critic = Network([SEEN, *options.hidden, 1], rng, last=0.1)
+    began = time.perf_counter()
+    for number in range(-(-options.games // options.together)):
+        progress = number * options.together / options.games
+        decisions = play(actor, options.together, rng)
+        figures = learn(actor, critic, decisions, rng, options, progress)
+        if number % 10 == 9:
+            played = (number + 1) * options.together
+            seconds = time.perf_counter() - began
+            loss, entropy, size = figures
+            print(
+                f"{played:9,} games {seconds:6.0f} s  critic's loss {loss:.3f} of {size:.3f}"
+                f"  entropy {entropy:.3f}  first seat {decisions[-1].mean():+.3f}"
+                f"  plies {decisions[-2].sum(axis=0).mean():.1f}",
+                flush=True,
+            )
+            save(actor, options.out, {"games": played, "seed": options.seed})
+    save(actor, options.out, {"games": options.games, "seed": options.seed})
+
+
+if __name__ == "__main__":
+    main()

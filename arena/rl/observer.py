@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from arena.rl.encoding import ACTIONS, NEWEST, Bits, encoding_of
+from arena.rl.encoding import Bits
 from engine import KINDS, TAKE, Rules
+from engine.encoding import ACTIONS, NEWEST, encoder_of
 
 if TYPE_CHECKING:
     from arena.rl.lockstep import Lockstep
@@ -27,7 +28,7 @@ class Observer:
 
     def __init__(self, count: int, rules: Rules) -> None:
         self.rules = rules
-        encoding = encoding_of(rules)
+        encoding = encoder_of(rules)
         self._start = {field.name: field.start for field in encoding.fields}
         self._bits = np.zeros((encoding.size, count), np.bool_)
         self._masks = np.zeros((ACTIONS, count), np.bool_)

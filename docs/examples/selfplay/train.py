@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from arena.rl import WORTHS, Encoding, Lockstep, find_worths
-from arena.rl.deals import random_deals
-from arena.rl.tally import DRAW
+from arena.rl import ACTIONS, DRAW, WORTHS, Encoding, Lockstep, find_worths, random_deals
 from engine import KINDS, STANDARD
 
-ACTIONS = 12
 FEATURES = Encoding().size + WORTHS
 TEN_POINTS = 10.0  # points are given to the networks in tens
 SEEN = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)  # by the critic
@@ -32,7 +30,7 @@ class Network:
 
     def __init__(self, sizes, rng, last=1.0):
         self.layers = []
-        for place, (rows, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for place, (rows, columns) in enumerate(pairwise(sizes)):
             scale = np.sqrt(2 / rows) * (last if place == len(sizes) - 2 else 1)
             self.layers.append(rng.normal(0, scale, (rows, columns)).astype(np.float32))
             self.layers.append(np.zeros(columns, np.float32))

@@ -33,13 +33,14 @@ def find_worths(games: Lockstep) -> npt.NDArray[np.int16]:
     score = find_points(flat, rules)
     leads = score[0] - score[1]
     won = flat[:, CITY] >= rules.cities_needed
-    worths: npt.NDArray[np.int16] = np.select(won, [CITIES, -CITIES], leads).astype(np.int16)
-    return worths.reshape(-1, count).T
+    worths: npt.NDArray[Any] = np.select(won, [CITIES, -CITIES], leads)
+    return worths.reshape(-1, count).T.astype(np.int16)
 
 
 def _of(games: Lockstep, other: int) -> npt.NDArray[Any]:
     """Return the piles of the seats to act, or of the other ones."""
-    return np.where(games.to_act == other, games.piles[0], games.piles[1])
+    piles: npt.NDArray[Any] = np.where(games.to_act == other, *games.piles)
+    return piles
 
 
 def _newest(games: Lockstep, most: int) -> npt.NDArray[np.int16]:

@@ -39,7 +39,7 @@ def find_worths(games: Lockstep) -> npt.NDArray[np.int16]:
 
 def _of(games: Lockstep, other: int) -> npt.NDArray[Any]:
     """Return the piles of the seats to act, or of the other ones."""
-    piles: npt.NDArray[Any] = np.where(games.to_act == other, *games.piles)
+    piles: npt.NDArray[Any] = np.where(games.to_act == other, games.piles[0], games.piles[1])
     return piles
 
 

@@ -15,7 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.rl import ACTIONS, DRAW, WORTHS, Encoding, Lockstep, find_worths, random_deals
+from arena.rl import (
+    ACTIONS,
+    DRAW,
+    VERSION,
+    WORTHS,
+    Encoding,
+    Lockstep,
+    find_worths,
+    random_deals,
+)
+from bots.apprentice import UNIT, WEIGHT
 from engine import KINDS, STANDARD
 
 FEATURES = Encoding().size + WORTHS
@@ -196,10 +206,19 @@ def learn(actor, critic, decisions, rng, options, progress):
     return float(np.mean(losses)), float(disorder.mean()), float((values[live] ** 2).mean())
 
 
-def save(actor, path, told):
-    """Write the weights, as halves, and how they were made."""
-    layers = {f"layer{place}": layer for place, layer in enumerate(actor.layers)}
-    np.savez(path, **layers, **told)
+def save(actor, path):
+    """Write the weights as whole numbers, as bots/apprentice.py reads them."""
+    layers = {}
+    for place, layer in enumerate(actor.layers):
+        layer = layer.astype(np.float64)
+        if place == 0:
+            layer[-WORTHS:] /= TEN_POINTS
+        if place % 2:
+            layers[f"layer{place}"] = np.rint(layer * UNIT * WEIGHT).astype(np.int32)
+        else:
+            whole = np.rint(layer * WEIGHT).clip(-32767, 32767)
+            layers[f"layer{place}"] = whole.astype(np.int16)
+    np.savez(path, version=VERSION, **layers)
 
 
 def main():
@@ -233,8 +252,8 @@ def main():
                 f"  plies {decisions[-2].sum(axis=0).mean():.1f}",
                 flush=True,
             )
-            save(actor, options.out, {"games": played, "seed": options.seed})
-    save(actor, options.out, {"games": options.games, "seed": options.seed})
+            save(actor, options.out)
+    save(actor, options.out)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from arena.rl.encoding import Bits, mask
 from arena.rl.opponents import Given, Opponent, find_opponents
 from arena.rl.options import missing, read_observation, read_render_mode, read_rules
 from arena.rl.tally import DRAW
-from engine import IllegalAction, Rules, Setup, State, Strategy, View, outcome
+from engine import TAKE, IllegalAction, Rules, Setup, State, Strategy, View, outcome
 from engine.encoding import ACTIONS
 from engine.errors import show
 from engine.play import draw
@@ -70,7 +70,7 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
             raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
         self._seats = (0, 1) if seat == "both" else (int(seat),)
         self._opponents = find_opponents(opponent, self.rules)
-        self._over = True
+        self._done = True
         self._seat = self._seats[0]
         self._seen = 0  # plies that the learner has seen
         self._state: State
@@ -85,6 +85,8 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
 
         `info` has the mask of the legal actions, the learner's seat and the opponent's name.
         Without a seed the games go on where the last seed's stand. There are no `options`.
+        Where one or two cities win, the opponent may have won before the learner's first turn;
+        then the mask has only action 11, and any action ends the game.
         """
         super().reset(seed=seed, options=options)
         rng = self.np_random
@@ -95,7 +97,7 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         self._state = State(deal, self.rules)
         self._strategy = self._opponent.begin(Setup(generator(lucks[other]), other, self.rules))
         self._seen = 0
-        self._over = False
+        self._done = False
         self._answer()
         return self._observe(self._view), self._info()
 
@@ -106,28 +108,26 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         `reset` does. At the end that also has `winner`, a seat or -1 for a draw, and the
         `win_type`; after an illegal action this is "forfeit", and `illegal` says why.
         """
-        if self._over:
+        if self._done:
             raise ResetNeeded("the game is over; call reset() to begin another one")
         state = self._state
-        try:
-            number = state.checked(action)
-        except IllegalAction as error:
-            return self._forfeit(str(error))
-        state.apply(number)
-        self._answer()
-        reward = 0.0
-        end = {}
+        if not state.over:
+            try:
+                state.apply(state.checked(action))
+            except IllegalAction as error:
+                return self._end(1 - self._seat, win_type="forfeit", illegal=str(error))
+            self._answer()
         if state.over:
             winner, win_type, _ = outcome(state.piles, self.rules)
-            reward = 0.0 if winner is None else 1.0 if winner == self._seat else -1.0
-            end = {"winner": DRAW if winner is None else winner, "win_type": win_type}
-        return self._observe(self._view), reward, self._over, False, self._info() | end
+            return self._end(DRAW if winner is None else winner, win_type=win_type)
+        return self._observe(self._view), 0.0, False, False, self._info()
 
-    def _forfeit(self, reason: str) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
-        """End the game as a loss."""
-        self._over = True
-        end = {"winner": 1 - self._seat, "win_type": "forfeit", "illegal": reason}
-        return self._observe(self._view), -1.0, True, False, self._info() | end
+    def _end(self, winner: int, **end: str) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
+        """Return what the last step of a game does."""
+        self._done = True
+        reward = 0.0 if winner == DRAW else 1.0 if winner == self._seat else -1.0
+        info = self._info() | {"winner": winner, **end}
+        return self._observe(self._view), reward, True, False, info
 
     def _answer(self) -> None:
         """Let the opponent act until it is the learner's turn, or the game is over."""
@@ -136,24 +136,32 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
             try:
                 action = state.checked(self._strategy.choose(view(state, other)))
             except (Exception, SystemExit) as error:
-                self._over = True
+                self._done = True
                 raise self._opponent.explain(error) from error
             state.apply(action)
-        self._over = state.over
         self._view = view(state, self._seat)
         if self.render_mode == "human":
             self.render()
 
     def _info(self) -> dict[str, Any]:
         """Return what is known beside the observation."""
-        legal = np.zeros(ACTIONS, np.int8) if self._over else mask(self._view)
-        return {"action_mask": legal, "seat": self._seat, "opponent": self._opponent.name}
+        return {
+            "action_mask": self._find_legal(),
+            "seat": self._seat,
+            "opponent": self._opponent.name,
+        }
+
+    def _find_legal(self) -> Bits:
+        """Return the mask of the learner's actions."""
+        if self._done or self._state.over:
+            legal = np.zeros(ACTIONS, np.int8)
+            legal[TAKE] = not self._done
+            return legal
+        return mask(self._view)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, where MaskablePPO of sb3-contrib looks for it."""
-        if self._over:
-            return np.zeros(ACTIONS, np.bool_)
-        return mask(self._view).astype(np.bool_)
+        return self._find_legal().astype(np.bool_)
 
     def render(self) -> str | None:
         """Return what the learner sees as text, or print it, as the render mode says."""

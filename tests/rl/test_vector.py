@@ -168,9 +168,9 @@ def test_gymnasium_makes_it_and_wraps_it() -> None:
         actions = np.array([info["action_mask"].argmax() for info in infos])
         _, _, _, _, infos = wrapped.step(actions)
         games += [info for info in infos if "final_info" in info]
-    assert len(games) == 3
+    assert len(games) >= 3
     for info in games:
-        assert 40 < info["episode"]["l"] <= 48
+        assert 12 < info["episode"]["l"] <= 48
         assert info["final_info"]["returns"].sum() == 0
         assert info["final_obs"].shape == (354,)
 

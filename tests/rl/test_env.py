@@ -287,7 +287,6 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
         ({"seat": True}, "seat: True is not 0, 1 or 'both'"),
         ({"rules": {"hands": 3}}, "rules: unknown rule 'hands'; the rules are "),
         ({"observation": "all"}, "observation: 'all' is not one of: observation, "),
-        ({"render_mode": "rgb"}, "render_mode: 'rgb' is not one of: ansi, human"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], message: str) -> None:
@@ -327,6 +326,15 @@ def test_it_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed.count("\nremoved ") == 1
     assert printed.count("  greedy takes ") <= 4
+
+
+def test_a_render_mode_that_it_has_not_is_no_error() -> None:
+    """`make` warns of it, as of that of any environment: make_vec_env of SB3 asks for pictures."""
+    with pytest.warns(UserWarning, match="'rgb_array' that is not in the possible render_modes"):
+        env = gymnasium.make("DistrictNoir-v0", render_mode="rgb_array").unwrapped
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="needs a render_mode, 'ansi' or 'human'"):
+        assert env.render() is None
 
 
 def test_gymnasium_can_step_many_of_them() -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bots import timing
+from bots.timing import bot as plain_bot
 from engine import STANDARD, Action, Setup, Strategy, View
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 
@@ -97,4 +97,4 @@ def _own() -> Network:
 
 def bot(setup: Setup) -> Strategy:
     """Return the strategy for one game."""
-    return Apprentice(_own()) if setup.rules == STANDARD else timing.bot(setup)
+    return Apprentice(_own()) if setup.rules == STANDARD else plain_bot(setup)

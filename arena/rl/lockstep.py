@@ -89,8 +89,8 @@ class Lockstep:
         games = np.flatnonzero(taking)
         self._take(games)
         self.over[games] = self.piles[self.to_act[games], CITY, games] >= self.rules.cities_needed
-        live &= ~self.over
         self.plies += live
+        live &= ~self.over
         self.to_act ^= live
         ended = np.flatnonzero(live & (self.plies == self.rules.round_plies))
         if len(ended):

@@ -8,6 +8,6 @@ from engine import Setup
 network = read(pkgutil.get_data(__name__, "weights.npz"))
 
 
-def bot(setup: Setup) -> Apprentice:
+def bot(_setup: Setup) -> Apprentice:
     """Return the strategy for one game under the published rules."""
     return Apprentice(network)

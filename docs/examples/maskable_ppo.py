@@ -14,7 +14,7 @@ from stable_baselines3.common.env_util import make_vec_env
 NAME = "arena.rl.env:DistrictNoir-v0"
 OPPONENTS = ["uniform", "greedy", "majority"]
 STEPS = 16_384  # between two lines of the log
-ROUNDS = 20
+ROUNDS = 6
 CHOOSING = ("mlp_extractor.policy_net", "action_net")  # the layers that choose
 GAMES = 200  # in which it is judged, against each opponent
 

@@ -14,7 +14,8 @@ from stable_baselines3.common.env_util import make_vec_env
 NAME = "arena.rl.env:DistrictNoir-v0"
 OPPONENTS = ["uniform", "greedy", "majority"]
 STEPS = 16_384  # between two lines of the log
-ROUNDS = 20
+ROUNDS = 6
+CHOOSING = ("mlp_extractor.policy_net", "action_net")  # the layers that choose
 GAMES = 200  # in which it is judged, against each opponent
 
 
@@ -57,8 +58,9 @@ def main() -> None:
         seconds = time.process_time() - began
         shares = "  ".join(f"{play(model, name):8.1%}" for name in OPPONENTS)
         print(f"{model.num_timesteps:8}  {seconds:5.0f}  {shares}", flush=True)
-    layers = {name: np.asarray(value) for name, value in model.policy.state_dict().items()}
-    np.savez("maskable_ppo.npz", **layers)
+    arrays = {name: np.asarray(value) for name, value in model.policy.state_dict().items()}
+    kept = {name: array for name, array in arrays.items() if name.startswith(CHOOSING)}
+    np.savez("maskable_ppo.npz", **kept)  # maskable_bot.py plays it
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests import ROOT, markdown
@@ -19,6 +20,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 PROGRAMS = ("bot.py", "learn.py")
+MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
 
@@ -57,13 +59,33 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_each_is_one_file_of_fewer_than_100_lines() -> None:
-    """Its reader needs a few minutes for one; `maskable_ppo.py` is no bot, but teaches one."""
+    """The author of a bot can read one in a few minutes."""
     files = [path for path in EXAMPLES.iterdir() if path.is_file()]
     sources = {path.name: path.read_text().splitlines() for path in files}
-    assert set(sources) == {"greedy.js", "careful.c", "plain.py", "maskable_ppo.py"}
+    assert set(sources) == {"greedy.js", "careful.c", "plain.py", *MASKABLE}
     for name, lines in sources.items():
         assert len(lines) < 100, name
         assert max(map(len, lines)) <= 100, name
+
+
+def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: Path) -> None:
+    """Packed with weights of the shapes that sb3-contrib gives them, it forfeits no game."""
+    rng = np.random.default_rng(1)
+    shapes = {
+        "mlp_extractor.policy_net.0": (128, 354),
+        "mlp_extractor.policy_net.2": (128, 128),
+        "action_net": (12, 128),
+    }
+    weights = {f"{name}.weight": rng.normal(size=shape) for name, shape in shapes.items()}
+    weights |= {f"{name}.bias": rng.normal(size=shape[0]) for name, shape in shapes.items()}
+    np.savez(tmp_path / "maskable_ppo.npz", **weights)
+    shutil.copy(EXAMPLES / "maskable_bot.py", tmp_path)
+    arena("pack", "maskable_bot.py", "maskable_ppo.npz", "-o", "learner.py")
+    done = arena("play", "./learner.py", "uniform", "--pairs", "2", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    games = rows(tmp_path / "out" / "games.csv")
+    assert len(games) == 4
+    assert "forfeit" not in {game["win_type"] for game in games}
 
 
 @runnable

@@ -5,16 +5,21 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
-.PHONY: tournament test study docs pictures release-check bench drill mutants clean
+.PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
 
-test: .venv/test  ## everything that must pass
+lint: .venv/test  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 4 --dist worksteal
+
+test: lint  ## what must pass after every change
+	$(BIN)/pytest -n 3 --dist worksteal
+
+test-all: lint  ## the same with the slow tests: what must pass before a release
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not study'
 
 study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study

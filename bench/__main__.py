@@ -16,6 +16,7 @@ from bench import (
     search,
     sites,
     summary,
+    tail,
     ten_million,
     wins,
     workers,
@@ -59,12 +60,13 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "cluster": ("A simulated cluster: one client, many sites of 16 cores", cluster.rows),
     "summary": ("From the store of a run to its files", summary.rows),
     "ten_million": ("Ten million games on two workers", ten_million.table),
+    "tail": ("The end of a long run alone, of repeated games", tail.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }
 
 
-LONG = ("ten_million",)
+LONG = ("tail", "ten_million")
 """Tables that are made only where they are named."""
 
 

@@ -45,12 +45,12 @@ PHASES = (
     ("tables of how games were won", files, "make_win_tables"),
     ("report, with these tables", writers, "make_report"),
     ("games.csv, meanwhile", rows, "write_games"),
-    ("games.parquet, meanwhile", parquet, "write_parquet"),
+    ("games.parquet, meanwhile", parquet, "write_apart"),
 )
 """What the end of a run is made of: a name, and the function."""
 
 
-class _Watch:
+class Watch:
     """Notes the parent's memory and its processor's time while games come in."""
 
     def __init__(self, folder: Path) -> None:
@@ -102,10 +102,10 @@ def table(games: int = GAMES) -> Iterator[Row]:
 
 def measure(folder: Path, games: int = GAMES) -> Iterator[Row]:
     """Yield what a run in this folder asks of its parent; it goes on where it was stopped."""
-    tournament, watch = make(games), _Watch(folder)
+    tournament, watch = make(games), Watch(folder)
     watch.every = tournament.games // _PARTS
     with ExitStack() as stack:
-        _note(stack, watch)
+        note(stack, watch)
         outcome = run(tournament, LocalExecutor(2), RunFolder(folder), QUIET)
     ended = perf_counter(), process_time()
     yield Row(f"{tournament.games:,} games: kept from an earlier run", f"{outcome.kept:,}")
@@ -129,7 +129,7 @@ def _between(start: tuple[float, float], end: tuple[float, float]) -> tuple[floa
     return end[0] - start[0], end[1] - start[1]
 
 
-def _note(stack: ExitStack, watch: _Watch) -> None:
+def note(stack: ExitStack, watch: Watch) -> None:
     """Let the functions of a run say when they are called, and how long they take."""
     add = Store.add
 
@@ -143,7 +143,7 @@ def _note(stack: ExitStack, watch: _Watch) -> None:
         stack.enter_context(mock.patch.object(owner, function, timed))
 
 
-def _timed(function: Callable[..., Any], name: str, watch: _Watch) -> Callable[..., Any]:
+def _timed(function: Callable[..., Any], name: str, watch: Watch) -> Callable[..., Any]:
     def timed(*args: Any, **named: Any) -> Any:
         start = perf_counter()
         try:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from arena.replays.game import Game
 from arena.replays.timeline import make_timeline
 from arena.reports.document import Block, Replay, Replays, Section, Text
 from arena.results.store import Store
+from arena.statistics.rows import Counts
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from arena.wins.batch import Row, read_batches
@@ -50,15 +53,15 @@ def replay_id(place: Place) -> str:
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
-def pick_games(store: Store, turns: pd.DataFrame, games: int) -> Iterator[Pick]:
+def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
-    The first two are from different pairings, as far as there are some. `games` is how many the
-    run has.
+    The first two are from different pairings, as far as there are some.
     """
-    most = MOST if games >= MANY else 1
-    for place in islice(store.closest_games(), most):
-        yield Pick(Place(*place), "One of the closest games by points.")
+    most = MOST if counts.games >= MANY else 1
+    for lead in islice(_least_leads(counts), most):
+        for place in store.first_with_lead(*lead):
+            yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):
         yield Pick(Place(*place), "One of the shortest wins by City.")
     for swing, pairing, pair, seat, ply in turns.head(most).itertuples(index=False):
@@ -67,6 +70,15 @@ def pick_games(store: Store, turns: pd.DataFrame, games: int) -> Iterator[Pick]:
             f"One of the greatest turns: ply {ply} moved the chance to win by {100 * swing:.0f} "
             "points of 100.",
         )
+
+
+def _least_leads(counts: Counts) -> Iterator[tuple[int, int]]:
+    """Yield each pairing that has games by points with the least lead in them, the least first."""
+    pairings, leads = counts.leads[0], np.abs(counts.leads[1])
+    order = np.lexsort([pairings, leads])
+    _, first = np.unique(pairings[order], return_index=True)
+    for place in order[np.sort(first)]:
+        yield int(pairings[place]), int(leads[place])
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:

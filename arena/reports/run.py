@@ -75,7 +75,6 @@ class _Sections:
         self.store = store
         self.files = files
         self.timings = timings
-        self.games = files.counts.games
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
 
@@ -143,6 +142,6 @@ class _Sections:
         comparison = self.files.comparison
         if comparison and comparison.twins:
             yield from pick_decided(self.tournament, comparison.twins.decided)
-        yield from pick_games(self.store, self.files.wins().turns, self.games)
+        yield from pick_games(self.store, self.files.wins().turns, self.files.counts)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

@@ -46,12 +46,15 @@ DELETE FROM left_out WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent
 """
 _BEYOND = f"""
 INSERT OR REPLACE INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
-FROM games JOIN slots USING (pairing) JOIN lengths USING (pairing)
+FROM lengths CROSS JOIN games USING (pairing) JOIN slots USING (pairing)
     LEFT JOIN evidence USING (pairing, pair, seat)
 WHERE pair >= length AND fault <> ?
 """
 _DELETE_BEYOND = """
-DELETE FROM {table} WHERE pair >= (SELECT length FROM lengths WHERE pairing = {table}.pairing)
+DELETE FROM {table} WHERE (pairing, pair, seat) IN (
+    SELECT pairing, pair, seat FROM lengths CROSS JOIN {table} USING (pairing)
+    WHERE pair >= length
+)
 """
 _FORGET_BOTS = """
 DELETE FROM bots
@@ -113,7 +116,7 @@ def trim(
     database.execute(
         "CREATE TEMP TABLE IF NOT EXISTS lengths (pairing INTEGER PRIMARY KEY, length INTEGER)"
     )
-    database.execute("INSERT OR REPLACE INTO lengths SELECT DISTINCT pairing, 0 FROM games")
+    database.execute("INSERT OR REPLACE INTO lengths SELECT pairing, 0 FROM slots")
     database.executemany("INSERT OR REPLACE INTO lengths VALUES (?, ?)", lengths)
     database.execute(_BEYOND, (BY_RULE,))
     for table in ("games", "evidence"):

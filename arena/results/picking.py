@@ -36,8 +36,12 @@ def _least(value: str, condition: str) -> str:
     """
 
 
-CLOSEST = _least("abs(points - opponent_points)", _BY_POINTS)
-"""The place of the closest game of each pairing, the closest first."""
+WITH_LEAD = f"""
+SELECT pairing, pair, seat FROM games
+WHERE pairing = ?1 AND {_BY_POINTS} AND abs(points - opponent_points) = ?2
+ORDER BY pair, seat LIMIT 1
+"""
+"""The place of pairing ?1's first game that points decided, with a lead of ?2."""
 
 SHORTEST_CITY_WINS = _least("plies", "win_type = 'city'")
 """The place of the shortest City win of each pairing, the shortest first."""

@@ -289,9 +289,9 @@ class Store:
         for row in self._rows(f"{_GAMES} {picking.FAULTS} {_IN_ORDER}", BY_RULE, most):
             yield row[0], _result(row)
 
-    def closest_games(self) -> Iterator[tuple[int, int, Seat]]:
-        """Yield the place of each pairing's closest game by points, the closest first."""
-        return self._rows(picking.CLOSEST)
+    def first_with_lead(self, pairing: int, points: int) -> Iterator[tuple[int, int, Seat]]:
+        """Yield the place of a pairing's first game that points decided with such a lead."""
+        return self._rows(picking.WITH_LEAD, pairing, points)
 
     def shortest_city_wins(self) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of the shortest City win of each pairing, the shortest first."""

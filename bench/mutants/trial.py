@@ -35,7 +35,10 @@ TESTS: Final = {
 }
 """The tests that cover each room, in steps: the next is taken where the one before has passed."""
 
-_PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0")
+_PYTEST = (
+    *(sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0"),
+    *("-m", "not study"),
+)
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 _SLOWER = 4  # times as long as without a mutant, and
 _LONGER = 30  # seconds, before a trial counts as a timeout

@@ -15,7 +15,7 @@ from random import Random
 from tests.executors.cluster import Cluster
 from tests.executors.marked import assert_nothing_is_left, marked, wait_for
 from tests.kills import count_games
-from tests.runs.test_rogues import bots_for_a_cup
+from tests.runs.test_rogues import IN_THE_CUP, IN_THE_WORKER, bots_for_a_cup
 
 SEED = 15
 SITES = (1, 2, 5)
@@ -33,7 +33,7 @@ CONFIGS = {
         "seed": 3,
         "max_faults": 1,
         "limits": {"decision": 1.5, "start": 3.0, "memory": 256},
-        "bots": bots_for_a_cup("cluster-study"),
+        "bots": bots_for_a_cup("cluster-study", IN_THE_CUP[::8], IN_THE_WORKER),
     },
 }
 COMPARE = ["compare", "greedy(patience=2.5)", "greedy", "--against", "uniform"]

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -56,42 +58,82 @@ class Watched:
         assert self.requests == []
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a file, or an address that may be used, in a new page."""
-    contexts = []
-    pages = []
+class Opener:
+    """Opens pages, each in a context of its own."""
 
-    def open_it(address: Path | str, **options: Any) -> Any:
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.contexts: list[Any] = []
+        self.pages: list[Watched] = []
+        self.kept: dict[str, Any] = {}
+
+    def open(self, address: Path | str, **options: Any) -> Any:
+        """Open a file, or an address that may be used, in a new page."""
         url = address.as_uri() if isinstance(address, Path) else address
         base = url if isinstance(address, Path) else "/".join(url.split("/")[:3])
-        context = browser.new_context(**{"viewport": LAPTOP, "offline": False} | options)
-        contexts.append(context)
+        context = self.browser.new_context(**{"viewport": LAPTOP, "offline": False} | options)
+        self.contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE)
         watched = Watched(
             context.new_page(), lambda seen: seen.startswith((base, "data:", "blob:", "about:"))
         )
-        pages.append(watched)
+        self.pages.append(watched)
         watched.page.goto(url)
         return watched.page
 
-    yield open_it
-    for watched in pages:
-        watched.check()
-    for context in contexts:
-        context.close()
+    def keep(self, path: Path, **options: Any) -> Any:
+        """Open a file, or return its page as the last test has left it."""
+        name = f"{path} {options}"
+        if name not in self.kept:
+            self.kept[name] = self.open(path, **options)
+        return self.kept[name]
+
+    def check(self) -> None:
+        for watched in self.pages:
+            watched.check()
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
 
 
-def find_faults(page: Any) -> list[str]:
-    """Return what axe finds that is serious or critical, a line each.
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a file, or an address that may be used, in a new page."""
+    opener = Opener(browser)
+    yield opener.open
+    opener.check()
+    opener.close()
+
+
+@pytest.fixture(scope="module")
+def _kept(browser: Any) -> Iterator[Opener]:
+    opener = Opener(browser)
+    yield opener
+    opener.close()
+
+
+@pytest.fixture
+def keep_page(_kept: Opener) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a file once for all tests of a module: drawing takes long.
+
+    A test must not rely on what another leaves there, and leaves no part open or hidden.
+    """
+    yield _kept.keep
+    _kept.check()
+
+
+def find_faults(page: Any, part: str | None = None) -> list[str]:
+    """Return what axe finds that is serious or critical, a line each, in the page or in a part.
 
     It sees the first of a table's rows with the same elements, classes, styles and names of
     attributes: its time grows with all that is shown.
     """
     from axe_playwright_python.sync_playwright import Axe
 
-    page.evaluate(HIDE_REPEATED_ROWS)
-    found = Axe().run(page).response["violations"]
-    page.evaluate(SHOW_REPEATED_ROWS)
+    page.evaluate(REMOVE_REPEATED_ROWS)
+    found = Axe().run(page, part, {"resultTypes": ["violations"]}).response["violations"]
+    page.evaluate(RETURN_REPEATED_ROWS)
     return [
         f"{fault['id']}: {node['html'][:200]}"
         for fault in found
@@ -100,25 +142,26 @@ def find_faults(page: Any) -> list[str]:
     ]
 
 
-HIDE_REPEATED_ROWS = """() => {
+REMOVE_REPEATED_ROWS = """() => {
+  window.removed = [];
   for (const body of document.querySelectorAll("tbody")) {
     const seen = new Set();
-    for (const row of body.rows) {
+    for (const row of [...body.rows]) {
       if (row.hidden) continue;
       const kind = [row, ...row.querySelectorAll("*")].map(part => [
         part.tagName, part.className, part.getAttribute("style"), part.getAttributeNames(),
         part.textContent.trim() === "",
       ]).join();
-      row.hidden = row.dataset.repeated = seen.has(kind);
+      if (seen.has(kind)) {
+        window.removed.push([row, body, row.nextSibling]);
+        row.remove();
+      }
       seen.add(kind);
     }
   }
 }"""
-SHOW_REPEATED_ROWS = """() => {
-  for (const row of document.querySelectorAll("[data-repeated]")) {
-    row.hidden = false;
-    delete row.dataset.repeated;
-  }
+RETURN_REPEATED_ROWS = """() => {
+  for (const [row, body, next] of window.removed.reverse()) body.insertBefore(row, next);
 }"""
 
 

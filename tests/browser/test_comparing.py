@@ -26,8 +26,10 @@ from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.results.test_changes import BASE, play, tournament
 from tests.runs.test_verify import HERE
 
-LOOKS = [(LAPTOP, "light"), (PHONE, "dark")]
-KINDS = ["runs", "versions", "rules"]
+LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
+DARK = {"viewport": PHONE, "color_scheme": "dark"}
+LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT}
+"""How the page that tests share is looked at."""
 
 Open = Callable[..., Any]
 
@@ -64,13 +66,29 @@ def drawn(page: Any) -> Any:
     return page
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("viewport", "scheme"), LOOKS, ids=["laptop", "phone"])
-def test_the_page_is_drawn_whole(
-    pages: Mapping[str, Path], open_page: Open, kind: str, viewport: Any, scheme: str
-) -> None:
+@pytest.fixture
+def shared(keep_page: Open, pages: Mapping[str, Path]) -> Open:
+    """Return a function that returns the page of a kind, which all tests of it use."""
+    return lambda kind: drawn(keep_page(pages[kind], **LOOKS[kind]))
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
-    page = drawn(open_page(pages[kind], viewport=viewport, color_scheme=scheme))
+    check_whole(shared(kind))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LOOKS)
+def test_the_page_is_drawn_whole_in_the_other_look(
+    pages: Mapping[str, Path], open_page: Open, kind: str
+) -> None:
+    """What is light above is dark here, and a phone is a laptop."""
+    check_whole(drawn(open_page(pages[kind], **(DARK if LOOKS[kind] is LIGHT else LIGHT))))
+
+
+def check_whole(page: Any) -> None:
+    """Check the charts, the width and what a screen reader reaches."""
     charts = page.locator("figure.chart")
     assert charts.count() >= 3
     for number in range(charts.count()):
@@ -79,9 +97,9 @@ def test_the_page_is_drawn_whole(
     assert find_faults(page) == []
 
 
-def test_hostile_names_are_shown_as_text(pages: Mapping[str, Path], open_page: Open) -> None:
+def test_hostile_names_are_shown_as_text(shared: Open) -> None:
     """In tables, charts and the title; no script of a name has run."""
-    page = drawn(open_page(pages["runs"]))
+    page = shared("runs")
     assert page.locator("h1").inner_text() == f"{HOSTILE[1]}, compared with {HOSTILE[0]}"
     for label in HOSTILE:
         assert page.locator("#table-bots tbody th", has_text=label).count() == 1
@@ -91,9 +109,9 @@ def test_hostile_names_are_shown_as_text(pages: Mapping[str, Path], open_page: O
     )
 
 
-def test_the_changes_of_ratings_can_be_sorted(pages: Mapping[str, Path], open_page: Open) -> None:
+def test_the_changes_of_ratings_can_be_sorted(shared: Open) -> None:
     """By the size of the change, which is a number with its sign."""
-    page = drawn(open_page(pages["runs"]))
+    page = shared("runs")
     table = page.locator("#table-ratings")
     table.locator("thead button", has_text="Change").first.click()
     cells = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
@@ -102,19 +120,19 @@ def test_the_changes_of_ratings_can_be_sorted(pages: Mapping[str, Path], open_pa
     assert numbers == sorted(numbers, reverse=True)
 
 
-def test_a_decided_game_opens_its_replay(pages: Mapping[str, Path], open_page: Open) -> None:
+def test_a_decided_game_opens_its_replay(shared: Open) -> None:
     """From the table of games in which the change decided."""
-    page = drawn(open_page(pages["versions"]))
+    page = shared("versions")
     page.locator("#table-decided tbody a").first.click()
     assert page.locator("#replay").is_visible()
     assert "new/uniform/" in page.locator("#replay-title").inner_text()
+    page.keyboard.press("Escape")
+    page.locator("#replay").wait_for(state="hidden")
 
 
-def test_the_report_of_a_variant_is_one_click_away(
-    pages: Mapping[str, Path], open_page: Open
-) -> None:
+def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open) -> None:
     """Its folder has a sign of equality, which is part of the address."""
-    page = drawn(open_page(pages["rules"]))
+    page = shared("rules")
     address = page.locator("#table-variants tbody a", has_text="set_bonus=0").evaluate(
         "a => a.href"
     )

@@ -74,6 +74,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory, game: Game) -> Path:
     return folder
 
 
+@pytest.fixture
+def referee(keep_page: Open, pages: Path) -> Any:
+    """Return the referee's page at the deal, which tests share that only look and step."""
+    page = keep_page(pages / "referee.html")
+    page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('.arena-viewer').arenaViewer.jump(0)")
+    page.get_by_label("Referee").check()
+    page.get_by_label("Cards").select_option("english")
+    return page
+
+
 def ply(page: Any) -> int:
     """Return the ply that is shown; slider, list and text agree on it."""
     number = int(page.locator(".slider").input_value())
@@ -132,11 +143,9 @@ def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     assert page.locator("button[aria-label='Play (space)']").count() == 1
 
 
-def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(
-    open_page: Open, pages: Path
-) -> None:
+def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -> None:
     """Each shows the same position."""
-    page = open_page(pages / "referee.html")
+    page = referee
     buttons = page.locator(".buttons button")
     for number, wanted in ((4, 1), (5, 12), (6, PLIES), (2, PLIES - 1), (1, 36), (0, 0)):
         buttons.nth(number).click()
@@ -166,14 +175,14 @@ def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(f"{address}#ply=6")
     for fragment, wanted in (("#ply=999", PLIES), ("#ply=-1", 0), ("#ply=x", 0), ("#nothing", 0)):
-        assert ply(open_page(address + fragment)) == wanted
+        page.goto(address + fragment)
+        page.reload()
+        assert ply(page) == wanted
 
 
-def test_the_referee_sees_every_card_and_a_seat_its_own(
-    open_page: Open, pages: Path, game: Game
-) -> None:
+def test_the_referee_sees_every_card_and_a_seat_its_own(referee: Any, game: Game) -> None:
     """Hidden cards are backs; the chance, the thoughts and what is unseen are the seat's."""
-    page = open_page(pages / "referee.html")
+    page = referee
     timeline = game_timeline(game, by=CHAMPION)
     page.keyboard.press("ArrowRight")
     frame = timeline["frames"][1]
@@ -212,11 +221,10 @@ def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
-    open_page: Open, pages: Path, seat: int, game: Game
+    referee: Any, seat: int, game: Game
 ) -> None:
     """At every ply, by the number of deals that lead to each hand (engine.worlds.hands)."""
-    page = open_page(pages / "referee.html")
-    found = page.evaluate(
+    found = referee.evaluate(
         "seat => { const all = JSON.parse(document.getElementById('timeline').textContent);"
         "return all.frames.map((frame) => Arena.findUnseen(frame, seat, all.rules)); }",
         seat,
@@ -236,9 +244,9 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
 
 
 @pytest.mark.parametrize("naming", NAMINGS)
-def test_cards_have_the_names_of_a_naming(open_page: Open, pages: Path, naming: str) -> None:
+def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     """Those of `arena show`: on the cards, in the list and in what is read aloud."""
-    page = open_page(pages / "referee.html")
+    page = referee
     page.get_by_label("Cards").select_option(naming)
     known = {name for kind in KINDS for name in card_names(naming, kind)}
     row = ".row .card-place"
@@ -249,9 +257,9 @@ def test_cards_have_the_names_of_a_naming(open_page: Open, pages: Path, naming: 
     assert any(name.replace("-", "\u2212") in status for name in known)
 
 
-def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path, game: Game) -> None:
+def test_a_step_is_read_aloud_with_its_marks(referee: Any, game: Game) -> None:
     """One sentence for the action, one mark for each change, and at the end how it ended."""
-    page = open_page(pages / "referee.html")
+    page = referee
     frames = game_timeline(game)["frames"]
     said = [texts[0] for texts in at_every_ply(page, "[role=status]")]
     shown = [len(texts) for texts in at_every_ply(page, "[role=status] .mark")]
@@ -271,9 +279,9 @@ def test_a_step_is_read_aloud_with_its_marks(open_page: Open, pages: Path, game:
     assert game.ending in said[-1]
 
 
-def test_thoughts_are_bars_beside_the_actions(open_page: Open, pages: Path, game: Game) -> None:
+def test_thoughts_are_bars_beside_the_actions(referee: Any, game: Game) -> None:
     """The best first, with the chosen one marked, on the cards and in a table."""
-    page = open_page(pages / "referee.html")
+    page = referee
     assert game.thoughts
     first = game.thoughts[0]
     rows = page.locator(".thoughts tbody tr")
@@ -288,9 +296,11 @@ def test_thoughts_are_bars_beside_the_actions(open_page: Open, pages: Path, game
     assert widths[0] > 0
 
 
-def test_the_curve_shows_the_chance_where_it_is_known(open_page: Open, pages: Path) -> None:
+def test_the_curve_shows_the_chance_where_it_is_known(
+    referee: Any, open_page: Open, pages: Path
+) -> None:
     """In words too; without a chance there is no curve, and the slider is there."""
-    page = open_page(pages / "referee.html")
+    page = referee
     label = page.get_by_role("img", name="Chance of champion to win, ply by ply: from ")
     assert label.count() == 1
     points = page.locator(".chance-line").get_attribute("d")
@@ -348,14 +358,14 @@ CUT = """
 @pytest.mark.parametrize(
     ("name", "viewport", "scheme"),
     [
-        ("referee", PHONE, "dark"),
+        pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
         ("referee", LAPTOP, "light"),
-        ("seat", PHONE, "light"),
+        pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
         ("seat", LAPTOP, "dark"),
         ("large", PHONE, "light"),
-        ("large", LAPTOP, "dark"),
+        pytest.param("large", LAPTOP, "dark", marks=pytest.mark.slow),
         ("hostile", PHONE, "dark"),
-        ("hostile", LAPTOP, "light"),
+        pytest.param("hostile", LAPTOP, "light", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(
@@ -377,9 +387,9 @@ def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(
         assert find_faults(page) == []
 
 
-def test_it_prints_the_position_without_its_controls(open_page: Open, pages: Path) -> None:
+def test_it_prints_the_position_without_its_controls(referee: Any) -> None:
     """The table, the score and the actions stay."""
-    page = open_page(pages / "referee.html")
+    page = referee
     page.keyboard.press("3")
     page.emulate_media(media="print")
     assert not page.locator(".buttons").is_visible()

@@ -222,10 +222,21 @@ IN_THE_STUDY = {
 }
 """Rogues like others, whose lanes test_rogues.py tries all the same."""
 
+SLOW = {
+    *("prints", "reseeds", "connects", "reads_run_folder", "remembers", "knows_one_game"),
+    *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
+    *("kills_group", "says_not_ready", "breaks_log"),
+}
+"""Rogues of which another that fails the same item is quicker."""
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.study] * (name in IN_THE_STUDY) or [pytest.mark.slow] * (name in SLOW)
+
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.study] * (n in IN_THE_STUDY)) for n in EXPECTED],
+    [pytest.param(name, marks=marks(name)) for name in EXPECTED],
 )
 def test_a_rogue_is_refused_for_the_right_reason(
     arena: Arena, tmp_path: Path, listener: int, name: str
@@ -261,14 +272,14 @@ LIGHT = {
 """Parameters with which a bot that searches needs little time."""
 
 
-IN_EVERY_TEST = {"champion"}
-"""A search that draws; a simple bot is accepted below, and tests/bots/ plays all bots."""
+A_SEARCH = "champion"
+"""A bot that draws and takes long; simple bots are accepted below."""
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in IN_EVERY_TEST else pytest.mark.study)
+        pytest.param(name, marks=pytest.mark.slow if name == A_SEARCH else pytest.mark.study)
         for name, _ in installed()
     ],
 )
@@ -401,7 +412,7 @@ def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
 
 
 @needs_jail
-@pytest.mark.parametrize("words", [[], ["--json"]])
+@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.slow), ["--json"]])
 def test_a_bot_cannot_write_its_own_report(tmp_path: Path, words: list[str]) -> None:
     """It writes one into every output that it finds, of the command and of its parents."""
     done = run_command(tmp_path, "check", rogues.spec("forges"), "--games", "4", *words)
@@ -479,6 +490,7 @@ def test_games_are_played_where_they_are_most_informative(tmp_path: Path) -> Non
     assert strong.names[strong.next()] == max(ELO, key=ELO.__getitem__)
 
 
+@pytest.mark.slow
 def test_the_guess_of_a_known_bot_is_near_its_rating(arena: Arena) -> None:
     """The interval of the guess, widened by 60, contains the figure in the ladder."""
     document = report(arena, "uniform")

@@ -114,12 +114,12 @@ def test_bytes_depend_on_config_and_seed_only(arena: Arena, cup: Path) -> None:
     """One, two and seven workers and another PYTHONHASHSEED write the same bytes."""
     runs = []
     for workers, hash_seed in (("1", "0"), ("2", "1"), ("7", "77")):
-        words = ("run", "cup.yaml", "--workers", workers, "--fresh")
+        words = ("run", "cup.yaml", "--workers", workers, "--pairs", "12", "--fresh")
         assert run_command(cup.parents[1], *words, PYTHONHASHSEED=hash_seed).returncode == 0
         runs.append(digests(cup))
     assert set(runs[0]) == DETERMINISTIC
     assert runs[0] == runs[1] == runs[2]
-    arena("run", "cup.yaml", "--seed", "1", "--fresh")
+    arena("run", "cup.yaml", "--seed", "1", "--pairs", "12", "--fresh")
     assert digests(cup)["games.csv"] != runs[0]["games.csv"]
 
 
@@ -135,7 +135,7 @@ def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -
 
 def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
     """The intervals of the two ratings are at least 200 Elo apart."""
-    arena("play", "greedy", "uniform", "--pairs", "1500", "--out", "out")
+    arena("play", "greedy", "uniform", "--pairs", "400", "--out", "out")
     first, second = rows(tmp_path / "out" / "standings.csv")
     assert first["bot"] == "greedy"
     assert float(first["elo_low"]) - float(second["elo_high"]) >= 200
@@ -427,9 +427,16 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
+QUICK = {"", "run", "play", "bots", "game", "show", "replay", "doctor"}
+"""Commands that take no second; what the others do is tried in the tests of their rooms."""
+
+
 @pytest.mark.parametrize(
     "command",
-    ["", *sorted(cli.commands.keys() - {"table", "sites"})],  # tests/table, executors/test_dask
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
+        for name in ("", *sorted(cli.commands.keys() - {"table", "sites"}))
+    ],
 )
 def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:
     """The words after `Example:` are run in a folder with the repository's files, with 4 pairs."""

@@ -111,8 +111,15 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
     ("source", "beside", "advice"),
     [
         ("import helper", "helper.py", "arena pack ./mine.py helper.py -o packed.py"),
-        ("from helper.a import b", "helper/a.py", "arena pack ./mine.py helper -o packed.py"),
-        ("from .helper import b", "helper.py", "a bot's file stands alone, and has no package"),
+        pytest.param(
+            *("from helper.a import b", "helper/a.py", "arena pack ./mine.py helper -o packed.py"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("from .helper import b", "helper.py"),
+            "a bot's file stands alone, and has no package",
+            marks=pytest.mark.slow,
+        ),
         ("import helper", "other.py", None),
     ],
 )

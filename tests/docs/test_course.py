@@ -37,6 +37,7 @@ def course(arena: Arena, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @needs_jail
 def test_its_commands_run(course: Path) -> None:
     """Each line of the page, in a folder as it describes, with fewer games."""
@@ -76,6 +77,7 @@ def test_the_workflows_scripts_can_be_parsed(script: str) -> None:
     assert "${{" not in script
 
 
+@pytest.mark.slow
 @needs_jail
 def test_the_workflow_refuses_a_bad_bot_and_accepts_a_good_one(course: Path) -> None:
     """Its scripts, in a repository: what was merged before is not checked again."""

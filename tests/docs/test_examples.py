@@ -122,6 +122,7 @@ def test_it_plays_the_same_games_in_one_worker_and_in_two(
 
 
 LINEAR = EXAMPLES / "linear"
+LANES = ("inproc", "process", "jail")
 
 
 def test_the_learned_bot_is_the_guides() -> None:
@@ -132,20 +133,30 @@ def test_the_learned_bot_is_the_guides() -> None:
         assert (LINEAR / name).read_text() == guide[name]
 
 
+@pytest.mark.parametrize(
+    "ways",
+    [
+        [(f"{LINEAR}/", "inproc"), ("./packed.py", "jail")],
+        pytest.param(
+            [(spec, lane) for spec in (f"{LINEAR}/", "./packed.py") for lane in LANES],
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["two", "all"],
+)
 def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
-    arena: Arena, tmp_path: Path
+    arena: Arena, tmp_path: Path, ways: list[tuple[str, str]]
 ) -> None:
-    """Six runs have the same games, in which it scores most against `greedy`."""
+    """All runs have the same games, in which it scores most against `greedy`."""
     done = arena("pack", str(LINEAR), "-o", "packed.py")
     assert done.returncode == 0, done.stderr
     games = set()
-    for spec in (f"{LINEAR}/", "./packed.py"):
-        for lane in ("inproc", "process", "jail"):
-            words = [f"linear={spec}", "greedy", "--pairs", "4", "--lane", lane, "--fresh"]
-            done = arena("play", *words, "--out", "out")
-            assert done.returncode == 0, done.stderr
-            games.add((tmp_path / "out" / "games.csv").read_bytes())
-            assert rows(tmp_path / "out" / "faults.csv") == []
+    for spec, lane in ways:
+        words = [f"linear={spec}", "greedy", "--pairs", "4", "--lane", lane, "--fresh"]
+        done = arena("play", *words, "--out", "out")
+        assert done.returncode == 0, done.stderr
+        games.add((tmp_path / "out" / "games.csv").read_bytes())
+        assert rows(tmp_path / "out" / "faults.csv") == []
     assert len(games) == 1
     (standing,) = [r for r in rows(tmp_path / "out" / "standings.csv") if r["bot"] == "linear"]
     assert float(standing["score"]) > 0.6

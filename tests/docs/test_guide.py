@@ -85,9 +85,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_commands_run(folder: Path) -> None:
+LONG = re.compile(r"arena check |learn\.py|arena pack |linear\.py|closer\.py|enough=|500 --seed 1$")
+"""Commands that take long; learn.py's bot is packed and plays in test_examples.py."""
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [command for command in markdown.commands(GUIDE)[1:] if not LONG.search(command)],
+        pytest.param(markdown.commands(GUIDE)[1:], marks=pytest.mark.slow),
+    ],
+    ids=["short", "all"],
+)
+def test_the_commands_run(folder: Path, commands: list[str]) -> None:
     """Every console line except the first runs, with two pairs or four games instead of more."""
-    commands = markdown.commands(GUIDE)[1:]
     assert len(commands) > 10
     for command in commands:
         short = re.sub(r"--games \d+", "--games 4", re.sub(r"--pairs \d+", "--pairs 2", command))

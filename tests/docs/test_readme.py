@@ -34,7 +34,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "my_bot.py").write_text(markdown.blocks(README, "python")[0])
     (tmp_path / "shipped").mkdir()
-    short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 20")
+    short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
     (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
     monkeypatch.setattr("arena.tournament.shipped.FOLDER", tmp_path / "shipped")
     return tmp_path
@@ -69,12 +69,13 @@ def test_every_link_leads_to_a_file() -> None:
 
 @pytest.mark.parametrize("name", ["README.md", *PAGES])
 def test_the_commands_run(clone: Path, name: str) -> None:
-    """Every console line except make's, with this Python's arena, and with few pairs."""
+    """Every console line except make's, with this Python's arena, and with few games."""
     text = PAGES.get(name, README)
     commands = [line for line in markdown.commands(text) if not line.startswith(ELSEWHERE)]
     assert commands
     for command in commands:
-        done = markdown.run(re.sub(r"pairs \d+", "pairs 10", command), clone)
+        short = re.sub(r"pairs \d+", "pairs 5", command).replace("check ", "check --games 4 ")
+        done = markdown.run(short, clone)
         assert done.returncode == 0, done.stderr
         assert done.stdout or " -o " in command
         assert "forfeits" not in done.stdout
@@ -83,7 +84,7 @@ def test_the_commands_run(clone: Path, name: str) -> None:
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
     specs = ["my_bot.py", "my_bot.py(patient=True)"]
-    done = arena("play", *specs, "uniform", "--pairs", "50", "--out", "out")
+    done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
 

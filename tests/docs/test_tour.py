@@ -35,12 +35,14 @@ def outputs_of(cell: Any) -> str:
     return str([output.get("data", output.get("text")) for output in cell.outputs])
 
 
+@pytest.mark.slow
 def test_the_tour_goes_from_the_first_game_to_a_plot(cells: list[Any]) -> None:
     """Its first cells show a game, its last ones are charts."""
     assert "greedy wins on points" in outputs_of(cells[1])
     assert all("vega" in outputs_of(cell) for cell in cells[-2:])
 
 
+@pytest.mark.slow
 def test_a_class_in_a_cell_plays_in_the_tour(cells: list[Any]) -> None:
     """It is in the table of the cell below it, and has forfeited no game."""
     (table,) = [cell for cell in cells if "patient" in cell.source and "arena.run" in cell.source]
@@ -51,6 +53,7 @@ def test_a_class_in_a_cell_plays_in_the_tour(cells: list[Any]) -> None:
     assert html.count("<td>0</td>") == 5
 
 
+@pytest.mark.slow
 def test_progress_is_shown_in_the_form_of_notebooks(cells: list[Any]) -> None:
     """A widget where a tournament plays, and none where there is to be no progress."""
     playing = [cell for cell in cells if "arena.run" in cell.source]

@@ -46,7 +46,7 @@ def run_tests(copy: Path, *tests: str) -> int:
     The processes that the tests start import the copy, too.
     """
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests],
+        [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not study", *tests],
         cwd=copy,
         env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.DEVNULL,

@@ -80,6 +80,7 @@ def test_it_says_what_it_holds(packed: Path) -> None:
     assert f"#   nets/deep.py  {len(DEEP)} bytes" in head
 
 
+@pytest.mark.slow
 def test_it_plays_and_is_checked(arena: Arena, packed: Path) -> None:
     """In the jail it can be read as anywhere; nothing is left behind."""
     done = arena("check", f"./{packed.name}", "--games", "4")

@@ -59,6 +59,8 @@ EXECUTORS = {
     "sites": TwoSites(),
     "here": InThisProcess(),
 }
+SLOW = ("one", "here")
+"""Three workers do what one does, and each executor is compared with what is played here."""
 each = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
 
 
@@ -101,7 +103,13 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
     assert results == played(honest, EXECUTORS["here"])
 
 
-@each
+@pytest.mark.parametrize(
+    "executor",
+    [
+        pytest.param(executor, id=name, marks=[pytest.mark.slow] * (name in SLOW))
+        for name, executor in EXECUTORS.items()
+    ],
+)
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
@@ -140,7 +148,7 @@ def works_in(process: psutil.Process, folder: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_the_chunk_of_a_dead_worker_is_played_again(
     honest: Tournament, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
         assert f"rank {rank} on " in log
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
     """The games so far are kept; the bytes are those of a run that was not killed."""
@@ -139,7 +140,7 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
 
 
 @needs_mpi
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
 def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: str) -> None:
     """Whether it is found before a game could be played, or when the folder is opened."""
     words = ["run", "cup.yaml", "--executor", "mpi", "--out", "full"]

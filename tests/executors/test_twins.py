@@ -78,7 +78,10 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     return results
 
 
-@pytest.mark.parametrize(("lane", "workers"), [("inproc", 1), ("inproc", 4), ("process", 2)])
+@pytest.mark.parametrize(
+    ("lane", "workers"),
+    [pytest.param("inproc", 1, marks=pytest.mark.slow), ("inproc", 4), ("process", 2)],
+)
 def test_an_opponent_does_not_meet_a_deal_again(lane: str, workers: int) -> None:
     """It would play otherwise in the other version's game."""
     rogue = resolve(str(FOLDER / "meets_again.py"), "rogue", {}, lane)

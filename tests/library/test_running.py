@@ -211,16 +211,17 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
     """In the folder, where the same call goes on, and always in the exception's results."""
     bots, out = ["greedy", Mine], tmp_path / "run" if keep else None
+    settings: dict[str, Any] = {"pairs": 60, "seed": 7, "lane": "inproc", "progress": False}
     with pytest.raises(arena.Interrupted) as caught:
-        arena.run(bots, pairs=60, seed=7, out=out, progress=False)
+        arena.run(bots, **settings, out=out)
     results = caught.value.results
     assert 0 < results.played < results.total == 120
     assert len(results.games) == results.played
     assert f"{results.played} of 120 games are" in str(caught.value)
     if keep:
-        finished = arena.run(bots, pairs=60, seed=7, out=out, progress=False)
+        finished = arena.run(bots, **settings, out=out)
         assert finished.played == 120
-        at_once = arena.run(bots, pairs=60, seed=7, out=tmp_path / "at once", progress=False)
+        at_once = arena.run(bots, **settings, out=tmp_path / "at once")
         assert files(tmp_path / "run") == files(tmp_path / "at once")
         assert at_once.games.equals(finished.games)
 
@@ -244,14 +245,11 @@ def play():
 """
 
 
-IN_THE_STUDY = ("-c", "thread", "thread of stdin")
-
-
 @pytest.mark.parametrize(
     "how",
     [
         "script",
-        "standard input",
+        pytest.param("standard input", marks=pytest.mark.slow),
         *[
             pytest.param(how, marks=pytest.mark.study)
             for how in ("-c", "thread", "thread of stdin")
@@ -286,11 +284,12 @@ class SecondLegal:
 
 def test_runs_in_threads_do_not_disturb_each_other() -> None:
     """Their results are those of a run alone, and can be read in any thread."""
-    alone = arena.run(["greedy", Mine], pairs=2, seed=7, progress=False)
+    settings: dict[str, Any] = {"pairs": 2, "seed": 7, "lane": "inproc", "progress": False}
+    alone = arena.run(["greedy", Mine], **settings)
     results: list[arena.Results] = []
 
     def play() -> None:
-        results.append(arena.run(["greedy", Mine], pairs=2, seed=7, progress=False))
+        results.append(arena.run(["greedy", Mine], **settings))
 
     threads = [threading.Thread(target=play) for _ in range(2)]
     for thread in threads:
@@ -303,15 +302,16 @@ def test_runs_in_threads_do_not_disturb_each_other() -> None:
 
 def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     """Without it nothing is printed, not even that a bot is out."""
-    arena.run([Faulty, "greedy"], pairs=1, max_faults=1, progress=False)
+    settings: dict[str, Any] = {"pairs": 1, "max_faults": 1, "lane": "inproc"}
+    arena.run([Faulty, "greedy"], **settings, progress=False)
     assert capfd.readouterr() == ("", "")
-    arena.run([Faulty, "greedy"], pairs=1, max_faults=1)
+    arena.run([Faulty, "greedy"], **settings)
     assert "Faulty is out after 1 faults" in capfd.readouterr().err
 
 
 def test_one_game_is_that_of_a_run() -> None:
     """`play` gives the game of the same seed, labels, pair and seat, and says what went wrong."""
-    results = arena.run(["greedy", Mine, Faulty], pairs=3, seed=7, progress=False)
+    results = arena.run(["greedy", Mine], pairs=3, seed=7, lane="inproc", progress=False)
     again = arena.play(Mine, "greedy", seed=7, pair=2, seat=1)
     assert again == results.game("Mine", "greedy", pair=2, seat=1)
     assert again.seats == ("greedy", "Mine")
@@ -328,7 +328,7 @@ def test_the_command_of_a_fault_plays_its_game_again() -> None:
     bots: list[Any] = [("bad", {"bot": Faulty, "params": {"depth": 2}}), "greedy"]
     rules = {"tiebreak": "supports"}
     limits = {"decision": 2.0}
-    results = arena.run(bots, pairs=2, seed=7, rules=rules, limits=limits, progress=False)
+    results = arena.run(bots, pairs=1, seed=7, rules=rules, limits=limits, progress=False)
     for row in results.faults.itertuples():
         pair, seat = map(int, str(row.game).split("/")[2:])
         game = eval(str(row.command), {"arena": arena, "Faulty": Faulty})

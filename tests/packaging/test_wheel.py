@@ -33,6 +33,7 @@ def test_its_commands_work_in_an_empty_folder(bin_folder: Path, tmp_path: Path) 
     smoke.try_commands(bin_folder, tmp_path, *OUTSIDE_JAIL)
 
 
+@pytest.mark.slow
 def test_they_work_in_a_folder_with_modules_of_its_own(bin_folder: Path, tmp_path: Path) -> None:
     """bots/, engine.py, random.py and others are imported by no process of the arena."""
     smoke.try_in_another_project(bin_folder, tmp_path, *OUTSIDE_JAIL)

@@ -305,7 +305,13 @@ def games_of(form: str, tournament: Tournament) -> Store:
     return make_store(tournament, LENGTHS.get(form), faults)
 
 
-@pytest.mark.parametrize("form", FORMS)
+SLOW = ("comparison of two", "other rules", "gauntlet")
+"""Forms that differ little from `comparison`, and from a round robin."""
+
+
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form in SLOW)) for form in FORMS]
+)
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""
     tournament = FORMS[form]

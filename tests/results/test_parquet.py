@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,12 @@ import pytest
 from pyarrow import parquet as pq
 
 from arena.entries.resolve import resolve
+from arena.errors import ArenaError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.results import parquet
+from arena.results import columns, parquet
 from arena.results.folder import RunFolder
 from arena.results.rows import GAME_COLUMNS, write_games
 from arena.results.store import Store
@@ -49,8 +53,7 @@ def games(tmp_path: Path) -> Path:
 
 def write(games: Path, name: str = "games.parquet") -> Path:
     path = games.with_name(name)
-    with path.open("wb") as file:
-        parquet.write_parquet(games, file)
+    columns.write_parquet(games, path)
     return path
 
 
@@ -69,7 +72,7 @@ def test_it_has_the_rows_and_columns_of_the_csv(
     games: Path, group: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers are numbers, and what is empty is missing, in groups of any size."""
-    monkeypatch.setattr(parquet, "_ROWS", group)
+    monkeypatch.setattr(columns, "_ROWS", group)
     path = write(games)
     table = pq.read_table(path)
     assert table.column_names == GAME_COLUMNS
@@ -82,6 +85,32 @@ def test_it_has_the_rows_and_columns_of_the_csv(
 def test_the_same_rows_give_the_same_bytes(games: Path) -> None:
     """Nothing of the clock or of the machine is in the file."""
     assert write(games).read_bytes() == write(games, "again").read_bytes()
+
+
+def test_the_process_apart_writes_the_same_file(games: Path) -> None:
+    """With the same bytes."""
+    path = games.with_name("apart.parquet")
+    parquet.write_apart(games, path)
+    assert path.read_bytes() == write(games).read_bytes()
+
+
+def test_a_failure_of_the_process_apart_is_one_line(games: Path) -> None:
+    """It names the file and the reason."""
+    games.write_text(games.read_text() + "no,row\n")
+    with pytest.raises(ArenaError, match=r"^games.parquet: ArrowInvalid: .*Expected 10 columns"):
+        parquet.write_apart(games, games.with_name("apart.parquet"))
+
+
+def test_the_process_apart_ends_with_its_starter(games: Path) -> None:
+    """It waits for the games of a pipe, and ends when its own input does."""
+    pipe = games.with_name("pipe")
+    os.mkfifo(pipe)
+    words = [sys.executable, "-P", columns.__file__, str(pipe), str(games.with_name("none"))]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        with pipe.open("w"):  # it has opened it too, and reads
+            process.stdin.close()
+            assert process.wait(60) == 1
 
 
 def test_a_run_without_games_has_the_columns(games: Path) -> None:
@@ -98,7 +127,7 @@ def test_a_difference_is_found(
     games: Path, before: str, after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the group that has it; also a row too many, too few, and a file of another kind."""
-    monkeypatch.setattr(parquet, "_ROWS", 8)
+    monkeypatch.setattr(columns, "_ROWS", 8)
     path = write(games)
     text = games.read_text()
     lines = text.splitlines(keepends=True)

@@ -140,11 +140,11 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
 @pytest.mark.parametrize(
     ("failing", "against", "verdict"),
     [
-        ("new", False, "not better"),
+        pytest.param("new", False, "not better", marks=pytest.mark.slow),
         ("old", False, "better"),
         ("both", False, "not better"),  # the new one begins, and is out first
-        ("new", True, "not better"),
-        ("both", True, "undecided"),
+        pytest.param("new", True, "not better", marks=pytest.mark.slow),
+        pytest.param("both", True, "undecided", marks=pytest.mark.slow),
         ("opponent", True, "undecided"),
     ],
 )

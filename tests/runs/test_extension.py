@@ -77,7 +77,7 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def orders() -> Iterator[list[Any]]:
     """Yield the bots of each step: one or a few more of them, in the order of BOTS."""
     joining = Random(5).sample(BOTS, len(BOTS))
-    for size in (2, 3, 6, 9, 10):
+    for size in (2, 6, 10):
         yield [bot for bot in BOTS if bot in joining[:size]]
 
 
@@ -97,7 +97,12 @@ def test_bots_that_join_step_by_step_are_as_all_at_once(
 
 
 @pytest.mark.parametrize(
-    "steps", [[4, 10], pytest.param(range(2, 11), marks=pytest.mark.study)], ids=["two", "nine"]
+    "steps",
+    [
+        pytest.param([4, 10], marks=pytest.mark.slow),
+        pytest.param(range(2, 11), marks=pytest.mark.study),
+    ],
+    ids=["two", "nine"],
 )
 def test_a_step_that_is_killed_loses_nothing(
     arena: Arena, cup: Path, at_once: Path, tmp_path: Path, steps: Sequence[int]
@@ -127,6 +132,7 @@ def _wait_for(run: Any, cup: Path, rng: Random) -> None:
         time.sleep(rng.uniform(0.2, 1.0))
 
 
+@pytest.mark.slow
 def test_the_order_of_the_bots_may_change(
     arena: Arena, cup: Path, at_once: Path, tmp_path: Path
 ) -> None:
@@ -195,6 +201,7 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     assert content(cup) == content(tmp_path / "once")
 
 
+@pytest.mark.slow
 def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
     arena: Arena, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.conftest import run_command
+from tests.conftest import Arena, run_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
@@ -50,7 +50,8 @@ def faults(folder: Path, out: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_pause_of_the_whole_run_costs_nobody_a_game(cup: Path) -> None:
+@pytest.mark.slow
+def test_a_pause_of_the_whole_run_costs_nobody_a_game(cup: Path, arena: Arena) -> None:
     """All its processes are stopped in the middle of a decision, and go on later."""
     words = [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--out", "paused"]
     with subprocess.Popen([*words, "--workers", "2"], cwd=cup) as run:
@@ -58,7 +59,7 @@ def test_a_pause_of_the_whole_run_costs_nobody_a_game(cup: Path) -> None:
         with stopped(psutil.Process(run.pid)):
             time.sleep(PAUSE)
         assert run.wait(PATIENCE) == 0
-    run_command(cup, "run", "cup.yaml", "--quiet", "--out", "undisturbed", "--workers", "1")
+    arena("run", "cup.yaml", "--quiet", "--out", "undisturbed", "--workers", "1")
     assert faults(cup, "paused") == faults(cup, "undisturbed") == []
     games = [(cup / out / "games.csv").read_bytes() for out in ("paused", "undisturbed")]
     assert games[0] == games[1]

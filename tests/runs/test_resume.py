@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -28,12 +29,12 @@ from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.conftest import Arena, run_command, start_command
+from tests.conftest import Arena, run_command, run_here, start_command
 from tests.rogues import write
 from tests.waiting import PATIENCE, until
 
 CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
-MINE = "from bots.city_hunter import bot\n"
+MINE = "from bots.majority import bot\n"
 FILES = (
     *("games", "standings", "head_to_head", "win_types", "faults"),
     *("superiority", "rankings"),
@@ -45,6 +46,23 @@ def cup(tmp_path: Path) -> Path:
     """Return the folder of a cup with a bot in a process of its own."""
     (tmp_path / "cup.yaml").write_text(CUP)
     (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path / "results" / "cup"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the first five pairs of the cup were played."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "cup.yaml").write_text(CUP)
+    (folder / "mine.py").write_text(MINE)
+    assert run_here(folder, "run", "cup.yaml", "--pairs", "5").returncode == 0
+    return folder
+
+
+@pytest.fixture
+def played(finished: Path, tmp_path: Path) -> Path:
+    """Return the folder of that cup, in a copy that a test may change."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     return tmp_path / "results" / "cup"
 
 
@@ -99,21 +117,25 @@ def left_over(folder: Path) -> list[psutil.Process]:
     return processes
 
 
+@pytest.mark.parametrize(
+    ("kills", "pairs"), [(3, 80), pytest.param(5, 200, marks=pytest.mark.slow)]
+)
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
-    arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch, kills: int, pairs: int
 ) -> None:
     """The parent is killed; no stored game is played again, and no process is left.
 
     Half of the kills are while it starts, the others after it has stored games.
     """
     folder = cup.parent.parent
-    monkeypatch.setenv("PYTEST_CUP", str(folder))
+    words = ("--workers", "2", "--pairs", str(pairs))
+    assert arena("run", "cup.yaml", *words, "--out", "unbroken").returncode == 0
+    monkeypatch.setenv("PYTEST_CUP", str(folder))  # only now: this process has a fork server
     monkeypatch.setenv("TMPDIR", str(folder))
-    assert arena("run", "cup.yaml", "--out", "unbroken").returncode == 0
     rng = Random(7)
     kept = 0
-    for number in range(5):  # `make study` kills 500 times
-        run = started(folder, "--workers", "2")
+    for number in range(kills):  # `make study` kills 500 times
+        run = started(folder, *words)
         if number % 2:
             until(partial(has_kept_more, cup, kept, run))
         time.sleep(rng.uniform(0.0, 0.3))
@@ -123,15 +145,22 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
         assert now >= kept
         kept = now
     assert kept > 0
-    done = run_command(folder, "run", "cup.yaml", "--workers", "2")
+    done = run_command(folder, "run", "cup.yaml", *words)
     assert done.returncode == 0, done.stderr
-    counts = re.search(r"([\d,]+) games in .* games/s(?:, ([\d,]+) kept)?", done.stdout)
-    assert counts is not None
-    played, before = (int((text or "0").replace(",", "")) for text in counts.groups())
-    assert (played, before) == (1200 - kept, kept)
+    assert counted(done.stdout) == (6 * pairs - kept, kept)
     assert digests(cup) == digests(folder / "unbroken")
     until(lambda: left_over(folder) == [])
     assert list(folder.glob("district-noir-*")) == []  # the last run removes the others' folders
+
+
+def counted(output: str) -> tuple[int, int]:
+    """Return how many games a run says that it has played, and kept from before."""
+    if all_before := re.search(r"all ([\d,]+) games were played before", output):
+        return 0, int(all_before[1].replace(",", ""))
+    counts = re.search(r"([\d,]+) games in .* games/s(?:, ([\d,]+) kept)?", output)
+    assert counts is not None
+    played, before = (int((text or "0").replace(",", "")) for text in counts.groups())
+    return played, before
 
 
 @pytest.mark.study
@@ -156,25 +185,45 @@ def test_workers_killed_repeatedly_change_nothing(arena: Arena, cup: Path) -> No
     assert digests(cup) == digests(folder / "unbroken")
 
 
+def write_waiting(folder: Path) -> Path:
+    """Let the cup's own bot wait for a file, and return the file's place.
+
+    The bot writes another file, with the suffix .asked, when it begins to wait.
+    """
+    gate = folder / "gate"
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import os, time\n"
+        f"        open({str(gate)!r} + '.asked', 'w').close()\n"
+        f"        while not os.path.exists({str(gate)!r}): time.sleep(0.02)\n"
+        "        return view.legal[0]"
+    )
+    write(folder, "mine", body)
+    (folder / "cup.yaml").write_text(CUP + "limits: {decision: 600}\n")
+    return gate
+
+
 def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
     """The status is 130, and the next run resumes."""
-    run = started(cup.parent.parent)
+    folder = cup.parent.parent
+    gate = write_waiting(folder)
+    run = started(folder, "--pairs", "5")
     until(lambda: games_in(cup))
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=PATIENCE)
     assert run.returncode == 130
     assert "interrupted" in errors
-    assert "kept from before" in arena("run", "cup.yaml").stdout
+    gate.touch()
+    assert "kept from before" in arena("run", "cup.yaml", "--pairs", "5").stdout
 
 
-def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
+def test_a_finished_run_is_not_played_again(arena: Arena, played: Path) -> None:
     """Its files are written again from the store, and the timings stay."""
-    arena("run", "cup.yaml", "--pairs", "5")
-    before = digests(cup), (cup / "timings.csv").read_bytes()
-    (cup / "standings.csv").unlink()
+    before = digests(played), (played / "timings.csv").read_bytes()
+    (played / "standings.csv").unlink()
     done = arena("run", "cup.yaml", "--pairs", "5")
     assert "nothing was left to play: all 30 games were played before" in done.stdout
-    assert (digests(cup), (cup / "timings.csv").read_bytes()) == before
+    assert (digests(played), (played / "timings.csv").read_bytes()) == before
 
 
 @pytest.mark.parametrize(
@@ -184,32 +233,31 @@ def test_a_finished_run_is_not_played_again(arena: Arena, cup: Path) -> None:
     ],
 )
 def test_another_runs_folder_is_refused(
-    arena: Arena, cup: Path, change: tuple[str, str], difference: str
+    arena: Arena, played: Path, change: tuple[str, str], difference: str
 ) -> None:
     """The error names the difference, and nothing is lost; --fresh starts over."""
-    arena("run", "cup.yaml", "--pairs", "5")
-    before = digests(cup)
+    before = digests(played)
     words = ("run", "cup.yaml", "--pairs", "5", *change)
     refused = arena(*words)
     assert refused.returncode == 2
     assert f"results/cup: holds another run: {difference}" in refused.stderr
     assert "--fresh" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
-    assert digests(cup) == before
+    assert digests(played) == before
     fresh = arena(*words, "--fresh")
     assert fresh.returncode == 0
     assert "removed from results/cup/: run.sqlite, manifest.json, games.csv" in fresh.stderr
-    assert digests(cup) != before
+    assert digests(played) != before
 
 
-def test_an_edited_bot_is_another_bot(arena: Arena, cup: Path) -> None:
+def test_an_edited_bot_is_another_bot(arena: Arena, played: Path) -> None:
     """Its source or its lane differs; other rules, limits or max_faults are another run."""
-    arena("run", "cup.yaml", "--pairs", "5")
-    (cup.parent.parent / "mine.py").write_text(MINE + "# better\n")
+    folder = played.parent.parent
+    (folder / "mine.py").write_text(MINE + "# better\n")
     refused = arena("run", "cup.yaml", "--pairs", "5")
     assert refused.returncode == 2
     assert "mine: sha256: there " in refused.stderr
-    (cup.parent.parent / "mine.py").write_text(MINE)
+    (folder / "mine.py").write_text(MINE)
     refused = arena("run", "cup.yaml", "--pairs", "5", "--lane", "process")
     assert "greedy: lane: there inproc, here process" in refused.stderr
     for line, difference in (
@@ -217,22 +265,13 @@ def test_an_edited_bot_is_another_bot(arena: Arena, cup: Path) -> None:
         ("limits: {game: 9}", "limits.game: there None, here 9.0"),
         ("max_faults: 3", "max_faults: there 10, here 3"),
     ):
-        (cup.parent.parent / "cup.yaml").write_text(CUP + line)
+        (folder / "cup.yaml").write_text(CUP + line)
         assert difference in arena("run", "cup.yaml", "--pairs", "5").stderr
 
 
 def test_a_second_run_on_a_folder_in_use_is_refused(arena: Arena, cup: Path) -> None:
     """The first run, whose last bot waits for a file, goes on."""
-    gate = cup.parent.parent / "gate"
-    body = (
-        "    def choose(self, view, /):\n"
-        "        import os, time\n"
-        f"        open({str(gate)!r} + '.asked', 'w').close()\n"
-        f"        while not os.path.exists({str(gate)!r}): time.sleep(0.02)\n"
-        "        return view.legal[0]"
-    )
-    write(cup.parent.parent, "mine", body)
-    (cup.parent.parent / "cup.yaml").write_text(CUP + "limits: {decision: 600}\n")
+    gate = write_waiting(cup.parent.parent)
     run = started(cup.parent.parent, "--pairs", "5", "--quiet")
     try:
         until(gate.with_suffix(".asked").exists)
@@ -267,20 +306,19 @@ def _foreign(store: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_garbage, _holed, _cut, _foreign])
-def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: object) -> None:
+def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
-    arena("run", "cup.yaml", "--pairs", "8")
-    store = cup / "run.sqlite"
+    store = played / "run.sqlite"
     assert callable(damage)
     damage(store)
     before = store.read_bytes()
-    for command in (("run", "cup.yaml", "--pairs", "8"), ("verify", "results/cup")):
+    for command in (("run", "cup.yaml", "--pairs", "5"), ("verify", "results/cup")):
         done = arena(*command)
         assert done.returncode == 2, done.stderr
         assert "results/cup/run.sqlite" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert store.read_bytes() == before
-    fresh = arena("run", "cup.yaml", "--pairs", "8", "--fresh")
+    fresh = arena("run", "cup.yaml", "--pairs", "5", "--fresh")
     if damage is _foreign:
         assert fresh.returncode == 2
         assert "not one of a run; it is kept" in fresh.stderr
@@ -289,15 +327,14 @@ def test_a_damaged_or_foreign_store_is_refused(arena: Arena, cup: Path, damage: 
         assert fresh.returncode == 0
 
 
-def test_a_missing_store_is_an_error(arena: Arena, cup: Path) -> None:
+def test_a_missing_store_is_an_error(arena: Arena, played: Path) -> None:
     """Results without their games are not overwritten."""
-    arena("run", "cup.yaml", "--pairs", "5")
-    before = digests(cup)
-    (cup / "run.sqlite").unlink()
+    before = digests(played)
+    (played / "run.sqlite").unlink()
     done = arena("run", "cup.yaml", "--pairs", "5")
     assert done.returncode == 2
     assert "results/cup: results, but no run.sqlite to go on from" in done.stderr
-    assert digests(cup) == before
+    assert digests(played) == before
 
 
 def test_a_place_that_cannot_be_written_is_named(arena: Arena, cup: Path) -> None:
@@ -312,12 +349,12 @@ def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: 
     """Games, faults and manifest are equal row for row; no WAL file is left."""
     dumps = []
     for workers in ("1", "2"):
-        arena("run", "cup.yaml", "--pairs", "20", "--workers", workers, "--fresh")
+        arena("run", "cup.yaml", "--pairs", "10", "--workers", workers, "--fresh")
         assert not list(cup.glob("run.sqlite-*"))
         with sqlite3.connect(cup / "run.sqlite") as database:
             dumps.append(list(database.iterdump()))
     assert dumps[0] == dumps[1]
-    assert len(dumps[0]) > 120
+    assert len(dumps[0]) > 60
 
 
 class OneByOne:

@@ -166,14 +166,43 @@ ALIKE_IN_JAIL = {
 """Rogues for which the lane process is the jail without what holds them there."""
 
 
+QUICK = {
+    "inproc": {
+        *("answers_99", "answers_true", "answers_chameleon", "raises_boom", "raises_system_exit"),
+        *("raises_unspeakable", "raises_recursion", "raises_in_import", "chooses_nothing"),
+        *("raises_in_construction", "late", "sleeps", "exits_at_once", "allocates", "prints"),
+        *("closes_descriptors", "reads_frames", "reads_run_folder", "connects", "litters"),
+        *("reseeds", "mutates", "varies", "breaks_log", "not_python", "leaves_process"),
+    },
+    "process": {
+        *("answers_99", "raises_boom", "loops", "stops", "kills_group", "kills_parent", "forks"),
+        *("kills_itself", "allocates", "leaves_hidden_process", "bends_clock", "connects"),
+        *("bends_in_grandchild", "litters", "reads_run_folder", "says_exits_at_once", "says_error"),
+        *("says_not_ready", "says_rubbish", "says_half_a_line", "says_100_mb", "says_nothing"),
+        *("says_twice", "says_illegal", "says_memory", "says_exits", "says_closes_stdout"),
+        *("says_100_mb_of_errors", "says_talks_without_reading"),
+    },
+    "jail": {
+        *("answers_99", "raises_boom", "not_python", "loops_in_import", "raises_in_construction"),
+        *("swallows", "exits_at_once", "kills_group", "kills_parent", "allocates", "hoards"),
+        *("forks_away", "leaves_hidden_process", "bends_in_ignored_children", "closes_descriptors"),
+        *("reads_frames", "reads_run_folder", "connects", "litters", "mutates", "breaks_log"),
+    },
+}
+"""Rogues of every kind of fault, and those that are most dangerous; the others are slow."""
+
+
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: the study has those that differ little from others."""
+    if name in QUICK[lane]:
+        return [needs_jail][lane != "jail" :]
     is_like_others = (
         (name in LIKE_OTHERS and lane != "inproc")
         or (name in SAID and lane == "jail")
         or (name in ALIKE_IN_JAIL and lane == "process" and not NO_JAIL)
     )
-    return [needs_jail][lane != "jail" :] + [pytest.mark.study] * is_like_others
+    mark = pytest.mark.study if is_like_others else pytest.mark.slow
+    return [*[needs_jail][lane != "jail" :], mark]
 
 
 def in_lanes(expected: dict[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
@@ -301,23 +330,22 @@ IN_THE_CUP = [
     and name not in NEVER_READY  # they wait for the limit of a start, which is long here
     and not name.startswith("bends_")  # they work for less than the limit of a decision here
     and (name in ("late", "loops") or "timeout" not in (EXPECTED | SAID)[name])  # nobody sleeps
-][::8]
-"""Every eighth rogue: each of them plays by itself in another test."""
+]
 IN_THE_WORKER = ("raises_boom", "answers_true", "allocates", "kills_itself", "loops", "reads_gc")
 MEGABYTES = 2  # of output: 10 were sometimes late when all cores were busy
 
 
-def bots_for_a_cup(mark: str) -> list[object]:
+def bots_for_a_cup(mark: str, names: Sequence[str], in_the_worker: Sequence[str]) -> list[object]:
     """Return the honest bots, the rogues, and some rogues in the worker's process."""
     bots: list[object] = [*HONEST]
-    for name in IN_THE_CUP:
+    for name in names:
         params: dict[str, object] = {"mark": mark} if name.startswith("leaves_") else {}
         if name in ("prints", "says_100_mb_of_errors"):
             params["megabytes"] = MEGABYTES
         bots.append({"bot": rogues.spec(name), "label": name, "params": params})
     return bots + [
         {"bot": rogues.spec(name), "label": f"{name} (inproc)", "lane": "inproc"}
-        for name in IN_THE_WORKER
+        for name in in_the_worker
     ]
 
 
@@ -337,12 +365,23 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
     )
 
 
-def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "in_the_worker"),
+    [
+        (IN_THE_CUP[::24], IN_THE_WORKER[::3]),
+        pytest.param(IN_THE_CUP[::8], IN_THE_WORKER, marks=pytest.mark.slow),
+    ],
+    ids=["few", "many"],
+)
+def test_honest_bots_and_rogues_play_a_tournament(
+    empty: Path, names: Sequence[str], in_the_worker: Sequence[str]
+) -> None:
     """Every game is decided, every fault is reported, and one worker gets what two get.
 
-    The one worker plays a third of them: other bots change no pairing's games.
+    The one worker plays a third of them: other bots change no pairing's games. Each rogue plays
+    by itself in another test.
     """
-    bots = bots_for_a_cup(str(empty))
+    bots = bots_for_a_cup(str(empty), names, in_the_worker)
     some = [*HONEST, *bots[len(HONEST) :: 3]]
     runs = [cup(empty, bots, "two", 2), cup(empty, some, "one", 1)]
     try:  # both at once, because they mostly wait for rogues
@@ -357,16 +396,16 @@ def test_honest_bots_and_all_the_rogues_play_a_tournament(empty: Path) -> None:
     for name in ("games.csv", "faults.csv"):
         assert lines(empty / "one" / name) <= lines(empty / "two" / name)
     check_the_honest(empty / "two")
-    check_the_guilty(empty / "two", guilty_ones())
+    check_the_guilty(empty / "two", guilty_ones(names, in_the_worker))
     check_the_sums(empty / "two", len(bots))
 
 
-def guilty_ones() -> dict[str, str]:
+def guilty_ones(names: Sequence[str], in_the_worker: Sequence[str]) -> dict[str, str]:
     """Return the kind of fault of every guilty bot of the tournament, by its label."""
-    kinds = {name: EXPECTED[name][1] for name in IN_THE_CUP if name in EXPECTED}
-    kinds |= {name: SAID[name][0] for name in IN_THE_CUP if name in SAID}
+    kinds = {name: EXPECTED[name][1] for name in names if name in EXPECTED}
+    kinds |= {name: SAID[name][0] for name in names if name in SAID}
     kinds["connects"] = ""  # no port listens
-    kinds |= {f"{name} (inproc)": EXPECTED[name][0] for name in IN_THE_WORKER}
+    kinds |= {f"{name} (inproc)": EXPECTED[name][0] for name in in_the_worker}
     return {label: kind for label, kind in kinds.items() if kind}
 
 
@@ -419,6 +458,17 @@ def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
     """The tables above name all rogues of the gallery, and no other."""
     assert set(EXPECTED) == set(rogues.ROGUES)
     assert set(SAID) == set(rogues.COMMANDS)
+
+
+def test_every_kind_of_fault_has_a_quick_rogue_in_every_lane() -> None:
+    """So `make test` sees each of them; the lane process has the programs, too."""
+    for number, lane in enumerate(LANES):
+        kinds = {name: of_lanes[number] for name, of_lanes in EXPECTED.items()}
+        if lane != "inproc":
+            kinds |= {name: of_lanes[number - 1] for name, of_lanes in SAID.items()}
+        assert QUICK[lane] <= kinds.keys()
+        quick = {kinds[name] for name in QUICK[lane]}
+        assert quick >= {kinds[name] for name in EXPECTED if kinds[name]} | {""}
 
 
 @pytest.mark.parametrize(

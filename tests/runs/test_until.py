@@ -35,7 +35,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in [*paths, folder / "manifest.json"]}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["until", pytest.param("swiss", marks=pytest.mark.slow)])
 def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
     """1 and 3 workers; a second run plays nothing, and `verify` agrees."""
     (tmp_path / "cup.yaml").write_text(KINDS[kind])
@@ -50,6 +50,7 @@ def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kin
     assert verified.returncode == 0, verified.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Killed once, and gone on with; `make study` kills it, and other kinds, ten times."""
     (tmp_path / "cup.yaml").write_text(KINDS["until"])

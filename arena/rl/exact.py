@@ -51,10 +51,10 @@ class Exact:
 
     >>> rules = Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 1, 1, 1, 1)
     >>> game = Exact(rules)
-    >>> [len(decisions) for decisions in game.decisions], game.value
-    ([6, 10], 0.0)
+    >>> game.value, game.exploitability(game.optimal())
+    (0.0, 0.0)
     >>> game.exploitability(lambda view: {view.legal[0]: 1.0})
-    0.5
+    0.333333333
     """
 
     def __init__(self, rules: Rules, most: int = MOST_SEQUENCES) -> None:
@@ -68,7 +68,8 @@ class Exact:
             self._begin_round(state, chance, (0, 0))
         self._numbers.clear()
         self._optimal: tuple[tuple[Plan, float], ...] | None = None
-        self.payoffs = self._make_payoffs()
+        ends = [(*last, worth) for last, worth in self._ends.items()]
+        self.payoffs = _matrix(ends, (self._sizes[0], self._sizes[1]))
 
     def _begin_round(self, state: State, chance: float, last: tuple[int, int]) -> None:
         """Walk on with every two hands that a round may begin with."""
@@ -109,11 +110,9 @@ class Exact:
         assert known.parent == parent, "a view tells all that its seat did"
         return known
 
-    def _make_payoffs(self) -> Any:
-        from scipy.sparse import csr_array
-
-        rows, columns = zip(*self._ends, strict=True) if self._ends else ((), ())
-        return csr_array(([*self._ends.values()], (rows, columns)), shape=self._sizes)
+    def views(self) -> list[View]:
+        """Return every view at which a seat decides."""
+        return [decision.seen for decisions in self.decisions for decision in decisions]
 
     @property
     def value(self) -> float:
@@ -145,7 +144,7 @@ class Exact:
     def exploitability(self, policy: Policy) -> float:
         """Return what a policy loses against best responses, the mean of both seats.
 
-        Beside a policy that loses nothing: 0 for an optimal one, 1 for one that always loses.
+        It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same.
         """
         return round(-(self.worst(0, policy) + self.worst(1, policy)) / 2, 9) + 0.0
 
@@ -179,7 +178,7 @@ class Exact:
         seat, which no sequence of the opponent makes less. The last worth is that of the game.
         """
         from scipy.optimize import linprog
-        from scipy.sparse import csr_array, hstack
+        from scipy.sparse import hstack
 
         own, theirs = self._constraints(seat), self._constraints(1 - seat)
         plans, worths = own.shape[1], theirs.shape[0]
@@ -187,11 +186,11 @@ class Exact:
         goal[plans] = -1.0  # the worth of the opponent's start is the game's
         start = np.zeros(own.shape[0])
         start[0] = 1.0
-        done = linprog(
+        done: Any = linprog(
             goal,
             A_ub=hstack([-payoffs.T, theirs.T]),
             b_ub=np.zeros(theirs.shape[1]),
-            A_eq=hstack([own, csr_array((own.shape[0], worths))]),
+            A_eq=hstack([own, _matrix([], (own.shape[0], worths))]),
             b_eq=start,
             bounds=[(0, None)] * plans + [(None, None)] * worths,
         )
@@ -200,15 +199,20 @@ class Exact:
 
     def _constraints(self, seat: Seat) -> Any:
         """Return what makes numbers a plan: a row for the start, and for each decision."""
-        from scipy.sparse import csr_array
-
         entries = [(0, 0, 1.0)]
         for row, decision in enumerate(self.decisions[seat], start=1):
             entries.append((row, decision.parent, -1.0))
             entries += [(row, number, 1.0) for number in decision.sequences()]
-        rows, columns, values = zip(*entries, strict=True)
-        shape = (len(self.decisions[seat]) + 1, self._sizes[seat])
-        return csr_array((values, (rows, columns)), shape=shape)
+        return _matrix(entries, (len(self.decisions[seat]) + 1, self._sizes[seat]))
+
+
+def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix with these entries: row, column and value."""
+    from scipy.sparse import csr_array
+
+    table = np.array(entries, dtype=float).reshape(-1, 3)
+    rows, columns = table[:, :2].astype(int).T
+    return csr_array((table[:, 2], (rows, columns)), shape=shape)
 
 
 def _openings(rules: Rules) -> Iterator[tuple[State, float]]:

@@ -10,6 +10,7 @@ from bench import (
     cluster,
     endurance,
     engine,
+    gym,
     lanes,
     peers,
     search,
@@ -50,6 +51,7 @@ def table(title: str, rows: Iterable[Row]) -> Iterator[str]:
 TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "engine": ("The engine", engine.rows),
     "search": ("Bots that search", search.rows),
+    "gym": ("Thousands of games in lockstep, and views as arrays", gym.rows),
     "workers": ("A run, by workers", workers.rows),
     "sites": ("Two sites of a Dask cluster, beside two workers", sites.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),

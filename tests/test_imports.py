@@ -20,6 +20,7 @@ ENGINE_ORDER = [
     "scoring",
     "view",
     "strategy",
+    "encoding",
     "thoughts",
     "worlds",
     "seeds",
@@ -31,6 +32,7 @@ ROOMS = [
     "cli",
     "doctor",
     "table",
+    "rl",
     "library",
     "check",
     "runs",
@@ -54,7 +56,10 @@ ROOMS = [
 """The rooms of the arena: each may import itself and those below it."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
-HEAVY |= {"dask", "distributed", "mpi4py", "pyarrow"}
+HEAVY |= {"dask", "distributed", "mpi4py", "pyarrow", "gymnasium", "pettingzoo"}
+
+RL_CORE = {"__init__", "deals", "encoding", "lockstep", "observer", "tally", "worth"}
+"""The modules of `arena.rl` that need only the engine and numpy: a bot may use them."""
 
 
 def imported(path: Path) -> set[str]:
@@ -129,6 +134,15 @@ def test_imports_run_one_way_through_the_rooms(path: Path) -> None:
             assert name.split(".")[1] in below, name
 
 
+@pytest.mark.parametrize("name", sorted(RL_CORE))
+def test_the_core_of_rl_imports_the_engine_and_numpy(name: str) -> None:
+    """And neither bots and rooms nor the libraries of the learners."""
+    allowed = {"engine", "numpy", *sys.stdlib_module_names}
+    for module in imported(ROOT / "arena" / "rl" / f"{name}.py"):
+        core = module.removeprefix("arena.rl.") in RL_CORE
+        assert core or module == "arena.errors" or module.partition(".")[0] in allowed, module
+
+
 def test_every_room_says_what_is_in_it() -> None:
     """Its `__init__` has a sentence; beside the rooms there are only the modules listed here."""
     folders = {path.parent for path in ARENA}
@@ -171,6 +185,12 @@ def test_a_worker_imports_no_heavy_library() -> None:
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """So the first board appears at once."""
     assert not loaded_by("import arena.person.session") & HEAVY
+
+
+def test_rl_loads_no_library_of_learners() -> None:
+    """Its arrays need only numpy; gymnasium is loaded by the environments."""
+    extra = loaded_by("import arena.rl") & HEAVY
+    assert extra == {"numpy"}
 
 
 def test_the_process_of_a_bot_loads_only_the_standard_library() -> None:

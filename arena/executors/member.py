@@ -25,6 +25,7 @@ from arena.executors.log import START_METHOD, RunLog, keep_start_method
 from arena.executors.process import LastWords
 from arena.lanes.cleanup import children, descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit
+from arena.lanes.launch import THREADS
 from arena.lanes.limits import Limits
 from arena.lanes.meter import Meter, Stopwatch
 from arena.tournament.chunk import Chunk, Played
@@ -33,6 +34,7 @@ from engine.strategy import Spent
 _START = 60.0  # seconds for a worker to begin
 _STARTS = 3  # attempts
 _END_PATIENCE = 5.0
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _EXIT_PATIENCE = 0.2  # seconds from the end of its pipe to the end of a worker
 _GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
 _STDERR = 2
@@ -189,9 +191,9 @@ def _starting() -> Iterator[None]:
 
     multiprocessing would import the caller's `__main__` in every worker: a script without a
     main guard, a notebook and standard input do not survive that. The order of a set of texts
-    is the same in every run, as it is in a bot's own process.
+    is the same in every run and numpy has one thread, as in a bot's own process.
     """
-    with defer_interrupts(), keep_start_method(), environment(PYTHONHASHSEED="0"):
+    with defer_interrupts(), keep_start_method(), environment(**_ENVIRONMENT):
         main = sys.modules["__main__"]
         sys.modules["__main__"] = types.ModuleType("__main__")
         try:

@@ -25,7 +25,8 @@ from arena.lanes.jail import HOME, jail_words
 from arena.lanes.limits import Limits
 from arena.lanes.syscalls import make_filter
 
-_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that keep numpy's libraries to one thread: the arena gives every core a game."""
 
 
 class Launch(NamedTuple):
@@ -123,5 +124,5 @@ def _environment(home: str) -> dict[str, str]:
         "TMPDIR": home,
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
-        **dict.fromkeys(_THREADS, "1"),
+        **dict.fromkeys(THREADS, "1"),
     }

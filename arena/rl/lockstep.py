@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,7 +55,6 @@ class Lockstep:
         self.to_act: Indices = np.zeros(count, np.intp)
         self.over = np.ones(count, np.bool_)
         self.dealt: Cards = np.zeros((rules.rounds, 2, kinds, count), np.uint8)
-        self._observer: Observer | None = None
 
     def begin(self, games: Indices, deals: Cards) -> None:
         """Begin these games anew; `deals` has a row for each, cards in the notation's order."""
@@ -89,8 +89,8 @@ class Lockstep:
         games = np.flatnonzero(taking)
         self._take(games)
         self.over[games] = self.piles[self.to_act[games], CITY, games] >= self.rules.cities_needed
-        live &= ~self.over
         self.plies += live
+        live &= ~self.over
         self.to_act ^= live
         ended = np.flatnonzero(live & (self.plies == self.rules.round_plies))
         if len(ended):
@@ -140,9 +140,15 @@ class Lockstep:
         The arrays have a row for each game, in the order of `Encoding`'s fields, and the next
         call overwrites them. A game that is over has no legal action.
         """
-        if self._observer is None:
-            self._observer = Observer(self.count, self.rules)
         return self._observer.fill(self)
+
+    def legal(self) -> Bits:
+        """Return the legal actions alone, the second array of `observe`, filled in place."""
+        return self._observer.fill_masks(self)
+
+    @cached_property
+    def _observer(self) -> Observer:
+        return Observer(self.count, self.rules)
 
     def select(self, games: Indices) -> Lockstep:
         """Return a copy of some of the games, in this order."""

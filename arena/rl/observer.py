@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from arena.rl.encoding import ACTIONS, NEWEST, Bits, encoding_of
+from arena.rl.encoding import Bits
 from engine import KINDS, TAKE, Rules
+from engine.encoding import ACTIONS, NEWEST, encoder_of
 
 if TYPE_CHECKING:
     from arena.rl.lockstep import Lockstep
@@ -27,7 +28,7 @@ class Observer:
 
     def __init__(self, count: int, rules: Rules) -> None:
         self.rules = rules
-        encoding = encoding_of(rules)
+        encoding = encoder_of(rules)
         self._start = {field.name: field.start for field in encoding.fields}
         self._bits = np.zeros((encoding.size, count), np.bool_)
         self._masks = np.zeros((ACTIONS, count), np.bool_)
@@ -45,10 +46,9 @@ class Observer:
 
     def fill(self, games: Lockstep) -> tuple[Bits, Bits]:
         """Return the observations of the seats to act, and the masks of their actions."""
+        masks = self.fill_masks(games)
         second = games.to_act == 1
         hand, own, other, in_row, unseen = self._counts
-        np.copyto(hand, games.hands[0])
-        np.copyto(hand, games.hands[1], where=second)
         for pile, first in ((own, 0), (other, 1)):
             np.copyto(pile, games.piles[first])
             np.copyto(pile, games.piles[1 - first], where=second)
@@ -61,8 +61,20 @@ class Observer:
         np.greater_equal(self._spread, self._level, out=self._bits[: len(self._spread)])
         self._fill_newest(games)
         self._fill_seats(games, second)
-        self._fill_masks(games, hand)
-        return self._bits.T.view(np.int8), self._masks.T.view(np.int8)
+        return self._bits.T.view(np.int8), masks
+
+    def fill_masks(self, games: Lockstep) -> Bits:
+        """Return the masks of the legal actions alone (R4-R8)."""
+        second = games.to_act == 1
+        hand = self._counts[0]
+        np.copyto(hand, games.hands[0])
+        np.copyto(hand, games.hands[1], where=second)
+        np.greater(hand, 0, out=self._masks[:_KIND_COUNT])
+        taken = np.where(second, games.taken[1], games.taken[0])
+        np.greater(games.length, 0, out=self._masks[TAKE])
+        self._masks[TAKE] &= ~taken
+        self._masks &= ~games.over
+        return self._masks.T.view(np.int8)
 
     def _field(self, name: str, size: int) -> npt.NDArray[np.bool_]:
         start = self._start[name]
@@ -91,10 +103,3 @@ class Observer:
             held = rules.hand_size - (games.plies + began >> 1) + taken[player]
             for cards in range(rules.hand_size + 1):
                 np.equal(held, cards, out=self._field(name, rules.hand_size + 1)[cards])
-
-    def _fill_masks(self, games: Lockstep, hand: npt.NDArray[np.uint8]) -> None:
-        """Fill in the legal actions (R4-R8)."""
-        np.greater(hand, 0, out=self._masks[:_KIND_COUNT])
-        np.logical_not(self._field("taken", 1)[0], out=self._masks[TAKE])
-        self._masks[TAKE] &= games.length > 0
-        self._masks &= ~games.over

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from arena.rl import WORTHS, Encoding, Lockstep, find_worths
-from arena.rl.deals import random_deals
-from arena.rl.tally import DRAW
-from engine import KINDS, STANDARD
+from arena.rl import (
+    ACTIONS,
+    DRAW,
+    VERSION,
+    WORTHS,
+    Encoding,
+    Lockstep,
+    find_worths,
+    random_deals,
+)
+from bots.apprentice import UNIT, WEIGHT, Apprentice, read
+from bots.timing import bot as timing
+from engine import KINDS, STANDARD, play_game
 
-ACTIONS = 12
 FEATURES = Encoding().size + WORTHS
 TEN_POINTS = 10.0  # points are given to the networks in tens
 SEEN = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)  # by the critic
@@ -32,7 +41,7 @@ class Network:
 
     def __init__(self, sizes, rng, last=1.0):
         self.layers = []
-        for place, (rows, columns) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for place, (rows, columns) in enumerate(pairwise(sizes)):
             scale = np.sqrt(2 / rows) * (last if place == len(sizes) - 2 else 1)
             self.layers.append(rng.normal(0, scale, (rows, columns)).astype(np.float32))
             self.layers.append(np.zeros(columns, np.float32))
@@ -195,48 +204,75 @@ def learn(actor, critic, decisions, rng, options, progress):
             disorder = -(shares * logs).sum(axis=1, keepdims=True)
             slopes += entropy * shares * (logs + disorder)
             actor.improve((slopes / len(some)).astype(np.float32), rate)
-    return float(np.mean(losses)), float(disorder.mean()), float((values[live] ** 2).mean())
+    return float(np.mean(losses)), float(disorder.mean())
 
 
-def save(actor, path, told):
-    """Write the weights, as halves, and how they were made."""
-    layers = {f"layer{place}": layer for place, layer in enumerate(actor.layers)}
-    np.savez(path, **layers, **told)
+def save(actor, path):
+    """Write the weights as whole numbers, as bots/apprentice.py reads them."""
+    layers = {}
+    for place, layer in enumerate(actor.layers):
+        layer = layer.astype(np.float64)
+        if place == 0:
+            layer[-WORTHS:] /= TEN_POINTS
+        if place % 2:
+            layers[f"layer{place}"] = np.rint(layer * UNIT * WEIGHT).astype(np.int32)
+        else:
+            whole = np.rint(layer * WEIGHT).clip(-32767, 32767)
+            layers[f"layer{place}"] = whole.astype(np.int16)
+    np.savez(path, version=VERSION, **layers)
+
+
+def match(path, pairs=100):
+    """Return the share of points that the saved network wins against `timing`."""
+    network = read(path.read_bytes())
+
+    def learned(_setup):
+        return Apprentice(network)
+
+    points = 0.0
+    for seed in range(pairs):
+        for seat, bots in enumerate([(learned, timing), (timing, learned)]):
+            winner = play_game(*bots, seed=seed).winner
+            points += 0.5 if winner is None else winner == seat
+    return points / pairs / 2
+
+
+def tell(games, began, figures, decisions, path):
+    """Print a line of the log."""
+    error, entropy = figures
+    print(
+        f"{games:9,} games {time.perf_counter() - began:6.0f} s"
+        f"  critic's error {error:.3f}  entropy {entropy:.2f}"
+        f"  plies {decisions[-2].sum(axis=0).mean():.1f}"
+        f"  against timing {match(path):.3f}",
+        flush=True,
+    )
 
 
 def main():
-    """Learn for so many games."""
+    """Learn from so many games."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--together", type=int, default=1024)
-    parser.add_argument("--hidden", type=int, nargs="+", default=[256, 128])
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--entropy", type=float, default=0.02)
+    parser.add_argument("--together", type=int, default=1024, help="games between two lessons")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[256, 128], help="units")
+    parser.add_argument("--rate", type=float, default=1e-3, help="of Adam; falls to a tenth")
+    parser.add_argument("--entropy", type=float, default=0.02, help="its worth; falls to a tenth")
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=4096)
+    parser.add_argument("--batch", type=int, default=4096, help="decisions")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("weights.npz"))
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     actor = Network([FEATURES, *options.hidden, ACTIONS], rng, last=0.01)
     critic = Network([SEEN, *options.hidden, 1], rng, last=0.1)
     began = time.perf_counter()
-    for number in range(-(-options.games // options.together)):
-        progress = number * options.together / options.games
+    lessons = -(-options.games // options.together)
+    for lesson in range(lessons):
         decisions = play(actor, options.together, rng)
-        figures = learn(actor, critic, decisions, rng, options, progress)
-        if number % 10 == 9:
-            played = (number + 1) * options.together
-            seconds = time.perf_counter() - began
-            loss, entropy, size = figures
-            print(
-                f"{played:9,} games {seconds:6.0f} s  critic's loss {loss:.3f} of {size:.3f}"
-                f"  entropy {entropy:.3f}  first seat {decisions[-1].mean():+.3f}"
-                f"  plies {decisions[-2].sum(axis=0).mean():.1f}",
-                flush=True,
-            )
-            save(actor, options.out, {"games": played, "seed": options.seed})
-    save(actor, options.out, {"games": options.games, "seed": options.seed})
+        figures = learn(actor, critic, decisions, rng, options, lesson / lessons)
+        if lesson % (lessons // 40 + 1) == 0 or lesson == lessons - 1:
+            save(actor, options.out)
+            tell((lesson + 1) * options.together, began, figures, decisions, options.out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,28 @@
+"""Board: a game of an environment as text, with what one seat knows of it."""
+
+from __future__ import annotations
+
+from arena.games.match import Finished
+from arena.person.board import Board, shorten
+from arena.person.ending import format_ending
+from engine import State
+from engine.state import Seat
+from engine.view import view
+
+_NAMING = "english"
+
+
+def format_board(state: State, seat: Seat, opponent: str, since: int = 0) -> str:
+    """Return what a seat sees, beginning with what happened from a ply on.
+
+    At the end it is who has won, and the cards that were hidden.
+
+    >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    >>> print(format_board(State.from_text(deal), 0, "greedy").splitlines()[0])
+    Round 1 of 4: nobody has taken; greedy holds 5 cards
+    """
+    if state.over:
+        lines = format_ending(Finished(state), seat, _NAMING, opponent, since)
+    else:
+        lines = Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
+    return "\n".join(line.text.rstrip() for line in lines)

@@ -1,0 +1,136 @@
+"""Dataset: the decisions of a run's games as arrays, some games at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.errors import InputError
+from arena.replays.chosen import Choice, chosen_games
+from arena.replays.game import Game
+from arena.results.reader import read_run
+from arena.rl.encoding import Bits
+from arena.rl.lockstep import Lockstep
+from engine import Rules
+from engine.notation import parse_actions, parse_cards
+
+
+class Decisions(NamedTuple):
+    """Decisions of some games, a row of each array for each, by game and ply.
+
+    `observations` are `Encoding.observation` of the seat that decides, `masks` its legal
+    actions, `actions` what it played, `results` what the game brought it: 1, 0 for a draw, -1.
+    `seats` are 0 or 1, `bots` the places of their labels in the run's list, `games` the numbers
+    of the games in the order of `arena export`.
+    """
+
+    observations: Bits
+    masks: Bits
+    actions: npt.NDArray[np.int8]
+    results: npt.NDArray[np.int8]
+    seats: npt.NDArray[np.int8]
+    bots: npt.NDArray[np.int32]
+    games: npt.NDArray[np.int64]
+
+
+class _Numbered(NamedTuple):
+    number: int
+    name: str
+    game: Game
+
+
+def dataset(run: str | os.PathLike[str], games: int = 1000) -> Iterator[Decisions]:
+    """Yield the decisions of a run's games, those of so many games at a time.
+
+    A thousand games take 20 MB. A game that a fault has ended is left out: its result does not
+    follow from its actions. Raises InputError where there is no run, and for a game whose
+    record cannot be played.
+
+    >>> import arena, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     out = f"{folder}/friday"
+    ...     results = arena.run(["greedy", "uniform"], pairs=5, out=out, progress=False)
+    ...     blocks = [*dataset(out, games=4)]
+    >>> [len(np.unique(block.games)) for block in blocks]
+    [4, 4, 2]
+    >>> blocks[0].observations.shape[1], blocks[0].masks.shape[1]
+    (354, 12)
+    """
+    if type(games) is not int or games < 1:
+        raise InputError(f"games: a number from 1 on, not {games!r}")
+    tournament, store = read_run(Path(run))
+    places = {label: place for place, label in enumerate(tournament.labels)}
+    with closing(store):
+        numbered = (
+            _Numbered(number, fixture.name, game)
+            for number, (fixture, game) in enumerate(chosen_games(tournament, store, Choice()))
+            if not game.fault
+        )
+        while some := [*islice(numbered, games)]:
+            yield _replay(some, tournament.rules, places)
+
+
+def _replay(some: Sequence[_Numbered], rules: Rules, places: dict[str, int]) -> Decisions:
+    """Return the decisions of these games."""
+    count = len(some)
+    actions = np.full((count, rules.game_plies), -1, np.int64)
+    for row, one in enumerate(some):
+        played = np.frombuffer(parse_actions(one.game.record.actions), np.uint8)
+        if len(played) > rules.game_plies:
+            raise _unplayable(one)
+        actions[row, : len(played)] = played
+    games = Lockstep(count, rules)
+    deals = b"".join(parse_cards(one.game.record.deal) for one in some)
+    games.begin(np.arange(count), np.frombuffer(deals, np.uint8).reshape(count, -1))
+    plies = [_step(games, actions[:, ply], some) for ply in range(rules.game_plies)]
+    if not games.over.all():
+        raise _unplayable(some[int(games.over.argmin())])
+    rows = np.concatenate([live for live, *_ in plies])
+    order = np.argsort(rows, kind="stable")
+    observations, masks, seats = (
+        np.concatenate([ply[part] for ply in plies])[order] for part in (1, 2, 3)
+    )
+    rows = rows[order]
+    bots = np.array([[places[label] for label in one.game.seats] for one in some], np.int32)
+    won = np.array([_result(one.game) for one in some], np.int8)[rows]
+    return Decisions(
+        observations,
+        masks,
+        actions[actions >= 0].astype(np.int8),
+        np.where(seats == 0, won, -won).astype(np.int8),
+        seats.astype(np.int8),
+        bots[rows, seats],
+        np.array([one.number for one in some], np.int64)[rows],
+    )
+
+
+def _step(
+    games: Lockstep, actions: npt.NDArray[np.int64], some: Sequence[_Numbered]
+) -> tuple[npt.NDArray[Any], Bits, Bits, npt.NDArray[Any]]:
+    """Play an action of each game; return who played it, and what they knew."""
+    live = np.flatnonzero(actions >= 0)
+    observations, masks = games.observe()
+    legal = masks[live, actions[live]] == 1
+    if not legal.all():
+        raise _unplayable(some[int(live[legal.argmin()])])
+    known = live, observations[live], masks[live], games.to_act[live]
+    games.step(np.maximum(actions, 0))
+    return known
+
+
+def _result(game: Game) -> int:
+    """Return what a game brought seat 0."""
+    if game.winner is None:
+        return 0
+    return 1 if game.winner == game.seats[0] else -1
+
+
+def _unplayable(one: _Numbered) -> InputError:
+    return InputError(f"game {one.name}: its record cannot be played")

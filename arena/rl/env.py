@@ -1,0 +1,183 @@
+"""Env: one seat of a game as a Gymnasium environment; a bot plays the other one.
+
+Importing this module registers DistrictNoir-v0 with Gymnasium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.errors import InputError
+from arena.rl.board import format_board
+from arena.rl.encoding import Bits, mask
+from arena.rl.opponents import Given, Opponent, find_opponents
+from arena.rl.options import missing, read_observation, read_render_mode, read_rules
+from arena.rl.tally import DRAW
+from engine import TAKE, IllegalAction, Rules, Setup, State, Strategy, View, outcome
+from engine.encoding import ACTIONS
+from engine.errors import show
+from engine.play import draw
+from engine.seeds import address, generator
+from engine.view import view
+
+try:
+    import gymnasium
+    from gymnasium.error import ResetNeeded
+except ImportError:
+    raise missing("gymnasium") from None
+
+ID = "DistrictNoir-v0"
+_SEEDS = 1 << 62
+
+
+class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
+    """A game against an opponent, in which the learner has a seat.
+
+    `opponent` is a bot or a list of bots, of which one is drawn for each game (see
+    `find_opponents`); `seat` is 0, 1 or "both", where one is drawn for each game. `rules` are
+    Rules or their changes. An observation is what the learner's View knows, as `Encoding` has
+    it: "observation" or the longer "information_state". Action 11 is to take, the others play
+    a card of that kind. The reward is 1, 0 or -1, when the game ends. An illegal action loses
+    it. Raises InputError for options that cannot be used, and where an opponent fails.
+
+    >>> env = DistrictNoirEnv("greedy", seat=0)
+    >>> observation, info = env.reset(seed=7)
+    >>> observation.shape, info["seat"], info["opponent"], int(info["action_mask"].sum())
+    ((354,), 0, 'greedy', 6)
+    >>> observation, reward, terminated, truncated, info = env.step(11)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: Given | Sequence[Given] = "greedy",
+        seat: int | str = "both",
+        rules: Mapping[str, Any] | Rules | None = None,
+        observation: str = "observation",
+        render_mode: str | None = None,
+    ) -> None:
+        self.rules = read_rules(rules)
+        size, self._observe = read_observation(observation, self.rules)
+        self.observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
+        self.action_space = gymnasium.spaces.Discrete(ACTIONS)
+        self.render_mode = read_render_mode(render_mode, self.metadata["render_modes"])
+        if seat not in (0, 1, "both") or isinstance(seat, bool):
+            raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
+        self._seats = (0, 1) if seat == "both" else (int(seat),)
+        self._opponents = find_opponents(opponent, self.rules)
+        self._done = True
+        self._seat = self._seats[0]
+        self._seen = 0  # plies that the learner has seen
+        self._state: State
+        self._view: View
+        self._opponent: Opponent
+        self._strategy: Strategy
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Bits, dict[str, Any]]:
+        """Begin a game with a new deal; return the first observation and what else is known.
+
+        `info` has the mask of the legal actions, the learner's seat and the opponent's name.
+        Without a seed the games go on where the last seed's stand. There are no `options`.
+        Where one or two cities win, the opponent may have won before the learner's first turn;
+        then the mask has only action 11, and any action ends the game.
+        """
+        super().reset(seed=seed, options=options)
+        rng = self.np_random
+        deal, lucks = draw(address(int(rng.integers(_SEEDS)), "deal"), self.rules)
+        self._seat = self._seats[int(rng.integers(len(self._seats)))]
+        self._opponent = self._opponents[int(rng.integers(len(self._opponents)))]
+        other = 1 - self._seat
+        self._state = State(deal, self.rules)
+        self._strategy = self._opponent.begin(Setup(generator(lucks[other]), other, self.rules))
+        self._seen = 0
+        self._done = False
+        self._answer()
+        return self._observe(self._view), self._info()
+
+    def step(self, action: SupportsIndex) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
+        """Carry out the learner's action, and those of the opponent until its next turn.
+
+        Returns the observation, the reward, whether the game is over, False, and `info` as
+        `reset` does. At the end that also has `winner`, a seat or -1 for a draw, and the
+        `win_type`; after an illegal action this is "forfeit", and `illegal` says why.
+        """
+        if self._done:
+            raise ResetNeeded("the game is over; call reset() to begin another one")
+        state = self._state
+        if not state.over:
+            try:
+                state.apply(state.checked(action))
+            except IllegalAction as error:
+                return self._end(1 - self._seat, win_type="forfeit", illegal=str(error))
+            self._answer()
+        if state.over:
+            winner, win_type, _ = outcome(state.piles, self.rules)
+            return self._end(DRAW if winner is None else winner, win_type=win_type)
+        return self._observe(self._view), 0.0, False, False, self._info()
+
+    def _end(self, winner: int, **end: str) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
+        """Return what the last step of a game does."""
+        self._done = True
+        reward = 0.0 if winner == DRAW else 1.0 if winner == self._seat else -1.0
+        info = self._info() | {"winner": winner, **end}
+        return self._observe(self._view), reward, True, False, info
+
+    def _answer(self) -> None:
+        """Let the opponent act until it is the learner's turn, or the game is over."""
+        state, other = self._state, 1 - self._seat
+        while not state.over and state.to_act == other:
+            try:
+                action = state.checked(self._strategy.choose(view(state, other)))
+            except (Exception, SystemExit) as error:
+                self._done = True
+                raise self._opponent.explain(error) from error
+            state.apply(action)
+        self._view = view(state, self._seat)
+        if self.render_mode == "human":
+            self.render()
+
+    def _info(self) -> dict[str, Any]:
+        """Return what is known beside the observation."""
+        return {
+            "action_mask": self._find_legal(),
+            "seat": self._seat,
+            "opponent": self._opponent.name,
+        }
+
+    def _find_legal(self) -> Bits:
+        """Return the mask of the learner's actions."""
+        if self._done or self._state.over:
+            legal = np.zeros(ACTIONS, np.int8)
+            legal[TAKE] = not self._done
+            return legal
+        return mask(self._view)
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, where MaskablePPO of sb3-contrib looks for it."""
+        return self._find_legal().astype(np.bool_)
+
+    def render(self) -> str | None:
+        """Return what the learner sees as text, or print it, as the render mode says."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode, 'ansi' or 'human'")
+            return None
+        text = format_board(self._state, self._seat, self._opponent.name, self._seen)
+        if self.render_mode == "ansi":
+            return text
+        self._seen = len(self._state.history)
+        print(text, end="\n\n")
+        return None
+
+
+gymnasium.register(
+    ID,
+    entry_point="arena.rl.env:DistrictNoirEnv",
+    vector_entry_point="arena.rl.vector:DistrictNoirVectorEnv",
+)

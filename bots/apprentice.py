@@ -1,0 +1,100 @@
+"""Has learned by playing against itself: one forward pass of a small network.
+
+The network scores the actions from what the seat knows (`engine.encoding`), and the highest legal
+one is played. It was trained under the published rules; under others it plays as `timing` does.
+Source: proximal policy optimisation in self-play (Schulman and others 2017), with a critic that
+sees all cards (Li and others, "Suphx", 2020). docs/training.md says how it was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pkgutil
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.timing import bot as plain_bot
+from engine import STANDARD, Action, Setup, Strategy, View
+from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
+
+SHA256: Final = ""
+"""Of apprentice.npz: with other weights it is another bot, and its source says so."""
+
+UNIT: Final = 1 << 8
+"""What an input of 1 and a unit's output of 1 are as whole numbers."""
+WEIGHT: Final = 1 << 12
+"""What a weight of 1 is as a whole number."""
+
+Numbers: TypeAlias = npt.NDArray[np.float64]
+
+
+class Network:
+    """Layers of weights, all whole numbers: their sums are the same on every machine.
+
+    `layers` has the weights (input, unit) and the offsets of each layer in turn, for views of
+    these rules; `version` is that of the encoding. Raises ValueError for another version, and
+    for layers that do not fit it or each other.
+    """
+
+    def __init__(self, layers: Sequence[npt.NDArray[Any]], version: int) -> None:
+        if version != VERSION:
+            raise ValueError(f"weights for version {version} of the encoding, not {VERSION}")
+        size = encoder_of(STANDARD).size + WORTHS
+        for weights, offsets in zip(layers[::2], layers[1::2], strict=True):
+            if weights.shape != (size, *offsets.shape):
+                raise ValueError(f"weights of shape {weights.shape}, where {size} numbers come in")
+            size = len(offsets)
+        if size != ACTIONS:
+            raise ValueError(f"scores of {size} actions, not of {ACTIONS}")
+        exact = [layer.astype(np.float64) for layer in layers]  # whole below 2**53
+        self.layers = [*zip(exact[::2], exact[1::2], strict=True)]
+
+    def scores(self, view: View) -> list[float]:
+        """Return the score of each action, legal or not."""
+        bits = encoder_of(view.rules).observation(view)
+        units: Numbers = UNIT * np.array([*bits, *worths(view)], np.float64)
+        *hidden, (weights, offsets) = self.layers
+        for rows, shift in hidden:
+            units = np.floor(np.maximum(units @ rows + shift, 0) / WEIGHT)
+        scores: list[float] = (units @ weights + offsets).tolist()
+        return scores
+
+
+class Apprentice:
+    """Plays the legal action with the highest score, the first among equals."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def choose(self, view: View, /) -> Action:
+        """Return the action."""
+        if len(view.legal) == 1:
+            return view.legal[0]
+        scores = self.network.scores(view)
+        return max(view.legal, key=scores.__getitem__)
+
+
+def read(content: bytes | None) -> Network:
+    """Return the network of an npz file as docs/examples/selfplay/train.py writes it."""
+    with np.load(io.BytesIO(content or b"")) as arrays:
+        layers = [arrays[f"layer{place}"] for place in range(len(arrays) - 1)]
+        return Network(layers, int(arrays["version"]))
+
+
+@cache
+def _own() -> Network:
+    """Return the network of this bot; raises ValueError for a file that is not its own."""
+    content = pkgutil.get_data("bots", "apprentice.npz") or b""
+    if hashlib.sha256(content).hexdigest() != SHA256:
+        raise ValueError("bots/apprentice.npz is not the file whose sha256 bots/apprentice.py has")
+    return read(content)
+
+
+def bot(setup: Setup) -> Strategy:
+    """Return the strategy for one game."""
+    return Apprentice(_own()) if setup.rules == STANDARD else plain_bot(setup)

@@ -1,0 +1,125 @@
+"""Dataset: what the games' views say, in arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import arena
+from arena.errors import InputError
+from arena.replays.game import Game
+from arena.rl import Encoding, mask
+from arena.rl.dataset import Decisions, dataset
+from engine import Rules, State
+from engine.notation import parse_actions, parse_deal
+from engine.view import view
+
+UPSET = """
+class Upset:
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view):
+        assert view.opening[0] % 2
+        return view.legal[0]
+
+
+bot = Upset
+"""
+RULES = {"rounds": 3, "removed": 13}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three bots under other rules."""
+    out = tmp_path_factory.mktemp("run") / "run"
+    arena.run(["greedy", "uniform", "majority"], pairs=4, rules=RULES, out=out, progress=False)
+    return out
+
+
+def expected(folder: Path) -> list[tuple[bytes, bytes, int, int, int, str, int]]:
+    """Return the rows that the views of the run's games give, by game and ply."""
+    rules = Rules(**RULES)
+    results, encoding, rows = arena.open(folder), Encoding(rules), []
+    number = 0
+    for first, second in (("greedy", "uniform"), ("greedy", "majority"), ("uniform", "majority")):
+        for pair in range(4):
+            for seat in (0, 1):
+                game = results.game(first, second, pair, seat)
+                state = State(parse_deal(game.record.deal, rules), rules)
+                for action in parse_actions(game.record.actions):
+                    seen = view(state, state.to_act)
+                    label = game.seats[state.to_act]
+                    brought = 0 if game.winner is None else 1 if game.winner == label else -1
+                    bits = encoding.observation(seen).tobytes()
+                    legal = mask(seen).tobytes()
+                    rows.append((bits, legal, action, brought, seen.seat, label, number))
+                    state.apply(action)
+                number += 1
+    return rows
+
+
+def rows_of(blocks: list[Decisions]) -> list[tuple[bytes, bytes, int, int, int, str, int]]:
+    """Return the rows of all blocks."""
+    labels = ["greedy", "uniform", "majority"]
+    return [
+        (seen.tobytes(), legal.tobytes(), *map(int, rest[:3]), labels[rest[3]], int(rest[4]))
+        for block in blocks
+        for seen, legal, *rest in zip(*block, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("games", [1, 5, 1000])
+def test_every_decision_is_there_once(folder: Path, games: int) -> None:
+    """However many games at a time: what the view says, what was played, what it brought."""
+    assert rows_of([*dataset(folder, games)]) == expected(folder)
+
+
+def test_memory_is_that_of_a_block(folder: Path) -> None:
+    """Blocks come one by one."""
+    blocks = dataset(folder, games=2)
+    assert len(np.unique(next(blocks).games)) == 2
+    assert [len(np.unique(block.games)) for block in blocks] == [2] * 11
+
+
+def test_games_that_a_fault_ended_are_left_out(tmp_path: Path) -> None:
+    """Their results are not those of their actions; the others keep their numbers."""
+    out = tmp_path / "run"
+    bot = tmp_path / "upset.py"
+    bot.write_text(UPSET)
+    arena.run(["greedy", str(bot)], pairs=3, out=out, progress=False)
+    results = arena.open(out)
+    faulty = [bool(results.game("greedy", "upset", n // 2, n % 2).fault) for n in range(6)]
+    numbers = {int(number) for block in dataset(out) for number in block.games}
+    assert 0 < sum(faulty) < 6
+    assert numbers == {number for number, is_out in enumerate(faulty) if not is_out}
+
+
+@pytest.mark.parametrize("actions", ["C" * 36, "T" * 60, "T5"])
+def test_a_record_that_cannot_be_played_is_named(folder: Path, actions: str) -> None:
+    """Illegal actions, too many and too few."""
+
+    unchanged = Game.of
+
+    def changed(*args: Any) -> Game:
+        game = unchanged(*args)
+        record = game.record._replace(actions=actions)
+        return Game(record, game.seats, game.winner, game.win_type, game.points)
+
+    with (
+        mock.patch("arena.replays.chosen.Game.of", changed),
+        pytest.raises(InputError, match=r"game greedy/uniform/./.: its record cannot be played"),
+    ):
+        next(dataset(folder))
+
+
+def test_where_there_is_no_run(tmp_path: Path) -> None:
+    """And a number of games that is none."""
+    with pytest.raises(InputError, match="nothing"):
+        next(dataset(tmp_path / "nothing"))
+    with pytest.raises(InputError, match="games: a number from 1 on, not 0"):
+        next(dataset(tmp_path, games=0))

@@ -1,0 +1,349 @@
+"""The Gymnasium environment is the engine's game, and keeps Gymnasium's contract."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+
+from arena.errors import InputError
+from arena.rl import Encoding, mask
+from arena.rl.env import DistrictNoirEnv
+from bots.greedy import bot as greedy
+from engine import TAKE, Rules, Setup, State, Strategy, View, outcome
+from engine.play import play
+from engine.view import view
+from tests import ROOT
+from tests.positions import RULE_SETS
+
+
+def state_of(env: DistrictNoirEnv) -> State:
+    """Return the truth of the game, which no learner gets."""
+    return env._state
+
+
+def play_out(env: DistrictNoirEnv, seed: int | None = None) -> list[Any]:
+    """Play a game at random; return all that the environment says of it."""
+    rng = Random(seed or 0)
+    observation, info = env.reset(seed=seed)
+    said: list[Any] = [(observation.tobytes(), info["seat"], info["opponent"])]
+    over = False
+    while not over:
+        action = rng.choice(np.flatnonzero(info["action_mask"]).tolist())
+        observation, reward, over, _, info = env.step(action)
+        said.append((observation.tobytes(), reward, info["action_mask"].tobytes()))
+    return [*said, info["winner"], info["win_type"]]
+
+
+def last_card(view: View) -> int:
+    """Play the last kind of the hand, and take when there is none."""
+    return next((action for action in reversed(view.legal) if action != TAKE), TAKE)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"opponent": ["uniform", last_card], "seat": 1, "observation": "information_state"},
+        {"rules": {"hand_size": 4, "rounds": 5}, "render_mode": "ansi"},
+    ],
+)
+def test_gymnasium_finds_nothing_to_say_about_it(
+    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check_env` passes, and no warning of it or of the wrappers of `make` is let through."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make("DistrictNoir-v0", **options)
+        check_env(env.unwrapped)
+        _, info = env.reset(seed=3)
+        env.step(np.flatnonzero(info["action_mask"])[0])
+    assert "Round 1 of" in capsys.readouterr().out  # check_env tried the mode "human"
+
+
+def test_make_finds_it_by_the_module_that_registers_it() -> None:
+    """In a process that has imported nothing else."""
+    code = "import gymnasium; print(gymnasium.make('arena.rl.env:DistrictNoir-v0').reset(seed=1))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'opponent': 'greedy'" in done.stdout
+
+
+def test_a_missing_extra_is_named() -> None:
+    """Each environment says what to install, and `arena.rl` needs none of it."""
+    code = """
+import sys
+sys.modules["gymnasium"] = sys.modules["pettingzoo"] = None
+import arena.rl
+for name in ("env", "vector", "aec"):
+    try:
+        __import__(f"arena.rl.{name}")
+    except arena.InputError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    hint = "is not installed; pip install 'district-noir-arena[rl]'"
+    libraries = ("gymnasium", "gymnasium", "pettingzoo")
+    assert done.stdout.splitlines() == [f"arena.rl: {library} {hint}" for library in libraries]
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+@pytest.mark.parametrize("name", ["observation", "information_state"])
+def test_it_shows_the_view_of_the_seat_that_is_to_act(name: str, rules: Rules) -> None:
+    """Its arrays are those of the learner's View, and its reward is the outcome."""
+    env = DistrictNoirEnv("uniform", rules=rules, observation=name)
+    encode = getattr(Encoding(rules), name)
+    rng = Random(4)
+    for seed in range(3):
+        observation, info = env.reset(seed=seed)
+        over, reward = False, 0.0
+        while not over:
+            state, seat = state_of(env), info["seat"]
+            if state.over:  # the opponent had a city before
+                observation, reward, over, _, info = env.step(TAKE)
+                break
+            assert state.to_act == seat
+            seen = view(state, seat)
+            assert observation.tobytes() == encode(seen).tobytes()
+            assert info["action_mask"].tobytes() == mask(seen).tobytes()
+            assert env.action_masks().tolist() == mask(seen).astype(bool).tolist()
+            assert observation in env.observation_space
+            assert reward == 0.0
+            observation, reward, over, truncated, info = env.step(rng.choice(seen.legal))
+            assert not truncated
+        assert observation.tobytes() == encode(view(state_of(env), info["seat"])).tobytes()
+        winner, win_type, _ = outcome(state_of(env).piles, rules)
+        assert reward == (0 if winner is None else 1 if winner == info["seat"] else -1)
+        assert (info["winner"], info["win_type"]) == (-1 if winner is None else winner, win_type)
+
+
+def test_the_opponent_plays_as_it_does_in_the_arena() -> None:
+    """Every action of a game is that of the referee's loop with the same deal."""
+    env = DistrictNoirEnv("greedy")
+    seats = set()
+    for seed in range(6):
+        _, info = env.reset(seed=seed)
+        seat = info["seat"]
+        seats.add(seat)
+        deal, over = state_of(env).deal(), False
+        while not over:
+            over = env.step(last_card(view(state_of(env), seat)))[2]
+        players: list[Strategy] = [_Last(), greedy(Setup(Random(0), 1 - seat, env.rules))]
+        state = State(deal, env.rules)
+        play(state, players[::-1] if seat else players)
+        assert state_of(env).history == state.history
+    assert seats == {0, 1}
+
+
+class _Last:
+    def choose(self, view: View, /) -> int:
+        return last_card(view)
+
+
+def test_the_same_seed_gives_the_same_games() -> None:
+    """Byte by byte, one game after the other; and another seed gives other ones."""
+    games = []
+    for seed in (8, 8, 9):
+        env = DistrictNoirEnv(["uniform", "greedy"])
+        games.append([play_out(env, seed), play_out(env), play_out(env)])
+    assert games[0] == games[1] != games[2]
+    assert games[0][1] != games[0][2]
+
+
+def test_seats_and_opponents_are_drawn_for_each_game() -> None:
+    """Each of them about as often, unless a seat is chosen."""
+    env = DistrictNoirEnv(["greedy", "uniform", last_card])
+    env.reset(seed=1)
+    drawn = [env.reset()[1] for _ in range(90)]
+    for key, count in (("seat", 2), ("opponent", 3)):
+        values = [info[key] for info in drawn]
+        assert all(values.count(value) > 60 / count for value in {*values}), values
+        assert len({*values}) == count
+    for seat in (0, 1):
+        env = DistrictNoirEnv("greedy", seat=seat)
+        assert {env.reset()[1]["seat"] for _ in range(9)} == {seat}
+
+
+@pytest.mark.parametrize("action", [12, -1, 2.5, True, None, "missing"])
+def test_an_illegal_action_loses(action: Any) -> None:
+    """Whatever it is: a card that is not held, no action at all. Then only reset goes on."""
+    env = DistrictNoirEnv("greedy", seat=1)
+    _, info = env.reset(seed=1)
+    if action == "missing":
+        action = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    _, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert (info["winner"], info["win_type"]) == (0, "forfeit")
+    assert info["illegal"].startswith("illegal action ")
+    assert not info["action_mask"].any()
+    assert not env.action_masks().any()
+    with pytest.raises(ResetNeeded):
+        env.step(TAKE)
+    assert env.reset()[1]["action_mask"].any()
+
+
+def test_a_game_may_be_over_before_the_first_turn() -> None:
+    """Where a city wins, and one lies in the row: then any action ends the game, lost."""
+    env = DistrictNoirEnv(_take, seat=1, rules={"cities_needed": 1})
+    for seed in range(100):
+        _, info = env.reset(seed=seed)
+        if state_of(env).over:
+            break
+    assert np.flatnonzero(info["action_mask"]).tolist() == [TAKE]
+    assert env.action_masks().sum() == 1
+    _, reward, terminated, _, info = env.step(0)
+    assert (reward, terminated, info["win_type"]) == (-1.0, True, "city")
+    assert not info["action_mask"].any()
+
+
+def _take(view: View) -> int:
+    return view.legal[-1]
+
+
+def test_masks_are_found_through_wrappers() -> None:
+    """As sb3-contrib looks for them."""
+    env = gymnasium.wrappers.TimeLimit(gymnasium.make("DistrictNoir-v0"), 10)
+    _, info = env.reset(seed=2)
+    masks = env.get_wrapper_attr("action_masks")()
+    assert masks.dtype == bool
+    assert masks.tolist() == info["action_mask"].astype(bool).tolist()
+
+
+def make_last(setup: Setup) -> _Last:
+    """A function that makes strategies."""
+    assert setup.rng.random() >= 0
+    return _Last()
+
+
+class Own:
+    """A class as a bot."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.seat = setup.seat
+
+    def choose(self, view: View, /) -> np.int64:
+        """Return an action as a network would."""
+        assert view.seat == self.seat
+        return np.int64(view.legal[0])
+
+
+FILE = "from bots.greedy import bot\n"
+
+
+def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
+    """Specs with parameters, files, classes, functions that make strategies or choose."""
+    path = tmp_path / "my_bot.py"
+    path.write_text(FILE)
+    given = ["ismcts(iterations=2)", str(path), path, Own, make_last, last_card]
+    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Own", "make_last", "last_card"]
+    for opponent, name in zip(given, names, strict=True):
+        env = DistrictNoirEnv(opponent)
+        assert env.reset(seed=1)[1]["opponent"] == name
+        play_out(env)
+
+
+def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
+    """In one line, when the environment is made."""
+    for name, text in {
+        "broken": "1 / 0\n",
+        "empty": "",
+        "leaves": "raise SystemExit(3)\n",
+        "wants": "def bot(setup, depth): ...\n",
+        "forgets": "def bot(setup): ...\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    expected = {
+        "greedi": "opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?",
+        "cmd:cat": "opponent 'cmd:cat': a command has its own process",
+        "greedy(depth=3)": "opponent 'greedy(depth=3)': TypeError: ",
+        f"{tmp_path}/none.py": f"opponent '{tmp_path}/none.py': No such file",
+        f"{tmp_path}/broken.py": "opponent 'broken': ZeroDivisionError: division by zero",
+        f"{tmp_path}/empty.py": "opponent 'empty': ImportError: ",
+        f"{tmp_path}/leaves.py": "opponent 'leaves': SystemExit: 3",
+        f"{tmp_path}/wants.py": "opponent 'wants': TypeError: ",
+        f"{tmp_path}/forgets.py": "opponent 'forgets': TypeError: bot(setup) returned None",
+        7: "opponent 7: neither a spec, a class nor a function",
+    }
+    for opponent, message in expected.items():
+        with pytest.raises(InputError) as raised:
+            DistrictNoirEnv(["uniform", opponent])  # type: ignore[list-item]
+        assert str(raised.value).startswith(message)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"opponent": []}, "opponent: the list is empty"),
+        ({"seat": 2}, "seat: 2 is not 0, 1 or 'both'"),
+        ({"seat": True}, "seat: True is not 0, 1 or 'both'"),
+        ({"rules": {"hands": 3}}, "rules: unknown rule 'hands'; the rules are "),
+        ({"observation": "all"}, "observation: 'all' is not one of: observation, "),
+        ({"render_mode": "rgb"}, "render_mode: 'rgb' is not one of: ansi, human"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(options: dict[str, Any], message: str) -> None:
+    """In one line."""
+    with pytest.raises(InputError) as raised:
+        DistrictNoirEnv(**options)
+    assert str(raised.value).startswith(message)
+
+
+def test_an_opponent_that_fails_stops_the_training() -> None:
+    """With an error that names it; the learner gets no reward for a mistake in a bot."""
+
+    def silly(view: View) -> int:
+        return -view.legal[-1]
+
+    env = DistrictNoirEnv(silly, seat=1)
+    with pytest.raises(InputError, match="opponent 'silly': IllegalAction: illegal action -11"):
+        env.reset(seed=1)
+    with pytest.raises(ResetNeeded):
+        env.step(TAKE)
+
+
+def test_it_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The mode "ansi" returns it; "human" prints what has happened since the last turn."""
+    env = DistrictNoirEnv("greedy", seat=0, render_mode="ansi")
+    env.reset(seed=5)
+    text = env.render()
+    assert text is not None
+    assert text.startswith("Round 1 of 4: nobody has taken; greedy holds 5 cards\n")
+    assert capsys.readouterr().out == ""
+    env = DistrictNoirEnv("greedy", seat=0, render_mode="human")
+    env.reset(seed=5)
+    assert capsys.readouterr().out == f"{text}\n\n"
+    env.step(TAKE)
+    assert "\n  you take 2: " in capsys.readouterr().out
+    play_out(env)
+    printed = capsys.readouterr().out
+    assert printed.count("\nremoved ") == 1
+    assert printed.count("  greedy takes ") <= 4
+
+
+def test_gymnasium_can_step_many_of_them() -> None:
+    """Its own vector of environments, against a bot."""
+    games = gymnasium.make_vec(
+        "DistrictNoir-v0", num_envs=2, vectorization_mode="sync", opponent="greedy"
+    )
+    _, infos = games.reset(seed=1)
+    for _ in range(30):
+        _, _, _, _, infos = games.step(infos["action_mask"].argmax(axis=1))
+    assert infos["seat"].shape == (2,)
+    games.close()
+
+
+def test_the_room_says_where_it_is() -> None:
+    """The registered entry points lead to classes that there are."""
+    spec = gymnasium.spec("DistrictNoir-v0")
+    for place in (spec.entry_point, spec.vector_entry_point):
+        module = str(place).partition(":")[0]
+        assert (ROOT / f"{module.replace('.', '/')}.py").is_file()

@@ -24,7 +24,7 @@ VARIANTS = {
     "open": Rules((2, 1, 0, 0, 0, 0, 1, 1, 0, 0, 2), 3, 1, 2, 2, 1, 2),
     "points": Rules((3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1, 2, 1, 2, 1),
     "city": Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1), 1, 2, 1, 2, 1, 1),
-    "rounds": Rules((2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2), 0, 1, 2, 1, 2, 2),
+    "rounds": Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2), 0, 1, 1, 1, 2, 2),
 }
 """copies, removed, hand_size, opening_row, take_size, rounds, cities_needed."""
 

@@ -28,6 +28,7 @@ Plan: TypeAlias = npt.NDArray[np.float64]
 """The probability that a seat plays each of its sequences, if chance and the other seat do."""
 
 MOST_SEQUENCES = 200_000
+"""Of both seats; a game of so many takes minutes to solve."""
 
 
 class Decision(NamedTuple):

@@ -215,6 +215,7 @@ def test_openspiels_search_plays_the_game() -> None:
     random = np.random.RandomState(3)
     evaluator = mcts.RandomRolloutEvaluator(1, random)
     bot = ismcts.ISMCTSBot(game, evaluator, 1.4, 60, random_state=random)
+    bot.set_resampler(lambda where, seat: where.resample_from_infostate(seat, random.rand))
     assert state.action_to_string(bot.step(state)) == "T"
 
 

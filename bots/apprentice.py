@@ -1,9 +1,10 @@
-"""Has learned by playing against itself: one forward pass of a small network.
+"""Has learned in games against itself; one pass of a network.
 
-The network scores the actions from what the seat knows (`engine.encoding`), and the highest legal
-one is played. It was trained under the published rules; under others it plays as `timing` does.
-Source: proximal policy optimisation in self-play (Schulman and others 2017), with a critic that
-sees all cards (Li and others, "Suphx", 2020). docs/training.md says how it was made.
+A network scores the actions from what the seat knows (`engine.encoding`), and the legal one with
+the highest score is played. It was trained under the published rules; under others it plays as
+`timing` does. docs/training.md says how it was made. Source: Schulman and others, "Proximal Policy
+Optimization Algorithms", 2017; the critic of the training sees all cards, as in Li and others,
+"Suphx: Mastering Mahjong with Deep Reinforcement Learning", 2020.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bots.timing import bot as plain_bot
 from engine import STANDARD, Action, Setup, Strategy, View
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 
-SHA256: Final = ""
+SHA256: Final = "a1a39ea93b07a35f710162ff3c8f5dee12d3fdb6da401e8905042c57a4d0cf60"
 """Of apprentice.npz: with other weights it is another bot, and its source says so."""
 
 UNIT: Final = 1 << 8

@@ -118,8 +118,6 @@ class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         state, seat = self._state, AGENTS.index(agent)
-        self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
         try:
             state.apply(state.checked(action))  # type: ignore[arg-type]
         except IllegalAction as error:

@@ -15,7 +15,7 @@ from arena.errors import InputError
 from arena.rl.board import format_board
 from arena.rl.encoding import Bits, mask
 from arena.rl.opponents import Given, Opponent, find_opponents
-from arena.rl.options import missing, read_observation, read_render_mode, read_rules
+from arena.rl.options import missing, read_observation, read_rules
 from arena.rl.tally import DRAW
 from engine import TAKE, IllegalAction, Rules, Setup, State, Strategy, View, outcome
 from engine.encoding import ACTIONS
@@ -65,7 +65,7 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         size, self._observe = read_observation(observation, self.rules)
         self.observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(ACTIONS)
-        self.render_mode = read_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode  # `make` warns of others, and SB3 asks for "rgb_array"
         if seat not in (0, 1, "both") or isinstance(seat, bool):
             raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
         self._seats = (0, 1) if seat == "both" else (int(seat),)
@@ -165,7 +165,7 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
 
     def render(self) -> str | None:
         """Return what the learner sees as text, or print it, as the render mode says."""
-        if self.render_mode is None:
+        if self.render_mode not in self.metadata["render_modes"]:
             gymnasium.logger.warn("render() needs a render_mode, 'ansi' or 'human'")
             return None
         text = format_board(self._state, self._seat, self._opponent.name, self._seen)

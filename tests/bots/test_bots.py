@@ -42,7 +42,7 @@ SHORT: dict[str, dict[str, Any]] = {
 }
 """Parameters with which slow bots play whole games quickly."""
 
-SOURCES = ("champion", "endgame", "flat_mc", "ismcts", "pimc")
+SOURCES = ("apprentice", "champion", "endgame", "flat_mc", "ismcts", "pimc")
 """Bots that implement a published method, or build on a bot that does."""
 
 

@@ -13,14 +13,15 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
 
 from arena.errors import InputError
 from arena.rl import Encoding, mask
 from arena.rl.env import DistrictNoirEnv
 from bots.greedy import bot as greedy
-from engine import TAKE, Rules, Setup, State, Strategy, View, outcome
-from engine.play import play
+from bots.uniform import bot as uniform
+from engine import TAKE, Bot, Rules, Setup, State, View, outcome, play_game
 from engine.view import view
 from tests import ROOT
 from tests.positions import RULE_SETS
@@ -47,6 +48,18 @@ def play_out(env: DistrictNoirEnv, seed: int | None = None) -> list[Any]:
 def last_card(view: View) -> int:
     """Play the last kind of the hand, and take when there is none."""
     return next((action for action in reversed(view.legal) if action != TAKE), TAKE)
+
+
+class Last:
+    """A class as a bot."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.seat = setup.seat
+
+    def choose(self, view: View, /) -> np.int64:
+        """Return an action as a network would."""
+        assert view.seat == self.seat
+        return np.int64(last_card(view))
 
 
 @pytest.mark.parametrize(
@@ -125,27 +138,22 @@ def test_it_shows_the_view_of_the_seat_that_is_to_act(name: str, rules: Rules) -
         assert (info["winner"], info["win_type"]) == (-1 if winner is None else winner, win_type)
 
 
-def test_the_opponent_plays_as_it_does_in_the_arena() -> None:
-    """Every action of a game is that of the referee's loop with the same deal."""
-    env = DistrictNoirEnv("greedy")
+@pytest.mark.parametrize("opponent", [uniform, greedy])
+def test_it_is_a_game_of_the_engine(opponent: Bot) -> None:
+    """With its deal, its luck for each seat, and every action of the referee's loop."""
+    env = DistrictNoirEnv(opponent)
     seats = set()
     for seed in range(6):
         _, info = env.reset(seed=seed)
-        seat = info["seat"]
-        seats.add(seat)
-        deal, over = state_of(env).deal(), False
+        seat, over = info["seat"], False
         while not over:
             over = env.step(last_card(view(state_of(env), seat)))[2]
-        players: list[Strategy] = [_Last(), greedy(Setup(Random(0), 1 - seat, env.rules))]
-        state = State(deal, env.rules)
-        play(state, players[::-1] if seat else players)
-        assert state_of(env).history == state.history
+        address = int(seeding.np_random(seed)[0].integers(1 << 62))
+        bots = [opponent, Last] if seat else [Last, opponent]
+        game = play_game(*bots, seed=address)
+        assert state_of(env) == game.record.replay()
+        seats.add(seat)
     assert seats == {0, 1}
-
-
-class _Last:
-    def choose(self, view: View, /) -> int:
-        return last_card(view)
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
@@ -217,22 +225,9 @@ def test_masks_are_found_through_wrappers() -> None:
     assert masks.tolist() == info["action_mask"].astype(bool).tolist()
 
 
-def make_last(setup: Setup) -> _Last:
+def make_last(setup: Setup) -> Last:
     """A function that makes strategies."""
-    assert setup.rng.random() >= 0
-    return _Last()
-
-
-class Own:
-    """A class as a bot."""
-
-    def __init__(self, setup: Setup) -> None:
-        self.seat = setup.seat
-
-    def choose(self, view: View, /) -> np.int64:
-        """Return an action as a network would."""
-        assert view.seat == self.seat
-        return np.int64(view.legal[0])
+    return Last(setup)
 
 
 FILE = "from bots.greedy import bot\n"
@@ -242,12 +237,17 @@ def test_whatever_plays_can_be_an_opponent(tmp_path: Path) -> None:
     """Specs with parameters, files, classes, functions that make strategies or choose."""
     path = tmp_path / "my_bot.py"
     path.write_text(FILE)
-    given = ["ismcts(iterations=2)", str(path), path, Own, make_last, last_card]
-    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Own", "make_last", "last_card"]
+    given = ["ismcts(iterations=2)", str(path), path, Last, make_last, last_card]
+    names = ["ismcts(iterations=2)", "my_bot", "my_bot", "Last", "make_last", "last_card"]
     for opponent, name in zip(given, names, strict=True):
         env = DistrictNoirEnv(opponent)
         assert env.reset(seed=1)[1]["opponent"] == name
         play_out(env)
+
+
+def forgetful(setup: Setup) -> Any:
+    """A function that forgets to return what it makes."""
+    Last(setup)
 
 
 def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
@@ -260,7 +260,8 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
         "forgets": "def bot(setup): ...\n",
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
-    expected = {
+    expected: dict[Any, str] = {
+        forgetful: "opponent 'forgetful': TypeError: bot(setup) returned None, and not a strategy",
         "greedi": "opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?",
         "cmd:cat": "opponent 'cmd:cat': a command has its own process",
         "greedy(depth=3)": "opponent 'greedy(depth=3)': TypeError: ",
@@ -274,7 +275,7 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
     }
     for opponent, message in expected.items():
         with pytest.raises(InputError) as raised:
-            DistrictNoirEnv(["uniform", opponent])  # type: ignore[list-item]
+            DistrictNoirEnv(["uniform", opponent])
         assert str(raised.value).startswith(message)
         assert "\n" not in str(raised.value)
 
@@ -287,7 +288,6 @@ def test_an_opponent_that_does_not_load_is_named(tmp_path: Path) -> None:
         ({"seat": True}, "seat: True is not 0, 1 or 'both'"),
         ({"rules": {"hands": 3}}, "rules: unknown rule 'hands'; the rules are "),
         ({"observation": "all"}, "observation: 'all' is not one of: observation, "),
-        ({"render_mode": "rgb"}, "render_mode: 'rgb' is not one of: ansi, human"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], message: str) -> None:
@@ -327,6 +327,15 @@ def test_it_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed.count("\nremoved ") == 1
     assert printed.count("  greedy takes ") <= 4
+
+
+def test_a_render_mode_that_it_has_not_is_no_error() -> None:
+    """`make` warns of it, as of that of any environment: make_vec_env of SB3 asks for pictures."""
+    with pytest.warns(UserWarning, match="'rgb_array' that is not in the possible render_modes"):
+        env = gymnasium.make("DistrictNoir-v0", render_mode="rgb_array").unwrapped
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="needs a render_mode, 'ansi' or 'human'"):
+        assert env.render() is None
 
 
 def test_gymnasium_can_step_many_of_them() -> None:

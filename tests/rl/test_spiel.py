@@ -145,7 +145,7 @@ def test_tensors_are_those_of_the_encoding(rules: Rules) -> None:
 def test_a_world_is_drawn_that_the_seat_cannot_tell_from_the_truth(rules: Rules) -> None:
     """OpenSpiel's own test of it, which it has in C++ only; and what is hidden does differ."""
     rng, differ = Random(1), 0
-    for seed in range(10):
+    for seed in range(40):
         state = spiel.follow(spiel.load_game(rules), random_state(rules, seed))
         if state.is_terminal() or state.is_chance_node():
             continue

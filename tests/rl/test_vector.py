@@ -144,12 +144,13 @@ def test_arrays_are_copies_unless_they_may_be_overwritten(copy: bool) -> None:
     """With copy=False each step fills the same memory."""
     env = DistrictNoirVectorEnv(5, copy=copy)
     first, infos = env.reset(seed=1)
-    before = first.copy()
+    before, seats = first.copy(), infos["seat"].tolist()
     second, _, _, _, after = env.step(infos["action_mask"].argmax(axis=1))
     assert (first == before).all() == copy
     assert np.shares_memory(first, second) == (not copy)
     assert np.shares_memory(infos["action_mask"], after["action_mask"]) == (not copy)
     assert (second != before).any()
+    assert infos["seat"].tolist() == seats != after["seat"].tolist()
 
 
 def test_gymnasium_makes_it_and_wraps_it() -> None:

@@ -1,0 +1,136 @@
+"""apprentice: whole numbers, its own weights, and a plain rule under other rules."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from bots import apprentice, timing
+from bots.apprentice import UNIT, WEIGHT, Apprentice, Network, bot, read
+from engine import STANDARD, Rules, Setup, State, View
+from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
+from engine.state import random_deal
+from engine.view import view
+
+INPUTS = encoder_of(STANDARD).size + WORTHS
+
+
+def views(number: int, rules: Rules = STANDARD) -> list[View]:
+    """Return views of the seat to act from random games, those with a choice."""
+    rng = Random(3)
+    found: list[View] = []
+    while len(found) < number:
+        state = State(random_deal(rng, rules), rules)
+        while not state.over:
+            if len(state.legal()) > 1:
+                found.append(view(state, state.to_act))
+            state.apply(rng.choice(state.legal()))
+    return found[:number]
+
+
+def layers(*sizes: int) -> list[np.ndarray]:
+    """Return layers of random whole numbers, with so many numbers between them."""
+    rng = np.random.default_rng(1)
+    made = []
+    for rows, columns in pairwise(sizes):
+        made.append(rng.integers(-9 * WEIGHT, 9 * WEIGHT, (rows, columns)))
+        made.append(rng.integers(-UNIT * WEIGHT, UNIT * WEIGHT, columns))
+    return made
+
+
+def scored(made: list[np.ndarray], seen: View) -> list[int]:
+    """Return the scores of a network by Python's own whole numbers, which never overflow."""
+    units = [UNIT * int(n) for n in (*encoder_of(seen.rules).observation(seen), *worths(seen))]
+    for place in range(0, len(made), 2):
+        weights, offsets = made[place].tolist(), made[place + 1].tolist()
+        sums = [
+            sum(unit * row[column] for unit, row in zip(units, weights, strict=True)) + offset
+            for column, offset in enumerate(offsets)
+        ]
+        units = [max(0, number) // WEIGHT for number in sums]
+    return sums
+
+
+def test_scores_are_exact_whole_numbers() -> None:
+    """However large the weights: no order of adding can change an action."""
+    made = layers(INPUTS, 40, 20, ACTIONS)
+    network = Network(made, VERSION)
+    for seen in views(20):
+        assert network.scores(seen) == scored(made, seen)
+
+
+def test_its_own_network_is_exact_too() -> None:
+    """Which leaves room below 2**53 in every layer."""
+    network = apprentice._own()
+    made = [part.astype(np.int64) for pair in network.layers for part in pair]
+    for seen in views(5):
+        assert network.scores(seen) == scored(made, seen)
+    most = UNIT * 60.0  # of an input: points
+    for weights, offsets in network.layers:
+        sums = (np.abs(weights) * most).sum(axis=0) + np.abs(offsets)
+        assert sums.max() < 2**53
+        most = sums.max() / WEIGHT
+
+
+def test_the_best_legal_action_is_played() -> None:
+    """The highest score among the legal ones, whatever the others have."""
+    network = mock.Mock()
+    for seen in views(30):
+        for best in seen.legal:
+            network.scores.return_value = [9.0 * (n not in seen.legal) for n in range(ACTIONS)]
+            network.scores.return_value[best] = 1.0
+            assert Apprentice(network).choose(seen) == best
+
+
+def test_under_other_rules_it_is_timing() -> None:
+    """The network knows the published rules only."""
+    rules = Rules(take_size=4)
+    for seen in views(20, rules):
+        own = Setup(Random(1), seen.seat, rules)
+        assert bot(own).choose(seen) == timing.bot(own).choose(seen)
+    assert isinstance(bot(Setup(Random(1), 0, STANDARD)), Apprentice)
+
+
+@pytest.mark.parametrize(
+    ("made", "version", "message"),
+    [
+        (layers(INPUTS, 8, ACTIONS), 2, "weights for version 2 of the encoding, not 1"),
+        (layers(INPUTS - 1, 8, ACTIONS), 1, r"weights of shape \(378, 8\), where 379 numbers"),
+        (layers(INPUTS, 8, 11), 1, "scores of 11 actions, not of 12"),
+        (layers(INPUTS, 8, ACTIONS)[:2] + layers(7, ACTIONS), 1, r"\(7, 12\), where 8 numbers"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(
+    made: list[np.ndarray], version: int, message: str
+) -> None:
+    """One sentence says what does not fit."""
+    content = io.BytesIO()
+    arrays: dict[str, Any] = {f"layer{n}": layer for n, layer in enumerate(made)}
+    np.savez(content, version=version, **arrays)
+    with pytest.raises(ValueError, match=message):
+        read(content.getvalue())
+
+
+def test_other_weights_are_another_bot() -> None:
+    """Its source, which is its identity, has the hash of its weights."""
+    apprentice._own.cache_clear()
+    try:
+        with (
+            mock.patch("bots.apprentice.SHA256", "0" * 64),
+            pytest.raises(ValueError, match="not the file whose sha256"),
+        ):
+            bot(Setup(Random(1), 0, STANDARD))
+    finally:
+        apprentice._own.cache_clear()
+
+
+def test_the_weights_are_small() -> None:
+    """They travel with every package."""
+    assert Path(apprentice.__file__).with_name("apprentice.npz").stat().st_size < 400_000

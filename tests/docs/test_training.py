@@ -1,0 +1,84 @@
+"""The way from an untrained network to a packed bot, as docs/training.md tells it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.encoding import ACTIONS, VERSION
+from tests import ROOT, markdown
+from tests.conftest import Arena
+from tests.waiting import PATIENCE
+
+PAGE = ROOT / "docs" / "training.md"
+SELFPLAY = ROOT / "docs" / "examples" / "selfplay"
+
+
+def train(out: Path, *words: str) -> str:
+    """Train a small network for a few games; return what was printed."""
+    small = ["--together", "32", "--hidden", "16", "8", "--batch", "256"]
+    done = subprocess.run(
+        [sys.executable, str(SELFPLAY / "train.py"), "--out", str(out), *small, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+        cwd=ROOT,
+    )
+    return done.stdout
+
+
+def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
+    """And no other file is there."""
+    blocks = dict(markdown.named(PAGE.read_text(), "python"))
+    assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
+    files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
+    assert files == {"bot.py", "train.py", "train.log"}
+
+
+def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
+    """And another seed other ones; both fit the encoding."""
+    content = []
+    for number, seed in enumerate(("1", "1", "2")):
+        log = train(tmp_path / f"{number}.npz", "--games", "64", "--seed", seed)
+        assert log.splitlines()[-1].split()[:2] == ["64", "games"]
+        content.append((tmp_path / f"{number}.npz").read_bytes())
+    assert content[0] == content[1] != content[2]
+    arrays = np.load(io.BytesIO(content[0]))
+    assert int(arrays["version"]) == VERSION
+    assert [arrays[f"layer{place}"].shape for place in (0, 2, 4)] == [
+        (379, 16),
+        (16, 8),
+        (8, ACTIONS),
+    ]
+
+
+@pytest.mark.study
+def test_it_learns(tmp_path: Path) -> None:
+    """Some thousand games make it better than it began."""
+    log = train(tmp_path / "weights.npz", "--games", "8192", "--together", "256")
+    shares = [float(line.split()[-1]) for line in log.splitlines()]
+    assert shares[-1] > shares[0] + 0.1
+
+
+def test_the_packed_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) -> None:
+    """The whole way in small: train, pack, play."""
+    train(tmp_path / "weights.npz", "--games", "32")
+    (tmp_path / "bot.py").write_text((SELFPLAY / "bot.py").read_text())
+    done = arena("pack", "bot.py", "weights.npz", "-o", "learner.py")
+    assert done.returncode == 0, done.stderr
+    games = set()
+    for lane in ("inproc", "process", "jail"):
+        words = ["./learner.py", "greedy", "--pairs", "2", "--lane", lane, "--fresh", "--out", "out"]
+        done = arena("play", *words)
+        assert done.returncode == 0, done.stderr
+        games.add((tmp_path / "out" / "games.csv").read_bytes())
+        with (tmp_path / "out" / "faults.csv").open(newline="") as file:
+            assert list(csv.DictReader(file)) == []
+    assert len(games) == 1

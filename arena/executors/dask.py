@@ -238,9 +238,12 @@ class DaskTransport:
         event: Event
         finished = asyncio.Event()
         loop = self._loop
-        future.add_done_callback(  # type: ignore[no-untyped-call]
-            lambda _: loop.call_soon_threadsafe(finished.set)
-        )
+
+        def finish(_: object) -> None:
+            with suppress(RuntimeError):  # the client has been closed
+                loop.call_soon_threadsafe(finished.set)
+
+        future.add_done_callback(finish)  # type: ignore[no-untyped-call]
         try:
             await finished.wait()
             await self._fetching.acquire()

@@ -57,9 +57,9 @@ clean:
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl]'
+	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl,openspiel]'
 	@touch $@ .venv/run
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl,mutants]'
+	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl,openspiel,mutants]'
 	@touch $@

@@ -75,8 +75,8 @@ def test_the_packed_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     games = set()
     for lane in ("inproc", "process", "jail"):
-        words = ["./learner.py", "greedy", "--pairs", "2", "--lane", lane, "--fresh", "--out", "out"]
-        done = arena("play", *words)
+        options = ["--pairs", "2", "--lane", lane, "--fresh", "--out", "out"]
+        done = arena("play", "./learner.py", "greedy", *options)
         assert done.returncode == 0, done.stderr
         games.add((tmp_path / "out" / "games.csv").read_bytes())
         with (tmp_path / "out" / "faults.csv").open(newline="") as file:

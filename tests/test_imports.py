@@ -56,9 +56,18 @@ ROOMS = [
 """The rooms of the arena: each may import itself and those below it."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
-HEAVY |= {"dask", "distributed", "mpi4py", "pyarrow", "gymnasium", "pettingzoo"}
+HEAVY |= {
+    "dask",
+    "distributed",
+    "mpi4py",
+    "pyarrow",
+    "gymnasium",
+    "pettingzoo",
+    "pyspiel",
+    "open_spiel",
+}
 
-RL_CORE = {"__init__", "deals", "encoding", "lockstep", "observer", "tally", "worth"}
+RL_CORE = {"deals", "encoding", "lockstep", "observer", "tally", "worth"}
 """The modules of `arena.rl` that need only the engine and numpy: a bot may use them."""
 
 
@@ -141,6 +150,17 @@ def test_the_core_of_rl_imports_the_engine_and_numpy(name: str) -> None:
     for module in imported(ROOT / "arena" / "rl" / f"{name}.py"):
         core = module.removeprefix("arena.rl.") in RL_CORE
         assert core or module == "arena.errors" or module.partition(".")[0] in allowed, module
+
+
+def test_a_bot_that_imports_rl_imports_no_room() -> None:
+    """What reads runs comes when it is asked for."""
+    code = "import arena.rl, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
+    core = {"arena.rl", "arena.errors", *(f"arena.rl.{name}" for name in RL_CORE)}
+    assert of_arena <= core
 
 
 def test_every_room_says_what_is_in_it() -> None:

@@ -82,3 +82,11 @@ def test_the_packed_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) 
         with (tmp_path / "out" / "faults.csv").open(newline="") as file:
             assert list(csv.DictReader(file)) == []
     assert len(games) == 1
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are printed, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    sessions = markdown.blocks(PAGE.read_text(), "pycon")
+    assert sessions
+    assert markdown.failures("training.md", sessions) == 0

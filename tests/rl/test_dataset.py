@@ -12,8 +12,8 @@ import pytest
 import arena
 from arena.errors import InputError
 from arena.replays.game import Game
-from arena.rl import Encoding, mask
-from arena.rl.dataset import Decisions, dataset
+from arena.rl import Encoding, dataset, mask
+from arena.rl.decisions import Decisions
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal
 from engine.view import view

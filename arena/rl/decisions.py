@@ -1,4 +1,4 @@
-"""Dataset: the decisions of a run's games as arrays, some games at a time."""
+"""Decisions: those of a run's games as arrays, some games at a time."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def dataset(run: str | os.PathLike[str], games: int = 1000) -> Iterator[Decision
     follow from its actions. Raises InputError where there is no run, and for a game whose
     record cannot be played.
 
-    >>> import arena, tempfile
+    >>> import arena, arena.rl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     out = f"{folder}/friday"
     ...     results = arena.run(["greedy", "uniform"], pairs=5, out=out, progress=False)
-    ...     blocks = [*dataset(out, games=4)]
+    ...     blocks = [*arena.rl.dataset(out, games=4)]
     >>> [len(np.unique(block.games)) for block in blocks]
     [4, 4, 2]
     >>> blocks[0].observations.shape[1], blocks[0].masks.shape[1]

@@ -97,6 +97,6 @@ def _cluster(sites: int) -> Iterator[str]:
                 yield str(client.scheduler_info()["address"])
         finally:
             for process in processes:
-                process.terminate()
+                process.kill()  # asked to end, two of Dask's workers waited for ever
             for process in processes:
                 process.wait()

@@ -32,7 +32,7 @@ def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> Non
     lines = arena("bots").stdout.splitlines()
     (line,) = (line for line in lines if line.startswith("martian "))
     assert line.split(maxsplit=1)[1] == r"Plays \x1bred cards. [mars-bots]"
-    assert next(line for line in lines if "[" not in line).startswith("champion ")
+    assert next(line for line in lines if "[" not in line).startswith("apprentice ")
     assert sum(line.startswith("greedy ") for line in lines) == 1
     (lost,) = (line for line in lines if line.startswith("lost "))
     assert "cannot be read" in lost

@@ -169,7 +169,7 @@ def test_a_file_that_is_no_bot_is_reported(
     [
         ("", "the spec is empty"),
         ("gredy", "did you mean greedy?"),
-        ("nobody", "there are champion, city_hunter"),
+        ("nobody", "there are apprentice, champion"),
         ("./none.py", "No such file"),
         ("no.such.module", "no module 'no.such.module'"),
         ("bots..greedy", "no module 'bots..greedy'"),

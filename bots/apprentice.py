@@ -96,6 +96,11 @@ def _own() -> Network:
     return read(content)
 
 
+def begin(network: Network, setup: Setup) -> Strategy:
+    """Return the strategy for one game: with this network where it knows the rules."""
+    return Apprentice(network) if setup.rules == STANDARD else plain_bot(setup)
+
+
 def bot(setup: Setup) -> Strategy:
     """Return the strategy for one game."""
-    return Apprentice(_own()) if setup.rules == STANDARD else plain_bot(setup)
+    return begin(_own(), setup)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -33,14 +34,18 @@ LONG = Limits(decision=3600.0, backstop=36_000.0)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield the sites' folder for temporary files; at the end nothing is left."""
-    place = tmp_path / "tmp"
-    place.mkdir()
-    monkeypatch.setenv("TMPDIR", str(place))
-    yield place
-    host.close_site("test")
-    assert_nothing_is_left(place)
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the sites' folder for temporary files; at the end nothing is left.
+
+    Its name is short: that of a socket in it has at most 107 characters.
+    """
+    with tempfile.TemporaryDirectory(prefix="sites-") as above:
+        place = Path(above) / "tmp"
+        place.mkdir()
+        monkeypatch.setenv("TMPDIR", str(place))
+        yield place
+        host.close_site("test")
+        assert_nothing_is_left(place)
 
 
 def head_for(entries: Sequence[Entry], workers: int = 1, limits: Limits | None = None) -> wire.Head:
@@ -171,10 +176,10 @@ bot = Thinks
 
 
 @pytest.fixture
-def thinks(tmp_path: Path) -> Entry:
+def thinks(folder: Path, tmp_path: Path) -> Entry:
     """Return a bot that thinks for days in its first decision."""
     path = tmp_path / "thinks.py"
-    path.write_text(THINKS.format(path=str(tmp_path / "asked")))
+    path.write_text(THINKS.format(path=str(folder.parent / "asked")))
     return resolve(str(path), lane="process")
 
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -50,8 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     Open MPI has a socket in its temporary folder, whose name must be short.
     """
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
+    temporary = Path(tempfile.mkdtemp(prefix="mpi-"))
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setenv("PYTEST_MPI", str(tmp_path))
     for name, value in ROOT_MAY.items():
@@ -61,6 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     until(lambda: not processes_of(tmp_path))
     until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
+    shutil.rmtree(temporary, ignore_errors=True)
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

@@ -69,8 +69,12 @@ def hands(view: View) -> Iterator[tuple[Pack, int]]:
     >>> sum(ways for _, ways in hands(seen)) == comb(size(seen.unseen), 5)
     True
     """
-    unseen = [(UNIT[kind], n) for kind, n in enumerate(counts(view.unseen)) if n]
-    yield from _choices(unseen, view.opponent_cards)
+    yield from choices(view.unseen, view.opponent_cards)
+
+
+def choices(cards: Pack, size: int) -> Iterator[tuple[Pack, int]]:
+    """Yield every pack of `size` of these cards, each with the number of ways to choose it."""
+    yield from _choices([(UNIT[kind], n) for kind, n in enumerate(counts(cards)) if n], size)
 
 
 def _choices(cards: list[tuple[Pack, int]], size: int) -> Iterator[tuple[Pack, int]]:

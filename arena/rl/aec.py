@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from arena.rl.board import format_board
+from arena.rl.board import Rendered
+from arena.rl.deals import draw_game
 from arena.rl.encoding import Bits, mask
 from arena.rl.options import missing, read_observation, read_render_mode, read_rules
-from arena.rl.tally import DRAW
-from engine import IllegalAction, Rules, State, outcome
+from arena.rl.tally import find_end, find_reward
+from engine import IllegalAction, Rules, State
 from engine.encoding import ACTIONS
-from engine.play import draw
-from engine.seeds import address
 from engine.view import view
 
 try:
-    from gymnasium import logger, spaces
+    from gymnasium import spaces
     from gymnasium.utils import seeding
     from pettingzoo import AECEnv
     from pettingzoo.utils import turn_based_aec_to_parallel, wrappers
@@ -26,10 +25,9 @@ except ImportError:
     raise missing("pettingzoo") from None
 
 AGENTS = ("seat_0", "seat_1")
-_SEEDS = 1 << 62
 
 
-class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
+class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
     """A game between the agents `seat_0`, which begins, and `seat_1`.
 
     An observation has what the agent's View knows, as `Encoding` has it ("observation" or
@@ -71,8 +69,6 @@ class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
         self.observation_spaces = {agent: _make_space(size) for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(ACTIONS) for agent in AGENTS}
         self._rng: np.random.Generator | None = None
-        self._seen = 0  # plies that have been printed
-        self._state: State
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations."""
@@ -93,7 +89,7 @@ class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
         """
         if seed is not None or self._rng is None:
             self._rng, _ = seeding.np_random(seed)
-        deal, _ = draw(address(int(self._rng.integers(_SEEDS)), "deal"), self.rules)
+        deal, _ = draw_game(self._rng, self.rules)
         self._state = State(deal, self.rules)
         self.agents = [*AGENTS]
         self.rewards = dict.fromkeys(AGENTS, 0.0)
@@ -123,8 +119,8 @@ class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
         except IllegalAction as error:
             self._end(1 - seat, win_type="forfeit", illegal=str(error))
         if state.over:
-            winner, win_type, _ = outcome(state.piles, self.rules)
-            self._end(DRAW if winner is None else winner, win_type=win_type)
+            winner, win_type = find_end(state)
+            self._end(winner, win_type=win_type)
         self.agent_selection = AGENTS[1 - seat if state.over else state.to_act]
         self._accumulate_rewards()
         self._print()
@@ -132,22 +128,14 @@ class DistrictNoirAEC(AECEnv):  # type: ignore[misc]
     def _end(self, winner: int, **info: str) -> None:
         """End the game."""
         for seat, agent in enumerate(AGENTS):
-            self.rewards[agent] = 0.0 if winner == DRAW else 1.0 if winner == seat else -1.0
+            self.rewards[agent] = find_reward(winner, seat)
             self.terminations[agent] = True
             self.infos[agent] = {"winner": winner, **info}
 
     def render(self) -> str | None:
         """Return what the agent to act sees as text, or print it, as the render mode says."""
-        if self.render_mode is None:
-            logger.warn("render() needs a render_mode, 'ansi' or 'human'")
-            return None
         seat = AGENTS.index(self.agent_selection)
-        text = format_board(self._state, seat, AGENTS[1 - seat], self._seen)
-        if self.render_mode == "ansi":
-            return text
-        self._seen = len(self._state.history)
-        print(text, end="\n\n")
-        return None
+        return self._render(seat, AGENTS[1 - seat])
 
     def close(self) -> None:
         """Do nothing, as there is no window; PettingZoo wants it beside `render`."""

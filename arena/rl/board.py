@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from arena.games.match import Finished
 from arena.person.board import Board, shorten
 from arena.person.ending import format_ending
@@ -26,3 +28,26 @@ def format_board(state: State, seat: Seat, opponent: str, since: int = 0) -> str
     else:
         lines = Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
     return "\n".join(line.text.rstrip() for line in lines)
+
+
+class Rendered:
+    """An environment whose game is shown as its render mode says."""
+
+    metadata: dict[str, Any]
+    render_mode: str | None
+    _state: State
+    _seen: int = 0  # plies that have been printed
+
+    def _render(self, seat: Seat, opponent: str) -> str | None:
+        """Return what a seat sees as text, or print it; without a mode warn that there is none."""
+        if self.render_mode not in self.metadata["render_modes"]:
+            from gymnasium import logger
+
+            logger.warn("render() needs a render_mode, 'ansi' or 'human'")
+            return None
+        text = format_board(self._state, seat, opponent, self._seen)
+        if self.render_mode == "ansi":
+            return text
+        self._seen = len(self._state.history)
+        print(text, end="\n\n")
+        return None

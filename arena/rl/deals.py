@@ -1,4 +1,4 @@
-"""Deals: random deals for many games at once."""
+"""Deals: random deals, for a game with its luck, and for many games at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import STANDARD, Rules
+from engine.play import Draw, draw
+from engine.seeds import address
+
+_SEEDS = 1 << 62
+
+
+def draw_game(rng: np.random.Generator, rules: Rules) -> Draw:
+    """Return what `engine.play_game` draws for one seed, which the generator gives."""
+    return draw(address(int(rng.integers(_SEEDS)), "deal"), rules)
 
 
 def random_deals(

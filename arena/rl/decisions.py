@@ -18,6 +18,7 @@ from arena.replays.game import Game
 from arena.results.reader import read_run
 from arena.rl.encoding import Bits
 from arena.rl.lockstep import Lockstep
+from arena.rl.tally import DRAW, find_reward
 from engine import Rules
 from engine.notation import parse_actions, parse_cards
 
@@ -125,11 +126,9 @@ def _step(
     return known
 
 
-def _result(game: Game) -> int:
+def _result(game: Game) -> float:
     """Return what a game brought seat 0."""
-    if game.winner is None:
-        return 0
-    return 1 if game.winner == game.seats[0] else -1
+    return find_reward(DRAW if game.winner is None else game.seats.index(game.winner), 0)
 
 
 def _unplayable(one: _Numbered) -> InputError:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from arena.errors import InputError
 from engine import STANDARD, Rules, View
 from engine import encoding as bits
-from engine.encoding import VERSION, Encoder
+from engine.encoding import VERSION, encoder_of
 
 Bits: TypeAlias = npt.NDArray[np.int8]
 
@@ -37,7 +37,7 @@ class Encoding:
         if version != VERSION:
             raise InputError(f"encoding: version {version}; this arena has version {VERSION}")
         self.rules = rules
-        self._encoder = Encoder(rules)
+        self._encoder = encoder_of(rules)
         self.fields = self._encoder.fields
         self.history_fields = self._encoder.history_fields
         self.size = self._encoder.size

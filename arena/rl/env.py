@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
-from arena.rl.board import format_board
+from arena.rl.board import Rendered
+from arena.rl.deals import draw_game
 from arena.rl.encoding import Bits, mask
 from arena.rl.opponents import Given, Opponent, find_opponents
 from arena.rl.options import missing, read_observation, read_rules
-from arena.rl.tally import DRAW
-from engine import TAKE, IllegalAction, Rules, Setup, State, Strategy, View, outcome
+from arena.rl.tally import find_end, find_reward
+from engine import TAKE, IllegalAction, Rules, State, Strategy, View
 from engine.encoding import ACTIONS
 from engine.errors import show
-from engine.play import draw
-from engine.seeds import address, generator
+from engine.play import setup
 from engine.view import view
 
 try:
@@ -31,10 +31,9 @@ except ImportError:
     raise missing("gymnasium") from None
 
 ID = "DistrictNoir-v0"
-_SEEDS = 1 << 62
 
 
-class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
+class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
     """A game against an opponent, in which the learner has a seat.
 
     `opponent` is a bot or a list of bots, of which one is drawn for each game (see
@@ -72,8 +71,6 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         self._opponents = find_opponents(opponent, self.rules)
         self._done = True
         self._seat = self._seats[0]
-        self._seen = 0  # plies that the learner has seen
-        self._state: State
         self._view: View
         self._opponent: Opponent
         self._strategy: Strategy
@@ -90,12 +87,12 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
         """
         super().reset(seed=seed, options=options)
         rng = self.np_random
-        deal, lucks = draw(address(int(rng.integers(_SEEDS)), "deal"), self.rules)
+        deal, lucks = draw_game(rng, self.rules)
         self._seat = self._seats[int(rng.integers(len(self._seats)))]
         self._opponent = self._opponents[int(rng.integers(len(self._opponents)))]
         other = 1 - self._seat
         self._state = State(deal, self.rules)
-        self._strategy = self._opponent.begin(Setup(generator(lucks[other]), other, self.rules))
+        self._strategy = self._opponent.begin(setup(lucks[other], other, self.rules))
         self._seen = 0
         self._done = False
         self._answer()
@@ -118,14 +115,14 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
                 return self._end(1 - self._seat, win_type="forfeit", illegal=str(error))
             self._answer()
         if state.over:
-            winner, win_type, _ = outcome(state.piles, self.rules)
-            return self._end(DRAW if winner is None else winner, win_type=win_type)
+            winner, win_type = find_end(state)
+            return self._end(winner, win_type=win_type)
         return self._observe(self._view), 0.0, False, False, self._info()
 
     def _end(self, winner: int, **end: str) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
         """Return what the last step of a game does."""
         self._done = True
-        reward = 0.0 if winner == DRAW else 1.0 if winner == self._seat else -1.0
+        reward = find_reward(winner, self._seat)
         info = self._info() | {"winner": winner, **end}
         return self._observe(self._view), reward, True, False, info
 
@@ -165,15 +162,7 @@ class DistrictNoirEnv(gymnasium.Env[Bits, np.int64]):
 
     def render(self) -> str | None:
         """Return what the learner sees as text, or print it, as the render mode says."""
-        if self.render_mode not in self.metadata["render_modes"]:
-            gymnasium.logger.warn("render() needs a render_mode, 'ansi' or 'human'")
-            return None
-        text = format_board(self._state, self._seat, self._opponent.name, self._seen)
-        if self.render_mode == "ansi":
-            return text
-        self._seen = len(self._state.history)
-        print(text, end="\n\n")
-        return None
+        return self._render(self._seat, self._opponent.name)
 
 
 gymnasium.register(

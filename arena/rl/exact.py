@@ -16,10 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
-from engine import Action, Bot, Pack, Rules, Seat, Setup, State, View, counts, outcome, size
+from engine import (
+    Action,
+    Bot,
+    Pack,
+    Rules,
+    Seat,
+    Setup,
+    State,
+    View,
+    counts,
+    outcome,
+    pack_of,
+    size,
+)
 from engine.cards import UNIT
 from engine.seeds import stream
 from engine.view import view
+from engine.worlds import choices
 
 Policy: TypeAlias = Callable[[View], Mapping[Action, float]]
 """The probability of each action of a view; an action that is left out is never played."""
@@ -75,7 +89,7 @@ class Exact:
     def _begin_round(self, state: State, chance: float, last: tuple[int, int]) -> None:
         """Walk on with every two hands that a round may begin with."""
         held = self.rules.hand_size
-        unseen = self.rules.pack - sum(state.piles) - sum(UNIT[kind] for kind in state.row)
+        unseen = self.rules.pack - sum(state.piles) - pack_of(state.row)
         for first, odds in _hands(unseen, held):
             for second, more in _hands(unseen - first, held):
                 dealt = state.copy()
@@ -239,18 +253,9 @@ def _rows(unseen: Pack, length: int) -> Iterator[tuple[bytes, float]]:
 
 def _hands(unseen: Pack, held: int) -> Iterator[tuple[Pack, float]]:
     """Yield every hand of so many of these cards, and its probability."""
-    ways = {0: {0: 1}}  # by the number of cards: packs, and the ways to choose them
-    for kind, copies in enumerate(counts(unseen)):
-        more: dict[int, dict[Pack, int]] = {}
-        for cards, packs in ways.items():
-            for chosen in range(min(copies, held - cards) + 1):
-                grown = more.setdefault(cards + chosen, {})
-                for pack, number in packs.items():
-                    grown[pack + chosen * UNIT[kind]] = number * comb(copies, chosen)
-        ways = more
     whole = comb(size(unseen), held)
-    for pack, number in ways[held].items():
-        yield pack, number / whole
+    for pack, ways in choices(unseen, held):
+        yield pack, ways / whole
 
 
 def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:

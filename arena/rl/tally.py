@@ -1,4 +1,4 @@
-"""Tally: who has won each of many games, in numpy."""
+"""Tally: who has won, and what it brings: a game, or each of many games in numpy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,29 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from engine import CITY, SUPPORTS, VALUES, Rules
+from engine import CITY, SUPPORTS, VALUES, Rules, Seat, State, outcome
+from engine.scoring import WinType
 
 DRAW: Final = -1
 """The winner of a game that nobody has won."""
+
+
+def find_end(state: State) -> tuple[int, WinType]:
+    """Return the winner of a game that is over, a seat or DRAW, and the win type."""
+    winner, win_type, _ = outcome(state.piles, state.rules)
+    return DRAW if winner is None else winner, win_type
+
+
+def find_reward(winner: int, seat: Seat) -> float:
+    """Return what a winner, or DRAW, means to a seat.
+
+    >>> find_reward(1, 1), find_reward(1, 0), find_reward(DRAW, 0)
+    (1.0, -1.0, 0.0)
+    """
+    if winner == DRAW:
+        return 0.0
+    return 1.0 if winner == seat else -1.0
+
 
 _VALUES = np.array(VALUES)[:, None]
 _TIES = {"supports": SUPPORTS[::-1], "cities": (*SUPPORTS[::-1], CITY)}

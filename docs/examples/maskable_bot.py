@@ -9,7 +9,7 @@ import pkgutil
 import numpy as np
 
 from engine import Action, Setup, View
-from engine.encoding import Encoder
+from engine.encoding import encoder_of
 
 weights = np.load(io.BytesIO(pkgutil.get_data(__name__, "maskable_ppo.npz")))
 LAYERS = [
@@ -19,8 +19,10 @@ LAYERS = [
 
 
 class Learner:
+    """Plays the legal action that the network likes best."""
+
     def __init__(self, setup: Setup) -> None:
-        self.encoder = Encoder(setup.rules)
+        self.encoder = encoder_of(setup.rules)
 
     def choose(self, view: View, /) -> Action:
         values = np.frombuffer(self.encoder.observation(view), np.int8).astype(np.float32)

@@ -35,6 +35,7 @@ def play(model: MaskablePPO, opponent: str) -> float:
 
 
 def main() -> None:
+    """Teach, print how it plays, and write the layers that choose."""
     torch.set_num_threads(1)
     options = {"opponent": OPPONENTS, "render_mode": None}
     games = make_vec_env(NAME, n_envs=16, seed=1, env_kwargs=options)

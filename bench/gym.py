@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from arena.rl import Encoding, Lockstep, random_deals
-from arena.rl.lockstep import Indices
+from arena.rl.encoding import Bits
 from bench import bare
 from bench.engine import BARE_ASKED, Row, positions
 from bench.timing import each, paired
@@ -51,9 +51,13 @@ def stepping(is_seen: bool) -> Callable[[], None]:
     return step
 
 
-def draw(masks: np.ndarray, luck: np.random.Generator) -> Indices:
+def draw(masks: np.ndarray, luck: np.random.Generator) -> Bits:
     """Return a random legal action of each game."""
-    sums = masks.cumsum(axis=1, dtype=np.int8)
-    wanted = luck.random(len(masks)) * sums[:, -1]
-    actions: Indices = (sums <= wanted[:, None]).sum(axis=1)
+    legal = masks.T  # as they lie in memory: a row of all games for each action
+    wanted = (luck.random(len(masks)) * legal.sum(axis=0, dtype=np.int8)).astype(np.int8)
+    passed = np.zeros(len(masks), np.int8)
+    actions: Bits = np.zeros(len(masks), np.int8)
+    for row in legal:
+        passed += row
+        actions += passed <= wanted
     return actions

@@ -62,8 +62,7 @@ class Lockstep:
         size, opening = rules.hand_size, rules.opening_row
         hands = np.delete(deals, np.s_[2 * size : 2 * size + opening], axis=1)
         hands = hands[:, : 2 * size * rules.rounds].reshape(len(games), rules.rounds, 2, size)
-        for kind in KINDS:
-            self.dealt[:, :, kind, games] = np.moveaxis((hands == kind).sum(axis=3), 0, 2)
+        self.dealt[..., games] = _count(hands)
         row = deals[:, 2 * size : 2 * size + opening].T
         self.row[:opening, games] = row
         self.in_row[:, games] = (row == _KINDS[:, None, None]).sum(axis=1)
@@ -110,16 +109,17 @@ class Lockstep:
 
     def _take(self, games: Indices) -> None:
         """Move the newest cards of the rows to the piles (R6, R7)."""
-        seats = self.to_act[games]
-        self.taken[seats, games] = True
+        self.taken[self.to_act[games], games] = True
+        columns = self.to_act[games] * self._seat_size + games
+        piles, in_row, row = (a.reshape(-1) for a in (self.piles, self.in_row, self.row))
         for _ in range(self.rules.take_size):
             full = self.length[games] > 0
             if not full.all():
-                games, seats = games[full], seats[full]
+                games, columns = games[full], columns[full]
             self.length[games] -= 1
-            kinds = self.row[self.length[games], games]
-            self.piles[seats, kinds, games] += 1
-            self.in_row[kinds, games] -= 1
+            kinds = row[self.length[games] * self.count + games].astype(np.intp) * self.count
+            piles[columns + kinds] += 1
+            in_row[kinds + games] -= 1
 
     def _end_round(self, games: Indices) -> None:
         """Begin the next round of these games, or end them after the last (R10)."""
@@ -156,3 +156,13 @@ class Lockstep:
         for name in _ARRAYS:
             getattr(twin, name)[...] = getattr(self, name)[..., games]
         return twin
+
+
+def _count(hands: Cards) -> Cards:
+    """Return the counts (round, seat, kind, game) of hands (game, round, seat, card)."""
+    games, rounds, seats, _ = hands.shape
+    place = np.arange(rounds * seats).reshape(rounds, seats, 1) * len(KINDS)
+    cells = (place + hands) * games + np.arange(games)[:, None, None, None]
+    shape = rounds, seats, len(KINDS), games
+    counted = np.bincount(cells.reshape(-1), minlength=rounds * seats * len(KINDS) * games)
+    return counted.reshape(shape).astype(np.uint8)

@@ -111,6 +111,34 @@ def test_a_run_changes_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+NETWORK = """
+import os
+threads = len(os.listdir("/proc/self/task"))
+import numpy
+
+class Network:
+    def __init__(self, setup):
+        square = numpy.ones((500, 500))
+        square @ square
+        assert len(os.listdir("/proc/self/task")) == threads
+
+    def choose(self, view):
+        return view.legal[0]
+
+bot = Network
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
+@pytest.mark.parametrize("lane", ["inproc", "process"])
+def test_a_bot_that_multiplies_matrices_starts_no_threads(tmp_path: Path, lane: str) -> None:
+    """Every core has a worker already, so a network that took them all would make all wait."""
+    (tmp_path / "network.py").write_text(NETWORK)
+    bots = [resolve(str(tmp_path / "network.py"), lane=lane), resolve("uniform")]
+    results = run(Tournament("threads", 0, 1, bots, STANDARD), LocalExecutor(1))
+    assert results.standings["forfeits"].sum() == 0
+
+
 class Unready:
     """Ends the process in which it is unpickled."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -18,6 +19,7 @@ _STYLES: dict[Role, dict[str, Any]] = {
 }
 
 _CLEAR_LINE = "\r\x1b[K"
+_GLANCE = 0.5  # seconds between looks for a signal
 
 
 class InputEnded(Exception):
@@ -57,12 +59,21 @@ class Terminal:
         self._clear_wait()
         self.out.write(prompt)
         self.out.flush()
+        self._wait_for_line()
         line = self.source.readline()
         if self._echoes or not line:
             self.out.write(f"{printable(line.rstrip())}\n")
         if not line:
             raise InputEnded
         return line.strip()
+
+    def _wait_for_line(self) -> None:
+        """Wait at a terminal until there is a line, and see Ctrl-C whenever it comes.
+
+        A signal that comes just before a system call reads would not end that call.
+        """
+        while not self._echoes and not select.select([self.source], [], [], _GLANCE)[0]:
+            pass
 
     def wait(self, text: str) -> None:
         """Show on a real terminal what is awaited, until the next line is written."""

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import types
 import warnings
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.errors import WorkerDied
+from arena.errors import InputError, WorkerDied
 from arena.executors import process
 from arena.executors.deaths import Asking, Progress
 from arena.executors.environment import environment
@@ -167,10 +168,20 @@ class Member:
 
 
 def start_server() -> None:
-    """Start the process from which workers are forked; it imports what they need, once."""
+    """Start the process from which workers are forked; it imports what they need, once.
+
+    Raises InputError where the path of the temporary folder is too long for a socket in it.
+    """
     multiprocessing.set_forkserver_preload([process.__name__])
     with _off_the_terminal(), _starting():
-        forkserver.ensure_running()
+        try:
+            forkserver.ensure_running()
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            folder = tempfile.gettempdir()
+            reason = f"its path is too long ({error}): set TMPDIR to a shorter one"
+            raise InputError(f"temporary folder {folder}: {reason}") from None
 
 
 def servers() -> set[psutil.Process]:

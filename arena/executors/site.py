@@ -22,6 +22,7 @@ from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
 from arena.executors.local import open_crew
 from arena.executors.log import RunLog, logger
+from arena.executors.member import start_server
 from arena.executors.sites import wire
 from arena.executors.sites.versions import versions_here
 from arena.executors.sites.wire import Head, Hello, Line
@@ -190,6 +191,7 @@ def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
         return Hello(refusals, []), None
     tournament = replace(head.tournament, entries=entries)
     try:
+        start_server()
         problems = [*find_problems(entries, tournament.rules, tournament.limits)]
     except InputError as error:
         return Hello([str(error)], []), None

@@ -117,6 +117,20 @@ def test_a_site_says_what_differs() -> None:
         play(1, [Chunk(0, 0, 1)])
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_site_without_room_for_a_socket_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refuses before the first game, where its folder for temporary files has a long path."""
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    hello = open_site(head_for([resolve("uniform"), resolve("greedy")]))
+    [refusal] = hello.refusals
+    assert str(deep) in refusal
+    assert "set TMPDIR to a shorter one" in refusal
+
+
 def replace_versions(head: wire.Head) -> wire.Head:
     """Return a head of a machine on which all is different."""
     return head._replace(versions=type(head.versions)("1" * 64, "2" * 64, "3.2"))

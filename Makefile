@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # what one process has compiled, hundreds of others read; empty means off
 export PYTHONDONTWRITEBYTECODE :=
+# as many tests as cores run at once; the threads of numpy's products would wait for each other
+test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
 .PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants clean

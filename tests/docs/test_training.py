@@ -22,7 +22,7 @@ SELFPLAY = ROOT / "docs" / "examples" / "selfplay"
 
 def train(out: Path, *words: str) -> str:
     """Train a small network for a few games; return what was printed."""
-    small = ["--together", "32", "--hidden", "16", "8", "--batch", "256"]
+    small = ["--together", "32", "--hidden", "16", "8", "--batch", "256", "--pairs", "2"]
     done = subprocess.run(
         [sys.executable, str(SELFPLAY / "train.py"), "--out", str(out), *small, *words],
         capture_output=True,
@@ -62,7 +62,7 @@ def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
 @pytest.mark.study
 def test_it_learns(tmp_path: Path) -> None:
     """Some thousand games make it better than it began."""
-    log = train(tmp_path / "weights.npz", "--games", "8192", "--together", "256")
+    log = train(tmp_path / "weights.npz", "--games", "8192", "--together", "256", "--pairs", "100")
     shares = [float(line.split()[-1]) for line in log.splitlines()]
     assert shares[-1] > shares[0] + 0.1
 

@@ -127,6 +127,21 @@ class Network:
 
 bot = Network
 """
+FORFEITS = """
+import os, sys
+from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.lanes.launch import THREADS
+from arena.runs.run import run
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+for name in THREADS:
+    os.environ.pop(name, None)
+bots = [resolve("network.py", lane=sys.argv[1]), resolve("uniform")]
+results = run(Tournament("threads", 0, 1, bots, STANDARD), LocalExecutor(1))
+print(results.standings["forfeits"].sum())
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
@@ -134,9 +149,8 @@ bot = Network
 def test_a_bot_that_multiplies_matrices_starts_no_threads(tmp_path: Path, lane: str) -> None:
     """Every core has a worker already, so a network that took them all would make all wait."""
     (tmp_path / "network.py").write_text(NETWORK)
-    bots = [resolve(str(tmp_path / "network.py"), lane=lane), resolve("uniform")]
-    results = run(Tournament("threads", 0, 1, bots, STANDARD), LocalExecutor(1))
-    assert results.standings["forfeits"].sum() == 0
+    done = run_python("-c", FORFEITS, lane, folder=tmp_path)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "0\n")
 
 
 class Unready:

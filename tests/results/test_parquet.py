@@ -6,6 +6,7 @@ import csv
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,27 @@ def test_the_process_apart_writes_the_same_file(games: Path) -> None:
     assert path.read_bytes() == write(games).read_bytes()
 
 
-def test_a_failure_of_the_process_apart_is_one_line(games: Path) -> None:
+@pytest.mark.parametrize("write", [parquet.write_here, parquet.write_apart])
+def test_a_failure_is_one_line(games: Path, write: Callable[[Path, Path], None]) -> None:
     """It names the file and the reason."""
     games.write_text(games.read_text() + "no,row\n")
     with pytest.raises(ArenaError, match=r"^games.parquet: ArrowInvalid: .*Expected 10 columns"):
-        parquet.write_apart(games, games.with_name("apart.parquet"))
+        write(games, games.with_name("failed.parquet"))
+
+
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_a_short_run_needs_no_process_apart(
+    tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long one has one; both write the same bytes."""
+    apart: list[object] = []
+    write_apart = parquet.write_apart
+    monkeypatch.setattr(parquet, "_SMALL", small)
+    monkeypatch.setattr(parquet, "write_apart", lambda *paths: apart.append(write_apart(*paths)))
+    play(tmp_path, 2)
+    assert len(apart) == (small == 0)
+    games = tmp_path / "games.csv"
+    assert (tmp_path / "games.parquet").read_bytes() == write(games, "again").read_bytes()
 
 
 def test_the_process_apart_ends_with_its_starter(games: Path) -> None:

@@ -222,7 +222,7 @@ def save(actor, path):
     np.savez(path, version=VERSION, **layers)
 
 
-def match(path, pairs=100):
+def match(path, pairs):
     """Return the share of points that the saved network wins against `timing`."""
     network = read(path.read_bytes())
 
@@ -237,14 +237,14 @@ def match(path, pairs=100):
     return points / pairs / 2
 
 
-def tell(games, began, figures, decisions, path):
+def tell(games, began, figures, decisions, options):
     """Print a line of the log."""
     error, entropy = figures
     print(
         f"{games:9,} games {time.perf_counter() - began:6.0f} s"
         f"  critic's error {error:.3f}  entropy {entropy:.2f}"
         f"  plies {decisions[-2].sum(axis=0).mean():.1f}"
-        f"  against timing {match(path):.3f}",
+        f"  against timing {match(options.out, options.pairs):.3f}",
         flush=True,
     )
 
@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--entropy", type=float, default=0.02, help="its worth; falls to a tenth")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch", type=int, default=4096, help="decisions")
+    parser.add_argument("--pairs", type=int, default=100, help="of each match against timing")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("weights.npz"))
     options = parser.parse_args()
@@ -272,7 +273,7 @@ def main():
         figures = learn(actor, critic, decisions, rng, options, lesson / lessons)
         if lesson % (lessons // 40 + 1) == 0 or lesson == lessons - 1:
             save(actor, options.out)
-            tell((lesson + 1) * options.together, began, figures, decisions, options.out)
+            tell((lesson + 1) * options.together, began, figures, decisions, options)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,9 @@ def shared(keep_page: Open, pages: Mapping[str, Path]) -> Open:
     return lambda kind: drawn(keep_page(pages[kind], **LOOKS[kind]))
 
 
-@pytest.mark.parametrize("kind", LOOKS)
+@pytest.mark.parametrize(
+    "kind", ["runs", "versions", pytest.param("rules", marks=pytest.mark.slow)]
+)
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
     check_whole(shared(kind))

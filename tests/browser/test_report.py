@@ -63,7 +63,7 @@ def rows_of(page: Any, table: str) -> list[list[str]]:
     return texts
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("name", [pytest.param("small", marks=pytest.mark.slow), "many", "hostile"])
 def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> None:
     """On a laptop and on a phone, light and dark; no label of a chart is cut off."""
     check_charts(shared(name), name)
@@ -295,6 +295,7 @@ BEYOND = """() => [...document.querySelectorAll('table, pre, figure, p, li')]
   .map(part => part.textContent.slice(0, 80))"""
 
 
+@pytest.mark.slow
 def test_a_run_of_one_pair_is_drawn_without_a_complaint(open_page: Open, tmp_path: Path) -> None:
     """Its means have no intervals, and a bar without ends made Vega warn of an infinite extent."""
     one = cup(["a", "b"], 1)

@@ -362,7 +362,7 @@ CUT = """
         ("referee", LAPTOP, "light"),
         pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
         ("seat", LAPTOP, "dark"),
-        ("large", PHONE, "light"),
+        pytest.param("large", PHONE, "light", marks=pytest.mark.slow),
         pytest.param("large", LAPTOP, "dark", marks=pytest.mark.slow),
         ("hostile", PHONE, "dark"),
         pytest.param("hostile", LAPTOP, "light", marks=pytest.mark.slow),

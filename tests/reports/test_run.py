@@ -305,8 +305,8 @@ def games_of(form: str, tournament: Tournament) -> Store:
     return make_store(tournament, LENGTHS.get(form), faults)
 
 
-SLOW = ("comparison of two", "other rules", "gauntlet")
-"""Forms that differ little from `comparison`, and from a round robin."""
+SLOW = ("comparison of two", "other rules", "gauntlet", "swiss")
+"""Forms that differ little from `comparison` and `until`, and from a round robin."""
 
 
 @pytest.mark.parametrize(

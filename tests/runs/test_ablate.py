@@ -189,6 +189,7 @@ def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
         assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     arena: Arena, out: Path, tmp_path: Path
 ) -> None:

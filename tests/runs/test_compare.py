@@ -63,7 +63,10 @@ def numbers(document: Any) -> list[float]:
     return [float(document)] if isinstance(document, int | float) else []
 
 
-@pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
+@pytest.mark.parametrize(
+    "against",
+    [pytest.param((), id="duel", marks=pytest.mark.slow), pytest.param(("uniform",), id="against")],
+)
 def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
     against: tuple[str, ...], tmp_path: Path
 ) -> None:

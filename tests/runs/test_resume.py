@@ -345,6 +345,7 @@ def test_a_place_that_cannot_be_written_is_named(arena: Arena, cup: Path) -> Non
     assert not cup.exists()
 
 
+@pytest.mark.slow
 def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: Path) -> None:
     """Games, faults and manifest are equal row for row; no WAL file is left."""
     dumps = []

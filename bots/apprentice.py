@@ -14,6 +14,7 @@ import io
 import pkgutil
 from collections.abc import Sequence
 from functools import cache
+from math import exp
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -65,6 +66,14 @@ class Network:
         scores: list[float] = (units @ weights + offsets).tolist()
         return scores
 
+    def policy(self, view: View) -> dict[Action, float]:
+        """Return the probability of each legal action, as in the games of the training."""
+        scores = self.scores(view)
+        highest = max(scores[action] for action in view.legal)
+        odds = {action: exp((scores[action] - highest) / (UNIT * WEIGHT)) for action in view.legal}
+        whole = sum(odds.values())
+        return {action: share / whole for action, share in odds.items()}
+
 
 class Apprentice:
     """Plays the legal action with the highest score, the first among equals."""
@@ -88,7 +97,7 @@ def read(content: bytes | None) -> Network:
 
 
 @cache
-def _own() -> Network:
+def own_network() -> Network:
     """Return the network of this bot; raises ValueError for a file that is not its own."""
     content = pkgutil.get_data("bots", "apprentice.npz") or b""
     if hashlib.sha256(content).hexdigest() != SHA256:
@@ -103,4 +112,4 @@ def begin(network: Network, setup: Setup) -> Strategy:
 
 def bot(setup: Setup) -> Strategy:
     """Return the strategy for one game."""
-    return begin(_own(), setup)
+    return begin(own_network(), setup)

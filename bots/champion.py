@@ -7,10 +7,11 @@ published ones the promise of the piles is used instead.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from math import exp
 
 from bots.ismcts import Ismcts, Node
-from engine import CITY, STANDARD, SUPPORTS, Pack, Seat, Setup, State, View
+from engine import CITY, STANDARD, SUPPORTS, Action, Pack, Seat, Setup, State, View
 from engine.cards import MOST_COPIES, count, pack_of
 from engine.scoring import deals, outcome, sets
 
@@ -135,6 +136,12 @@ def _lead_table(
     return table
 
 
+def _find_policy() -> Callable[[View], Mapping[Action, float]]:
+    from bots.apprentice import own_network  # numpy, which the search does without
+
+    return own_network().policy
+
+
 _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 
 
@@ -181,7 +188,9 @@ class Champion(Ismcts):
 
     At the beginning of a round it makes `iterations`. Later they are shorter, and it makes
     as many as take the same time, at most three times as many. `positions` bounds the exact
-    search of the last round; `seconds` and `exploration` are those of `ismcts`.
+    search of the last round; `seconds` and `exploration` are those of `ismcts`. With a `prior`
+    the policy of `apprentice` counts so much beside the share of the visits, under the published
+    rules.
     """
 
     after_round = _VALUES
@@ -194,11 +203,14 @@ class Champion(Ismcts):
         seconds: float | None = None,
         exploration: float = 0.4,
         positions: int = 2000,
+        prior: float = 0.0,
     ) -> None:
         super().__init__(setup, iterations, seconds, exploration, "greedy", positions)
         self.effort = iterations * setup.rules.round_plies
         self.most = 3 * iterations
         self.published = setup.rules == STANDARD
+        self.prior = prior
+        self.policy = _find_policy() if prior and self.published else None
         self.after: dict[tuple[Pack, Pack, bytes], float] = {}
 
     def search(self, view: View) -> Node:
@@ -207,6 +219,18 @@ class Champion(Ismcts):
         left = self.rules.round_plies - len(view.history) % self.rules.round_plies
         self.iterations = min(self.most, self.effort // left)
         return super().search(view)
+
+    def preferred(self, view: View, actions: Sequence[Action], /) -> Action:
+        """Return one of these actions, by its visits and its prior."""
+        if self.policy is None:
+            return super().preferred(view, actions)
+        children, policy = self.tree.children, self.policy(view)
+        visits = sum(child.visits for child in children.values())
+
+        def worth(action: Action) -> float:
+            return children[action].visits / visits + self.prior * policy[action]
+
+        return max(actions, key=worth)
 
     def value(self, world: State) -> float:
         """Return the chance of seat 0 to win after this round, from 0 to 1."""

@@ -7,7 +7,7 @@ Cowling, Powley, Whitehouse, "Information Set Monte Carlo Tree Search", 2012.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from math import exp, inf, log, sqrt
 from operator import itemgetter
@@ -104,8 +104,13 @@ class Ismcts:
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]
-        tree = self.tree = self.search(view)
-        return max(best, key=lambda action: tree.children[action].visits)
+        self.tree = self.search(view)
+        return self.preferred(view, best)
+
+    def preferred(self, _view: View, actions: Sequence[Action], /) -> Action:
+        """Return one of these actions, by the search that has been made."""
+        children = self.tree.children
+        return max(actions, key=lambda action: children[action].visits)
 
     def thoughts(self) -> list[Thought]:
         """Return the exact values of the last choice, or the visits and mean results of its search.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from itertools import pairwise
+from math import log
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -68,7 +69,7 @@ def test_scores_are_exact_whole_numbers() -> None:
 
 def test_its_own_network_is_exact_too() -> None:
     """Which leaves room below 2**53 in every layer."""
-    network = apprentice._own()
+    network = apprentice.own_network()
     made = [part.astype(np.int64) for pair in network.layers for part in pair]
     for seen in views(5):
         assert network.scores(seen) == scored(made, seen)
@@ -87,6 +88,19 @@ def test_the_best_legal_action_is_played() -> None:
             network.scores.return_value = [9.0 * (n not in seen.legal) for n in range(ACTIONS)]
             network.scores.return_value[best] = 1.0
             assert Apprentice(network).choose(seen) == best
+
+
+def test_the_policy_is_the_softmax_of_the_legal_scores() -> None:
+    """A score of UNIT * WEIGHT is 1; what is illegal has no part in it."""
+    network = apprentice.own_network()
+    for seen in views(30):
+        scores, policy = network.scores(seen), network.policy(seen)
+        assert policy.keys() == {*seen.legal}
+        assert sum(policy.values()) == pytest.approx(1)
+        first = seen.legal[0]
+        for action in seen.legal:
+            gap = (scores[action] - scores[first]) / (UNIT * WEIGHT)
+            assert log(policy[action] / policy[first]) == pytest.approx(gap)
 
 
 def test_under_other_rules_it_is_timing() -> None:
@@ -120,7 +134,7 @@ def test_weights_that_do_not_fit_are_refused(
 
 def test_other_weights_are_another_bot() -> None:
     """Its source, which is its identity, has the hash of its weights."""
-    apprentice._own.cache_clear()
+    apprentice.own_network.cache_clear()
     try:
         with (
             mock.patch("bots.apprentice.SHA256", "0" * 64),
@@ -128,7 +142,7 @@ def test_other_weights_are_another_bot() -> None:
         ):
             bot(Setup(Random(1), 0, STANDARD))
     finally:
-        apprentice._own.cache_clear()
+        apprentice.own_network.cache_clear()
 
 
 def test_the_weights_are_small() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bench.values import ROUNDS, Row, features
+from bots.apprentice import own_network
 from bots.champion import LEARNED, Champion, Values
 from bots.ismcts import Ismcts
 from engine import STANDARD, Rules, State, View
@@ -171,3 +172,32 @@ def test_a_new_round_begins_with_as_many_as_the_first() -> None:
     for seen in (*first_views(), begin):
         tree = bot.search(seen)
     assert sum(child.visits for child in tree.children.values()) == 20
+
+
+def with_prior(prior: float, rules: Rules = STANDARD) -> Champion:
+    return Champion(setup(0, 0, rules), 40, positions=0, prior=prior)
+
+
+def test_a_prior_counts_beside_the_share_of_the_visits() -> None:
+    """What is preferred is what has the highest sum; without a prior the visits alone count."""
+    network, differed = own_network(), 0
+    for seen in first_views():
+        if len(seen.legal) == 1:  # needs no search
+            continue
+        plain, bot = with_prior(0.0), with_prior(0.1)
+        visited, chosen = plain.choose(seen), bot.choose(seen)
+        visits = {action: child.visits for action, child in bot.tree.children.items()}
+        assert visits == {action: child.visits for action, child in plain.tree.children.items()}
+        assert visits[visited] == max(visits.values())
+        whole, policy = sum(visits.values()), network.policy(seen)
+        sums = {action: visits[action] / whole + 0.1 * policy[action] for action in visits}
+        assert sums[chosen] == max(sums.values())
+        differed += chosen != visited
+    assert differed
+
+
+def test_a_prior_is_known_under_the_published_rules_only() -> None:
+    """Under others the visits count."""
+    rules = Rules(take_size=4)
+    for seen in first_views(rules):
+        assert with_prior(9.0, rules).choose(seen) == with_prior(0.0, rules).choose(seen)

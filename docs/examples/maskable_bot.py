@@ -8,7 +8,8 @@ import pkgutil
 
 import numpy as np
 
-from engine import Action, Setup, View
+from bots.timing import bot as plain_bot
+from engine import STANDARD, Action, Setup, Strategy, View
 from engine.encoding import encoder_of
 
 weights = np.load(io.BytesIO(pkgutil.get_data(__name__, "maskable_ppo.npz")))
@@ -21,11 +22,8 @@ LAYERS = [
 class Learner:
     """Plays the legal action that the network likes best."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.encoder = encoder_of(setup.rules)
-
     def choose(self, view: View, /) -> Action:
-        values = np.frombuffer(self.encoder.observation(view), np.int8).astype(np.float32)
+        values = np.frombuffer(encoder_of(view.rules).observation(view), np.int8)
         for matrix, bias in LAYERS[:-1]:
             values = np.tanh(matrix @ values + bias)
         matrix, bias = LAYERS[-1]
@@ -33,4 +31,6 @@ class Learner:
         return max(view.legal, key=chances.__getitem__)
 
 
-bot = Learner
+def bot(setup: Setup) -> Strategy:
+    """Return the strategy for one game; under rules that it has not learned it is `timing`."""
+    return Learner() if setup.rules == STANDARD else plain_bot(setup)

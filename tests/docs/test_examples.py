@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.entries.resolve import resolve
+from bots import timing
+from engine import Rules, play_game
 from tests import ROOT, markdown
 from tests.conftest import Arena
 from tests.waiting import PATIENCE
@@ -69,7 +72,7 @@ def test_each_is_one_file_of_fewer_than_100_lines() -> None:
 
 
 def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: Path) -> None:
-    """Packed with weights of the shapes that sb3-contrib gives them, it forfeits no game."""
+    """Packed with weights as sb3-contrib gives them; other rules it plays as timing."""
     rng = np.random.default_rng(1)
     shapes = {
         "mlp_extractor.policy_net.0": (128, 354),
@@ -86,6 +89,9 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     games = rows(tmp_path / "out" / "games.csv")
     assert len(games) == 4
     assert "forfeit" not in {game["win_type"] for game in games}
+    learner, rules = resolve(str(tmp_path / "learner.py")).create, Rules(take_size=4)
+    game = play_game(learner, learner, seed=1, rules=rules)
+    assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 
 
 @runnable

@@ -55,13 +55,13 @@ clean:
 	@touch $@
 
 .venv/run: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable .
+	$(PIP) install --editable '.[report,swiss]'
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl,openspiel]'
+	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel]'
 	@touch $@ .venv/run
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[test,docs,table,dask,mpi,rl,openspiel,mutants]'
+	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,mutants]'
 	@touch $@

@@ -9,11 +9,13 @@
 TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searches its folder
 
 if TYPE_CHECKING:
+    __version__: str
+
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
+    from arena.library.opening import open_run as open
     from arena.library.playing import play
     from arena.library.results import Results
-    from arena.library.results import open_run as open
     from arena.library.running import Interrupted, run
     from arena.replays.game import Game
 else:
@@ -28,13 +30,17 @@ else:
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
-        "open": "arena.library.results:open_run",
+        "open": "arena.library.opening:open_run",
         "play": "arena.library.playing:play",
         "run": "arena.library.running:run",
     }
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used: the command starts without them."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("district-noir-arena")
         if name not in _HOMES:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
         from importlib import import_module
@@ -44,7 +50,7 @@ else:
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES})
+        return sorted({*globals(), *_HOMES, "__version__"})
 
 
 __all__ = [

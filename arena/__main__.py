@@ -10,6 +10,10 @@ def main() -> None:
         from arena.cli import main as command
     except KeyboardInterrupt:
         sys.exit(130)
+    except (ImportError, MemoryError) as error:
+        if isinstance(error, ImportError) and "map segment" not in str(error):
+            raise
+        sys.exit(f"error: too little memory to begin: {error!r}")  # ulimit -v is below 20 MB
     command()
 
 

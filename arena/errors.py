@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 _LONGEST = 600  # characters of a message about input
 _END = 200  # of these, what is kept of the end, where the reason stands
@@ -49,6 +50,11 @@ class ChangedBots(InputError):
             f"--replace plays their games again"
         )
         self.labels = [*changed]
+        self._parts = place, changed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process raise it again."""
+        return ChangedBots, self._parts
 
 
 class WorkerDied(ArenaError):
@@ -65,6 +71,15 @@ class NoSites(ArenaError):
     >>> issubclass(NoSites, ArenaError)
     True
     """
+
+
+def not_installed(library: str, extra: str) -> str:
+    """Return that a library is missing, and the command that brings it: one of an extra.
+
+    >>> not_installed("gymnasium", "rl")
+    "gymnasium is not installed; pip install 'district-noir-arena[rl]'"
+    """
+    return f"{library} is not installed; pip install 'district-noir-arena[{extra}]'"
 
 
 def escape(text: str) -> str:

@@ -21,6 +21,7 @@ from unittest import mock
 
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.results.checksums import renew_all
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs.run import run
@@ -42,7 +43,7 @@ def table() -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as folder:
             repeat(Path(folder), games)
             with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # its memory is its own
-                yield from apart.submit(_measured, Path(folder), games).result()
+                yield from apart.submit(measure, Path(folder), games).result()
 
 
 def repeat(folder: Path, games: int) -> None:
@@ -56,11 +57,12 @@ def repeat(folder: Path, games: int) -> None:
             values = first, pairing, played.pairs, whole.pairs
             store._connection.execute(_REPEAT, values)
         store.commit()
+    renew_all(store._connection)
     store.close()
 
 
-def measure(folder: Path, games: int) -> Iterator[Row]:
-    """Yield what the end of the run in this folder takes, whose games are all there."""
+def measure(folder: Path, games: int) -> list[Row]:
+    """Return what the end of the run in this folder takes, whose games are all there."""
     tournament, watch = make(games), Watch(folder)
     begun: list[tuple[float, float]] = []
     trim = Store.trim
@@ -77,14 +79,11 @@ def measure(folder: Path, games: int) -> Iterator[Row]:
     ((start, busy),) = begun
     seconds, more = perf_counter() - start, f"{_busy() - busy:.0f} s of the processor"
     what = f"{tournament.games:,} games"
-    yield Row(f"{what}: from the last game to the last file", f"{seconds:.0f} s", more, "60 s")
-    for name, wall in watch.phases.items():
-        yield Row(f"of it {name}", f"{wall:.1f} s")
-    yield Row("the parent's memory at most, MB", f"{watch.most:.0f}", "", "under 300 for 1,000,000")
-
-
-def _measured(folder: Path, games: int) -> list[Row]:
-    return [*measure(folder, games)]
+    return [
+        Row(f"{what}: from the last game to the last file", f"{seconds:.0f} s", more, "60 s"),
+        *[Row(f"of it {name}", f"{wall:.1f} s") for name, wall in watch.phases.items()],
+        Row("the parent's memory at most, MB", f"{watch.most:.0f}", "", "under 300 for 1,000,000"),
+    ]
 
 
 def _busy() -> float:

@@ -136,12 +136,6 @@ def _lead_table(
     return table
 
 
-def _find_policy() -> Callable[[View], Mapping[Action, float]]:
-    from bots.apprentice import own_network  # numpy, which the search does without
-
-    return own_network().policy
-
-
 _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 
 
@@ -181,6 +175,12 @@ def features_to_take(view: View, seat: Seat) -> tuple[float, float, float, float
     if not wins:
         gain = logit_after(played, (piles[0], piles[1]), view.row[:start]) - now
     return now, gain, 1.0, 1 - (len(view.row) - start) / STANDARD.take_size, float(wins)
+
+
+def _find_policy() -> Callable[[View], Mapping[Action, float]]:
+    from bots.apprentice import own_network  # numpy, which the search does without
+
+    return own_network().policy
 
 
 class Champion(Ismcts):

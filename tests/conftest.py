@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
+from arena.executors.forkserver import shared_server
 from tests.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
@@ -22,6 +23,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _server() -> Iterator[None]:
+    """Fork the workers of all runs in this process from one server, which saves starting it."""
+    with shared_server():
+        yield
 
 
 @pytest.fixture

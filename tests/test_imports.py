@@ -202,6 +202,27 @@ def test_a_worker_imports_no_heavy_library() -> None:
     )
 
 
+OPTIONAL = {
+    "altair": {"library"},
+    "networkx": {"tournament"},
+    "pyarrow": {"results"},
+    "scipy": {"rl"},
+    "vl_convert": {"pages"},
+}
+"""Libraries of extras, and the rooms that use them."""
+
+
+@pytest.mark.parametrize("library", OPTIONAL)
+def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
+    """Elsewhere its lack would be noticed too late: whoever only plays does not install it."""
+    users = {
+        room_of(path)
+        for path in ARENA
+        if library in {name.partition(".")[0] for name in imported(path)}
+    }
+    assert users == OPTIONAL[library]
+
+
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """So the first board appears at once."""
     assert not loaded_by("import arena.person.session") & HEAVY

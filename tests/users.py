@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import psutil
 
 from tests import ROOT
 from tests.waiting import PATIENCE
@@ -15,7 +18,7 @@ IS_ROOT = os.geteuid() == 0
 USERS = ("root", "ordinary") if IS_ROOT else ("ordinary",)
 """The users as which programs can be run here."""
 
-_ORDINARY = 61_347  # nobody's number
+_NUMBERS = {"ordinary": 61_347, "stranger": 61_346}  # nobody's
 _CHANGE = "import os, sys; os.setgroups([]); os.setgid({0}); os.setuid({0}); "
 _EXECUTE = "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 
@@ -25,12 +28,20 @@ def run_python(user: str, folder: Path, *words: str) -> subprocess.CompletedProc
 
     Where only root can reach the interpreter, the ordinary user sees it all the same.
     """
+    with start_python(user, folder, *words) as process:
+        out, errors = process.communicate(timeout=PATIENCE)
+    return subprocess.CompletedProcess(words, process.returncode, out, errors)
+
+
+def start_python(user: str, folder: Path, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """Start Python as `run_python` runs it; where the tests are not root's, as this user."""
     before: list[str] = []
-    if IS_ROOT and user == "ordinary":
+    if IS_ROOT and user != "root":
+        number = _NUMBERS[user]
         for path in (folder, *folder.rglob("*")):
-            os.chown(path, _ORDINARY, _ORDINARY)
-        before = [*_reachable(folder), sys.executable, "-c", _CHANGE.format(_ORDINARY) + _EXECUTE]
-    return subprocess.run(
+            os.chown(path, number, number)
+        before = [*_reachable(folder), sys.executable, "-c", _CHANGE.format(number) + _EXECUTE]
+    return subprocess.Popen(
         [*(before or [sys.executable]), *words],
         cwd=folder,
         env={
@@ -39,12 +50,19 @@ def run_python(user: str, folder: Path, *words: str) -> subprocess.CompletedProc
             "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(folder),
             "TMPDIR": str(folder),
-        },
-        capture_output=True,
+        }
+        | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=PATIENCE,
-        check=False,
     )
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Interrupt a Python that was started here; bubblewrap may be above it."""
+    below = psutil.Process(process.pid).children() if Path(process.args[0]).stem == "bwrap" else []
+    (below[0] if below else process).send_signal(signal.SIGINT)
 
 
 def _reachable(folder: Path) -> list[str]:

@@ -22,8 +22,9 @@ from arena.check.extent import LONGEST
 from arena.check.item import NAMES, Item
 from arena.check.order import Order
 from arena.errors import ArenaError
-from arena.lanes.cleanup import children, kill_orphans, scratch_folder
+from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
+from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life
 _ROOT = str(Path(arena.__path__[0]).resolve().parent)

@@ -7,16 +7,18 @@ import sys
 
 import click
 
+from arena.cli.memory import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.cli.sections import Sections
 from arena.errors import ArenaError, InputError, escape, shorten
 
+HELP = {"-h", "--help"}
 _INTERRUPTED = 130
 
 
 @click.group(
     cls=Sections,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": [*HELP]},
 )
 @click.version_option(package_name="district-noir-arena")
 @click.pass_context
@@ -29,6 +31,8 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    elif context.invoked_subcommand in NEEDS and not HELP & {*sys.argv}:
+        check_memory(context.invoked_subcommand)
 
 
 def main() -> None:
@@ -47,8 +51,14 @@ def main() -> None:
     except ArenaError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
-    except OSError as error:  # a full disk, a folder that was removed
-        click.echo(f"error: {escape(str(error))}", err=True)
+    except Exception as error:
+        if is_shortage(error):
+            message = describe_shortage(repr(error))
+        elif isinstance(error, OSError):  # a full disk, a folder that was removed
+            message = str(error)
+        else:
+            raise
+        click.echo(f"error: {escape(message)}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 

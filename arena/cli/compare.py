@@ -105,7 +105,7 @@ def compare(
     )
     problems = prepare(tournament)
     tournament = as_comparison(tournament, stop)
-    _play(tournament, problems, out or Path("results") / tournament.name, asked, choice)
+    play_comparison(tournament, problems, out or Path("results") / tournament.name, asked, choice)
 
 
 def split_bots(text: str) -> list[str]:
@@ -130,7 +130,7 @@ def split_bots(text: str) -> list[str]:
     return words
 
 
-def _play(
+def play_comparison(
     tournament: Tournament, problems: Sequence[str], out: Path, how: How, choice: ExecutorChoice
 ) -> None:
     """Play a comparison, and print what it came to."""

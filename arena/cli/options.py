@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
 from arena.cli.whole import SEED, WORKERS
@@ -106,6 +107,15 @@ def json_option(command: _Command) -> _Command:
 def print_json(document: Any) -> None:
     """Print a document; what is not a number in a table becomes null."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def refuse_options(*names: str, why: str) -> None:
+    """Raise InputError if one of these options, by their parameters, was given."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        if given and option.name in names:
+            raise InputError(f"{option.opts[0]}: {why}")
 
 
 def names_option(command: _Command) -> _Command:

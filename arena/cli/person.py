@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 import click
-from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
 from arena.cli.options import PATH, THOUGHTS, names_option, tolerate_any_terminal
 from arena.cli.whole import GAMES, SEED
 from arena.errors import InputError
+from arena.records.naming import Naming
 
 _FOLDER: Final = Path("results/human")
 _SEEDS = 1_000_000_000  # short enough to be typed
@@ -41,7 +41,7 @@ def human(
     bot: str,
     me: str,
     games: int,
-    names: str,
+    names: Naming,
     seed: int | None,
     lane: str,
     out: Path,
@@ -53,7 +53,8 @@ def human(
     Type a card's character or its name to play it, T to take, ? for help, quit to leave. Each
     game is on a fresh deal, and the seats alternate. Every game is added to games.jsonl in
     the folder for the records, even one that you leave with quit (exit status 0), with Ctrl-C
-    (130) or by the end of the input (1). `arena play human BOT` does the same.
+    (130) or by the end of the input (1). One that was killed goes on with the command that the
+    next `arena human` prints. `arena play human BOT` does the same.
 
     \b
     Example:
@@ -72,14 +73,6 @@ def is_asked_for(specs: Sequence[str]) -> bool:
     return any(person_label(spec) is not None for spec in specs)
 
 
-def refuse_options(*names: str, why: str) -> None:
-    """Raise InputError if one of these options was given on the command line."""
-    context = click.get_current_context()
-    for name in names:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name.removeprefix('as_')}: {why}")
-
-
 def play(
     me: str,
     spec: str,
@@ -88,13 +81,14 @@ def play(
     lane: str | None,
     out: Path | None,
     games: int,
-    names: str,
+    names: Naming,
     thoughts: bool = False,
 ) -> None:
     """Play games between a person and a bot at this terminal.
 
     Exits with status 1 if the input ended in the middle of a game.
     """
+    from arena.person.interrupted import find_own
     from arena.person.session import play_session
     from arena.person.sitting import Records, Session
     from arena.person.terminal import Terminal
@@ -106,7 +100,11 @@ def play(
     session = Session(me, entry, spec, seed, games, names, STANDARD, thoughts=thoughts)
     records = Records(out or _FOLDER)
     tolerate_any_terminal()
-    if not play_session(session, records, Terminal(sys.stdin, sys.stdout)):
+    interrupted, others = find_own(session, records)
+    terminal = Terminal(sys.stdin, sys.stdout)
+    terminal.say(others)
+    sitting = interrupted.go_on(entry, records) if interrupted else None
+    if not play_session(session, records, terminal, sitting):
         sys.exit(1)
 
 

@@ -15,6 +15,7 @@ from arena.errors import InputError, escape
 
 if TYPE_CHECKING:
     from arena.replays.game import Game
+    from arena.results.store import Store
     from arena.tournament.schedule import Fixture
     from arena.tournament.tournament import Tournament
 
@@ -44,6 +45,7 @@ def pick_game(
     with closing(store):
         games = chosen_games(tournament, store, choose(tournament, *choice))
         listed = list(islice(games, _LISTED + 1))
+        note_extent(path, tournament, store)
     if not listed:
         raise InputError(f"{path}: no such game has been played yet")
     if len(listed) == 1:
@@ -55,3 +57,11 @@ def pick_game(
     words = shlex.join(["arena", command, str(path), listed[0][0].name])
     click.echo(f"one of them, ply by ply: {words}")
     return None
+
+
+def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
+    """Say on standard error of a run that it is not finished, if it is not."""
+    from arena.rounds.course import measure_extent
+
+    if state := measure_extent(tournament, store).describe():
+        click.echo(f"note: {path}: {state}", err=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli import person
+from arena.cli.compare import play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
     AGAINST,
@@ -18,16 +19,21 @@ from arena.cli.options import (
     REPLACE,
     add_run_options,
     print_json,
+    refuse_options,
 )
 from arena.cli.outcome import print_report, to_document
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import GAMES, PAIRS, TARGET
 from arena.errors import InputError
+from arena.records.naming import Naming
 
 if TYPE_CHECKING:
     from arena.tournament.executor import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
+_NOT_OF_A_MANIFEST = (
+    *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
+)
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
     *("scheduler_file", "fresh", "strict"),
@@ -89,21 +95,28 @@ def run(
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
-    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder.
-    The results go to results/NAME, the config's name. A run that was stopped goes on from
-    where it was; one that is finished is not played again. Options override the config. A
-    BOT is a name in bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with
-    parameters in brackets: name(depth=3); label=BOT names it.
+    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder, or
+    the manifest.json of a run, which plays the same games again. The results go to
+    results/NAME, the config's name. A run that was stopped goes on from where it was; one
+    that is finished is not played again. Options override the config. A BOT is a name in
+    bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with parameters in brackets:
+    name(depth=3); label=BOT names it.
 
     \b
     Example:
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
+    from arena.runs.again import find_manifest
     from arena.runs.prepare import prepare
     from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
-    settings = read(find_config(config))
+    path = find_config(config)
+    if manifest := find_manifest(path):
+        refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
+        _play_again(path, manifest, out, How(**how))
+        return
+    settings = read(path)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
@@ -123,6 +136,22 @@ def run(
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
     _play(tournament, problems, out or Path("results") / settings.name, asked, choice)
+
+
+def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
+    """Play the run of a manifest, which may be a comparison."""
+    from arena.runs.again import play_as
+    from arena.runs.prepare import prepare
+    from arena.tournament.stop import Sprt
+
+    choice = how.choose()
+    try:
+        tournament = play_as(manifest)
+        problems = prepare(tournament)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    play = play_comparison if isinstance(tournament.stop, Sprt) else _play
+    play(tournament, problems, out or Path("results") / tournament.name, how, choice)
 
 
 @click.command()
@@ -149,7 +178,7 @@ def play(
     bots: Sequence[str],
     pairs: int,
     games: int,
-    names: str,
+    names: Naming,
     thoughts: bool,
     against: Sequence[str],
     seed: int | None,
@@ -174,14 +203,14 @@ def play(
     from engine import STANDARD
 
     if person.is_asked_for(bots):
-        person.refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
+        refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
         me, bot = person.person_and_bot(bots)
         person.play(
             me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts
         )
         return
     why = "only for a game with a person: arena human BOT"
-    person.refuse_options("games", "names", "thoughts", why=why)
+    refuse_options("games", "names", "thoughts", why=why)
     asked = How(**how)
     choice = asked.choose()
     entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
@@ -203,6 +232,9 @@ def _play(
     from arena.runs.run import run
 
     how.say(problems)
+    if not (how.quiet or how.as_json):
+        for line in _announce(tournament, how.workers, choice):
+            click.echo(line, err=True)
     with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out) if out else None
         if folder:
@@ -214,6 +246,21 @@ def _play(
         print_json(to_document(outcome, tournament, out, problems))
     else:
         print_report(outcome, tournament, out, quiet=how.quiet)
+
+
+def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:
+    """Yield how long a tournament takes at most, where the lane jail or limits were asked for."""
+    from arena.lanes.limits import Limits
+
+    jailed = any(entry.lane == "jail" for entry in tournament.entries)
+    if choice.kind != "local" or not (jailed or tournament.limits != Limits()):
+        return
+    from arena.executors.local import count_cores
+    from arena.runs.progress import format_duration
+    from arena.tournament.longest import longest_seconds
+
+    most = format_duration(longest_seconds(tournament, workers or count_cores()))
+    yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"
 
 
 COMMANDS: list[click.Command] = [run, play]

@@ -14,7 +14,7 @@ import click
 from arena.cli.completion import complete_records, complete_runs
 from arena.cli.files import describe_place, is_run, open_out, open_records, read_record
 from arena.cli.options import PATH, names_option, tolerate_any_terminal
-from arena.cli.picking import pick_game
+from arena.cli.picking import note_extent, pick_game
 from arena.cli.whole import PAIR, SEAT, Whole
 from arena.errors import InputError, escape
 
@@ -151,6 +151,7 @@ def export(run: Path, out: Path | None) -> None:
     with closing(store), open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):
             click.echo(to_line(fixture, game), file)
+        note_extent(run, tournament, store)
 
 
 COMMANDS: list[click.Command] = [show, replay, export]

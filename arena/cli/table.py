@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,8 @@ from arena.errors import InputError
 _NEEDED: Final = ("starlette", "uvicorn", "sse_starlette")
 _RESULTS: Final = Path("results")
 _PORT: Final = Whole(0, 65_535)
+_FIRST: Final = "to be pasted into a browser, and works once; Ctrl-C ends the table"
+_FURTHER: Final = "for another browser: the address before has been used"
 
 
 @click.command()
@@ -30,9 +34,9 @@ _PORT: Final = Whole(0, 65_535)
 def table(port: int, no_browser: bool, results: Path) -> None:
     """Play, watch and look things up in a browser.
 
-    Serves a page to this machine alone, under an address with a secret token, until Ctrl-C.
-    Your games are added to RESULTS/human/games.jsonl, as those of `arena human` are. Needs the
-    extra `table`.
+    Serves a page to this machine alone until Ctrl-C. The address that is printed works once;
+    then another one is printed. Your games are added to RESULTS/human/games.jsonl, as those of
+    `arena human` are. Needs the extra `table`.
 
     \b
     Example:
@@ -45,19 +49,24 @@ def table(port: int, no_browser: bool, results: Path) -> None:
         )
     from arena.table.server import serve
 
+    serve(results, port, _make_teller(), None if no_browser else _open_browser)
+
+
+def _make_teller() -> Callable[[str], None]:
+    """Return what prints each address: the first one, and those for further browsers."""
+    remarks = chain([_FIRST], repeat(_FURTHER))
+
     def tell(address: str) -> None:
-        click.echo(f"{address}\nCtrl-C ends the table")
-        if not no_browser:
-            _open_browser(address)
+        click.echo(f"{address}\n{next(remarks)}")
 
-    serve(results, port, tell)
+    return tell
 
 
-def _open_browser(address: str) -> None:
+def _open_browser(page: Path) -> None:
     import threading
     import webbrowser
 
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 
 
 COMMANDS: list[click.Command] = [table]

@@ -6,7 +6,6 @@ Nothing here raises or hangs: what goes wrong is a finding, and a program that i
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import platform
 import shutil
@@ -20,7 +19,6 @@ from typing import NamedTuple
 
 from arena.doctor.programs import PATIENCE, ask
 from arena.entries.lane import LANES
-from arena.executors.log import START_METHOD
 from arena.lanes.bubblewrap import TRIAL
 
 INTERPRETERS = {
@@ -65,13 +63,16 @@ class Finding(NamedTuple):
 
 def examine(patience: float = PATIENCE) -> Iterator[Finding]:
     """Yield all findings about this machine, each as soon as it is known."""
+    from arena.doctor.extras import examine_extras  # 15 ms
+
     yield _guard("python", examine_python)
-    workers = _guard("start methods", examine_start_methods)
+    workers = _guard("workers", examine_workers)
     yield workers
     yield _guard("cores", examine_cores)
     yield _guard("memory", examine_memory)
     yield _guard("temporary folder", examine_temporary_folder)
     yield _guard("sqlite", examine_sqlite)
+    yield _guard("extras", examine_extras)
     bubblewrap = _guard("bubblewrap", partial(examine_bubblewrap, patience))
     yield bubblewrap
     yield examine_lanes(has_workers=bool(workers.ok), has_jail=bool(bubblewrap.ok))
@@ -102,12 +103,21 @@ def _examine_clock() -> Finding:
 
 
 def examine_bot(spec: str) -> Iterator[Finding]:
-    """Yield what a bot can read in the lane jail; raises InputError for a bad spec."""
+    """Yield what a bot can read in the lane jail, and whether its command can start there.
+
+    Raises InputError for a bad spec.
+    """
+    from arena.doctor.shim import advise, find_hidden
     from arena.entries.resolve import resolve
     from arena.lanes.holds import describe_shown
 
-    for path in describe_shown(resolve(spec, lane="jail")):
+    entry = resolve(spec, lane="jail")
+    for path in describe_shown(entry):
         yield Finding("can be read", None, path)
+    if hidden := find_hidden(entry):
+        script, program = hidden
+        why = f"{script} is a script that starts {program}, which a jail does not show"
+        yield Finding("command", False, why, advise(entry))
 
 
 def _guard(what: str, look: Callable[[], Finding]) -> Finding:
@@ -156,13 +166,11 @@ def examine_python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
     return Finding("python", False, detail, f"install Python {oldest} or newer")
 
 
-def examine_start_methods(methods: Sequence[str] | None = None) -> Finding:
-    """Return how this Python can start workers; the arena needs a fork server."""
-    if methods is None:
-        methods = multiprocessing.get_all_start_methods()
-    ok = START_METHOD in methods
-    advice = "" if ok else f"play on Linux or macOS: workers need {START_METHOD}"
-    return Finding("start methods", ok, ", ".join(methods) or "none", advice)
+def examine_workers(forks: bool | None = None) -> Finding:
+    """Return how workers start here: they are forked."""
+    ok = hasattr(os, "fork") if forks is None else forks
+    advice = "" if ok else "play on Linux or macOS: workers are forked"
+    return Finding("workers", ok, "are forked" if ok else "cannot be forked", advice)
 
 
 def examine_cores() -> Finding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Collection, Iterator
 from importlib import metadata
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from arena.entries.file import MOST_SOURCE, read_file
 from arena.entries.module import find_module
 from arena.entries.resolve import GROUP, installed
+from arena.entries.syntax import read_outline
 from arena.errors import InputError
 
 
@@ -55,7 +55,6 @@ def _describe(module: str) -> str:
     if location is None:
         return f"(cannot be read: no module {module!r})"
     try:
-        tree = ast.parse(read_file(location.origin, MOST_SOURCE))
-    except (InputError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return read_outline(read_file(location.origin, MOST_SOURCE)).summary
+    except InputError as error:
         return f"(cannot be read: {error})"
-    return (ast.get_docstring(tree) or "").partition("\n")[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.entries.source import checked_strategy, load_bot
-from arena.entries.spec import write
+from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy
 
@@ -39,6 +39,11 @@ class Entry:
     def is_ours(self) -> bool:
         """Whether it is one of the bots in `bots/`."""
         return self.module.startswith("bots.")
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is a class or function of a program."""
+        return self.target.startswith(OBJECT)
 
     @property
     def spec(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file
 from arena.entries.folder import find_installed
+from arena.entries.syntax import read_outline
 from arena.errors import InputError
 
 _BOTS = "bots."
@@ -104,14 +104,6 @@ def _names(source: bytes) -> Iterator[str]:
     """Yield the names of the bots that a source imports, as in `from bots.greedy import bot`."""
     if b"bots" not in source:
         return  # most sources: nothing of them has to be parsed here
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # a source that does not compile imports nothing
-    for node in ast.walk(tree):
-        modules = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules = [node.module] + [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (name.split(".")[1] for name in modules if name.startswith(_BOTS))
+    for module in read_outline(source).imports:
+        if module.startswith(_BOTS):
+            yield module.split(".")[1]

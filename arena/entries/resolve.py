@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import hashlib
 import os
@@ -37,6 +36,7 @@ from arena.entries.spec import (
     parse,
     plain_params,
 )
+from arena.entries.syntax import read_outline
 from arena.errors import InputError
 
 BOTS = Path(bots.__path__[0])
@@ -247,10 +247,9 @@ def _names() -> list[str]:
 
 def _first_line(name: str) -> str:
     try:
-        tree = ast.parse((BOTS / f"{name}.py").read_bytes())
-    except (OSError, SyntaxError, ValueError) as error:
+        return read_outline(read_file(BOTS / f"{name}.py", MOST_SOURCE)).summary
+    except InputError as error:
         return f"(cannot be read: {error})"
-    return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
 def _locate(target: str) -> Location:

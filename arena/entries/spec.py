@@ -10,10 +10,10 @@ import json
 import os
 import re
 import shlex
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.entries.syntax import parse_expression
 from arena.errors import InputError
 from engine.errors import show
 
@@ -53,7 +53,7 @@ def parse(text: str) -> Spec:
     target = match["target"].strip()
     if _is_open(target):
         raise InputError(f"bot {text!r}: a bracket is not closed; parameters stand in (...)")
-    params = _parse_params(text, match["params"] or "")
+    params = _parse_params(text, match["params"]) if match["params"] else {}
     return Spec(match["label"], target, params)
 
 
@@ -138,8 +138,7 @@ def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def _parse_params(spec: str, text: str) -> dict[str, Any]:
     try:
-        with warnings.catch_warnings(action="ignore"):  # of a bad escape in a text, say
-            call = ast.parse(f"_({text}\n)", mode="eval").body
+        call = parse_expression(f"_({text}\n)")
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}

@@ -28,8 +28,8 @@ _BEAT, _FIRST, _PAIRS = range(3)
 class Progress:
     """What a worker is doing, in memory that its parent can read after its death.
 
-    `memory` has SIZE bytes. `beat` changes with every sign of life and is 0 before the first;
-    `pairs` are those that are being played.
+    `memory` has SIZE bytes; a bot in the worker can write anything there. `beat` changes with
+    every sign of life and is 0 before the first.
     """
 
     SIZE = 3 * 8
@@ -52,11 +52,18 @@ class Progress:
         """How many signs of life there were."""
         return self._numbers[_BEAT]
 
-    @property
-    def pairs(self) -> range:
-        """The pairs that are being played."""
-        first = self._numbers[_FIRST]
-        return range(first, first + self._numbers[_PAIRS])
+    def pairs_of(self, chunk: Chunk) -> range:
+        """Return the pairs of a chunk that are being played, its first one where none of them is.
+
+        >>> progress = Progress(bytearray(Progress.SIZE))
+        >>> progress.set_pairs(4, 2)
+        >>> progress.pairs_of(Chunk(0, 5, 3)), progress.pairs_of(Chunk(0, 8, 3))
+        (range(5, 6), range(8, 9))
+        """
+        first, pairs = self._numbers[_FIRST], self._numbers[_PAIRS]
+        end = chunk.first + chunk.pairs
+        playing = range(max(first, chunk.first), min(first + pairs, end))
+        return playing or range(chunk.first, chunk.first + 1)
 
 
 class Asking(NamedTuple):
@@ -118,10 +125,9 @@ def _judge(asking: Asking, ending: str) -> Verdict:
 def _split(chunk: Chunk, pairs: range) -> list[Chunk]:
     """Return a chunk in pieces: each of these pairs by itself and apart, the others as before."""
     end = chunk.first + chunk.pairs
-    suspects = [pair for pair in pairs if chunk.first <= pair < end] or [chunk.first]
     pieces = [
-        chunk._replace(pairs=suspects[0] - chunk.first),
-        *(chunk._replace(first=pair, pairs=1, apart=True) for pair in suspects),
-        chunk._replace(first=suspects[-1] + 1, pairs=end - suspects[-1] - 1),
+        chunk._replace(pairs=pairs.start - chunk.first),
+        *(chunk._replace(first=pair, pairs=1, apart=True) for pair in pairs),
+        chunk._replace(first=pairs.stop, pairs=end - pairs.stop),
     ]
     return [piece for piece in pieces if piece.pairs]

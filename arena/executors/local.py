@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-import pickle
+import select
 import signal
 import time
-from collections.abc import Generator, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 from pathlib import Path
 
 from arena.errors import WorkerDied
 from arena.executors.deaths import Deaths
+from arena.executors.forkserver import ForkServer, open_server
+from arena.executors.frames import Garbled
 from arena.executors.halves import Halves, Work, keep_apart
-from arena.executors.keeper import Keeper, keeper
 from arena.executors.log import RunLog, logger
-from arena.executors.member import Member, defer_interrupts, servers, start_server
-from arena.lanes.cleanup import children, count_descendants, kill_orphans, scratch_folder
+from arena.executors.member import Member
+from arena.executors.process import write_head
+from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.process import MOST_PROCESSES
+from arena.lanes.scratch import scratch_folder
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
@@ -27,8 +30,7 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_UNKNOWN = 255  # multiprocessing's exit code for a worker whose fork server was killed
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, _UNKNOWN)  # exit codes
+_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, None)  # exit statuses; None: it is not known
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 
@@ -59,15 +61,14 @@ class LocalExecutor:
 def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
     """Yield a crew of so many workers; at the end nothing of it is left."""
     tournament = keep_apart(tournament, size)
-    start_server()
-    with scratch_folder() as folder, keeper(folder) as kept:
+    with scratch_folder() as folder, open_server() as server:
         others = children()
-        crew = Crew(size, work, tournament, log, folder, kept)
+        crew = Crew(size, work, tournament, log, folder, server)
         try:
             yield crew
         finally:
             crew.kill()
-            kill_orphans(others | servers())
+            kill_orphans(others)
 
 
 class Crew:
@@ -80,15 +81,15 @@ class Crew:
         tournament: Tournament,
         log: RunLog,
         folder: Path,
-        kept: Keeper,
+        server: ForkServer,
     ) -> None:
         self.size = size
         self.halves = Halves(work, size, tournament.twins)
         self.tournament = tournament
-        self.payload = pickle.dumps(tournament)
+        self.head = write_head(tournament)
         self.log = log
         self.folder = folder
-        self.keeper = kept
+        self.server = server
         self.deaths = Deaths()
         self.members: dict[int, Member] = {}
         self.hired = 0
@@ -102,14 +103,14 @@ class Crew:
             busy = {number: member for number, member in self.members.items() if member.chunks}
             if not busy:
                 return
-            ready = wait([member.connection for member in busy.values()], _TICK)
-            for number, member in busy.items():
-                if member.connection in ready:
-                    try:
-                        for played in member.receive():
-                            yield from self.halves.join(played)
-                    except EOFError:
-                        self._replace(number, "")
+            for number in _wait_for(busy):
+                try:
+                    for played in busy[number].receive():
+                        yield from self.halves.join(played)
+                except EOFError:
+                    self._replace(number, "")
+                except Garbled as error:
+                    self._replace(number, f"is not believed: {error}")
             if time.monotonic() - looked > _TICK:
                 self._look()
                 looked = time.monotonic()
@@ -130,22 +131,19 @@ class Crew:
                 self.members[number].give(chunk)
 
     def _hire(self, number: int) -> None:
-        """Add a worker; no signal comes between its start and its place among the members."""
+        """Add a worker."""
         self.hired += 1
         folder = self.folder / f"worker-{self.hired}"
-        with defer_interrupts():
-            member = Member(self.payload, self.tournament.limits, folder, self.log)
-            self.members[number] = member
-            self.keeper.watch(member.pid)
+        self.members[number] = Member(self.server, self.head, self.tournament, folder, self.log)
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
-        members = self.members.items()
-        silent = {n: m for n, m in members if m.chunks and m.silence().wall > _LONG}
-        counts = count_descendants([m.pid for m in silent.values()]) if silent else {}
+        members = {number: member for number, member in self.members.items() if member.chunks}
+        silent = [member for member in members.values() if member.silence().wall > _LONG]
+        counts = count_descendants([member.pid for member in silent]) if silent else Counter()
         most = 2 * MOST_PROCESSES * len(self.tournament.entries)
-        for number, member in silent.items():
-            if member.hangs():
+        for number, member in members.items():
+            if member.is_overdue() or member.hangs():
                 self._replace(number, "gave no answer")
             elif counts[member.pid] > most:
                 self._replace(number, f"started more than {MOST_PROCESSES} processes")
@@ -165,10 +163,10 @@ class Crew:
         playing, *waiting = member.chunks
         reason = f": {member.words}" if member.words else ""
         pairing = self.tournament.pairings[playing.pairing]
-        pairs = member.progress.pairs
+        pairs = member.progress.pairs_of(playing)
         logger.warning(
             "%s %s in %s, pair %d, and is replaced%s",
-            member.process.name,
+            member.name,
             ending,
             pairing.name,
             pairs.start,
@@ -183,7 +181,7 @@ class Crew:
         A worker that may have been killed from outside is forgiven, but not again and again.
         """
         self.stillborn += 1
-        forgiven = member.process.exitcode in _FROM_OUTSIDE and not hung and not member.words
+        forgiven = member.status in _FROM_OUTSIDE and not hung and not member.words
         if not forgiven or self.stillborn >= _MOST_STILLBORN:
             reason = member.words or hung or exit_status
             raise WorkerDied(f"a worker process did not start: {reason}")
@@ -201,3 +199,12 @@ class Crew:
         for member in self.members.values():
             member.bury()
         self.members.clear()
+
+
+def _wait_for(members: Mapping[int, Member]) -> list[int]:
+    """Wait a moment for answers; return the numbers of the workers that have said something."""
+    numbers = {member.socket.fileno(): number for number, member in members.items()}
+    poll = select.poll()
+    for descriptor in numbers:
+        poll.register(descriptor, select.POLLIN)
+    return [numbers[descriptor] for descriptor, _ in poll.poll(_TICK * 1000)]

@@ -1,42 +1,38 @@
 """Log: one run.log for the parent and its workers.
 
 multiprocessing-logging's own installer only works where processes are forked. Its handler
-works everywhere, with a pipe in place of its queue: a bot in a worker can write what it likes
-into the worker's end, and the queue would unpickle that in the parent. Every worker has a
-handler of its own, so that one that is killed while it writes blocks no other.
+works everywhere, with a pipe in place of its queue: the queue would fix the program's start
+method, and would unpickle in the parent what a bot in a worker writes into the worker's end. Every
+worker has a handler of its own, so that one that is killed while it writes blocks no other.
 """
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
+import select
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty
-from threading import RLock, Thread
-from typing import Any, Final, NamedTuple
+from threading import Lock, Thread
+from typing import Any, NamedTuple
 
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
-from arena.executors.environment import environment
 from arena.lanes.faults import printable
 from arena.lanes.output import write_all
 
 logger = logging.getLogger("arena")
 
-START_METHOD: Final = "forkserver"
-"""How worker processes are started."""
-
 QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 """What of the parent's log is shown on the terminal."""
 
-_one_at_a_time = RLock()  # the start method belongs to the whole program
+_switching = Lock()
+_before: dict[str, Any] = {}  # how the logger was before the runs that go on, and their number
 _PATIENCE = 10.0  # seconds
 _PATIENCE_WITH_THE_DEAD = 0.5  # a record that a killed worker had begun to send never comes
 _READ = 1 << 16
@@ -72,30 +68,34 @@ class _Line(msgspec.Struct):
 
 
 class Sender(logging.Handler):
-    """Writes a worker's records into its pipe; where a bot has closed it, they are lost."""
+    """Writes the records of a worker with this name into its pipe.
 
-    def __init__(self, pipe: Connection) -> None:
+    Where a bot has closed it, they are lost.
+    """
+
+    def __init__(self, pipe: int, name: str) -> None:
         super().__init__()
         self.pipe = pipe
+        self.process = name
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = _Line(record.processName or "", record.levelno, self.format(record))
+        line = _Line(self.process, record.levelno, self.format(record))
         with suppress(OSError, UnicodeError):
-            write_all(self.pipe.fileno(), msgspec.json.encode(line) + b"\n")
+            write_all(self.pipe, msgspec.json.encode(line) + b"\n")
 
 
 class _Pipe:
     """Brings the lines of one worker; it has what the library asks of a queue."""
 
     def __init__(self) -> None:
-        self.reader, self.writer = multiprocessing.Pipe(duplex=False)
+        self.reader, self.writer = os.pipe()
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self._is_spoilt = False
 
     def qsize(self) -> int:
         """Return whether `get` would not have to wait."""
-        return len(self._lines) or int(self.reader.poll())
+        return len(self._lines) or int(self._is_ready(0))
 
     def get(self, timeout: float) -> logging.LogRecord:
         """Return the next record; raise Empty if none comes, and EOFError after the last one.
@@ -104,7 +104,7 @@ class _Pipe:
         """
         while True:
             while not self._lines:
-                if not self.reader.poll(timeout):
+                if not self._is_ready(timeout):
                     raise Empty
                 self._read()
             try:
@@ -116,8 +116,13 @@ class _Pipe:
                     text = "what a worker writes to its log is damaged, perhaps by a bot"
                     return make_record("MainProcess", logging.WARNING, text)
 
+    def _is_ready(self, seconds: float) -> bool:
+        poll = select.poll()
+        poll.register(self.reader, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
     def _read(self) -> None:
-        data = os.read(self.reader.fileno(), _READ)
+        data = os.read(self.reader, _READ)
         if not data:
             raise EOFError
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -128,7 +133,7 @@ class _Pipe:
 
     def close(self) -> None:
         """Close the parent's end."""
-        self.reader.close()
+        os.close(self.reader)
 
     def join_thread(self) -> None:
         """Do nothing: it has no thread of its own."""
@@ -143,23 +148,20 @@ def make_record(process: str, level: int, text: str) -> logging.LogRecord:
 
 
 class _Handler(MultiProcessingHandler):  # type: ignore[misc]
-    """Passes a worker's records on to other handlers."""
+    """Passes a worker's records on to other handlers; begins as the library's does."""
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
-        super().__init__("run-log", sub_handler=_Relay(handlers))
-
-    @property
-    def queue(self) -> _Pipe:
-        """A pipe in place of the library's queue."""
-        return self._pipe
-
-    @queue.setter
-    def queue(self, _queue: object) -> None:
-        self._pipe = _Pipe()
+        logging.Handler.__init__(self)
+        self.sub_handler = _Relay(handlers)
+        self.queue = _Pipe()
+        self._is_closed = False
+        self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
+        self._receive_thread.start()
 
     def close(self) -> None:
         """Wait until the worker, which has ended, is read to its last record."""
-        self._pipe.writer.close()
+        if not self._is_closed:
+            os.close(self.queue.writer)
         super().close()
 
 
@@ -169,8 +171,8 @@ class Channel(NamedTuple):
     handler: _Handler | None = None
 
     @property
-    def pipe(self) -> Connection | None:
-        """What the worker needs for `log_to`."""
+    def pipe(self) -> int | None:
+        """The descriptor that the worker needs for `log_to`."""
         return None if self.handler is None else self.handler.queue.writer
 
     def close(self, killed: bool) -> None:
@@ -197,27 +199,7 @@ class RunLog:
 
     def channel(self) -> Channel:
         """Return the channel for a new worker."""
-        if not self.handlers:
-            return Channel()
-        with keep_start_method():
-            multiprocessing.set_start_method(START_METHOD, force=True)  # for the library's queue
-            return Channel(_Handler(self.handlers))
-
-
-@contextmanager
-def keep_start_method() -> Iterator[None]:
-    """Leave the program's default start method as it is, even if it is not set yet.
-
-    One thread at a time: processes are started, and the method is set, only inside. A process
-    that multiprocessing starts for itself here does not import a bot called random.py from
-    the working folder.
-    """
-    with _one_at_a_time, environment(PYTHONSAFEPATH="1"):
-        before = multiprocessing.get_start_method(allow_none=True)
-        try:
-            yield
-        finally:
-            multiprocessing.set_start_method(before, force=True)
+        return Channel(_Handler(self.handlers)) if self.handlers else Channel()
 
 
 @contextmanager
@@ -226,9 +208,6 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
 
     VERBOSE shows the workers' logs as well. Raises OSError if the file cannot be written.
     """
-    logger.propagate = False
-    logger.disabled = False
-    logger.setLevel(logging.INFO)
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(shown)
     terminal.setFormatter(logging.Formatter("%(message)s"))
@@ -239,20 +218,43 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
         file.setFormatter(logging.Formatter(_FORMAT))
         handlers.append(file)
         of_workers.append(file)
-    for handler in handlers:
-        logger.addHandler(handler)
-    try:
-        yield RunLog(of_workers, terminal)
-    finally:
+    with _switched_on():
         for handler in handlers:
-            logger.removeHandler(handler)
-            handler.close()
+            logger.addHandler(handler)
+        try:
+            yield RunLog(of_workers, terminal)
+        finally:
+            for handler in handlers:
+                logger.removeHandler(handler)
+                handler.close()
 
 
-def log_to(pipe: Connection | None) -> None:
-    """Send a worker's log to its parent; with None, nowhere."""
-    logger.propagate = False
-    logger.disabled = pipe is None
-    if pipe is not None:
+@contextmanager
+def _switched_on() -> Iterator[None]:
+    """Let the logger write what a run tells, to the run's handlers only.
+
+    After the last run of those that go on side by side it is as it was.
+    """
+    with _switching:
+        if not _before:
+            _before.update(level=logger.level, disabled=logger.disabled, propagate=logger.propagate)
+        _before["runs"] = _before.get("runs", 0) + 1
+        logger.propagate = logger.disabled = False
         logger.setLevel(logging.INFO)
-        logger.addHandler(Sender(pipe))
+    try:
+        yield
+    finally:
+        with _switching:
+            _before["runs"] -= 1
+            if not _before["runs"]:
+                logger.setLevel(_before["level"])
+                logger.disabled, logger.propagate = _before["disabled"], _before["propagate"]
+                _before.clear()
+
+
+def log_to(pipe: int, name: str) -> None:
+    """Send the log of a worker with this name to its parent."""
+    logger.propagate = False
+    logger.disabled = False
+    logger.setLevel(logging.INFO)
+    logger.addHandler(Sender(pipe, name))

@@ -2,81 +2,108 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import mmap
 import os
 import pickle
 import resource
 import sys
 import tempfile
-import threading
 from contextlib import suppress
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
 from arena.entries.needs import look_from
+from arena.executors.answers import Answer, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
+from arena.executors.frames import receive
 from arena.executors.log import log_to, logger
 from arena.executors.worker import Reporter, Worker
-from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans, remove_folder
+from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
 from arena.lanes.faults import one_line
 from arena.lanes.limits import Limits
-from arena.lanes.output import Output
+from arena.lanes.output import Output, write_all
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
+
+HEAD, CHUNK, END = 1, 2, 3
+"""Kinds of frames to a worker, all pickled: what it is to play, a chunk of it, and no more."""
 
 _MB = 1 << 20
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
 
 
-class LastWords(NamedTuple):
-    """Why a worker process ends by itself, as one line."""
+def write_head(tournament: Tournament) -> bytes:
+    """Return what a worker is told first: the tournament, and where bots are looked for."""
+    here = os.getcwd()
+    return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
 
-    text: str
 
-
-def main(
-    connection: Connection, payload: bytes, memory: Any, folder: str, here: str, pipe: Any
-) -> None:
+def main(descriptor: int, memory: int, log: int, folder: str) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
-    `payload` is the pickled tournament, `memory` that of its Progress, `here` the working folder
-    of the parent, `pipe` that of its log. It ends with its parent, and says why where it ends by
-    itself. It leads a group of its own, so that a bot which kills its group does not reach the
-    parent.
+    The descriptors are a socket to its parent, a file with the memory of its Progress, and a pipe
+    to the log. Where it ends by itself, it says why. It leads a group of its own, so that a bot
+    which kills its group does not reach the parent.
     """
     os.setsid()
-    look_from(Path(here))
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
-    log_to(pipe)
+    log_to(log, Path(folder).name)
+    channel = _Channel(descriptor)
+    progress = Progress(mmap.mmap(memory, Progress.SIZE))
+    os.close(memory)
     try:
-        _serve(connection, pickle.loads(payload), Progress(memory), folder)
-    except EOFError:  # the parent has ended
+        _serve(channel, progress, folder)
+    except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
         pass
     except BaseException as error:
         with suppress(Exception):
-            connection.send(LastWords(one_line(f"{type(error).__name__}: {error}")))
+            channel.say(LastWords(one_line(f"{type(error).__name__}: {error}")))
         os._exit(1)
     finally:
         kill_orphans()
 
 
-def _serve(connection: Connection, tournament: Tournament, progress: Progress, folder: str) -> None:
+class _Channel:
+    """A worker's end of the socket to its parent."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.inode = os.fstat(descriptor).st_ino
+
+    def say(self, answer: Answer) -> None:
+        """Tell the parent something; raises OSError where it has ended."""
+        write_all(self.descriptor, write_answer(answer))
+
+    def hear(self) -> Any:
+        """Return what the parent says next, None if that is the end."""
+        kind, data = receive(self.descriptor)
+        return None if kind == END else pickle.loads(data)
+
+    def is_intact(self) -> bool:
+        """Return whether a bot has left the descriptor alone."""
+        with suppress(OSError):
+            return os.fstat(self.descriptor).st_ino == self.inode
+        return False
+
+
+def _serve(channel: _Channel, progress: Progress, folder: str) -> None:
+    tournament, here, path = channel.hear()
+    look_from(Path(here))
+    sys.path[:] = path
     output = Output()
     _confine(tournament.limits, folder, output)
-    reporter = _Reporter(connection, progress, tournament.limits)
+    reporter = _Reporter(channel, progress, tournament.limits)
     worker = Worker(tournament, Path(folder), output, reporter)
     reporter.beat()
     count = len(tournament.entries), len(tournament.pairings)
     logger.info("worker ready: %d bots, %d pairings", *count)
     try:
-        while (chunk := connection.recv()) is not None:
+        while (chunk := channel.hear()) is not None:
             reporter.beat()
-            connection.send(worker.play(chunk))
+            channel.say(worker.play(chunk))
     finally:
         worker.close()
 
@@ -84,10 +111,9 @@ def _serve(connection: Connection, tournament: Tournament, progress: Progress, f
 class _Reporter(Reporter):
     """Tells the parent what goes on; exits where a bot has corrupted the worker."""
 
-    def __init__(self, connection: Connection, progress: Progress, limits: Limits) -> None:
-        self.connection = connection
+    def __init__(self, channel: _Channel, progress: Progress, limits: Limits) -> None:
+        self.channel = channel
         self.progress = progress
-        self.inode = os.fstat(connection.fileno()).st_ino
         self.most = _peak_memory() + _ALLOWED_SHARE * limits.memory * _MB
 
     def beat(self) -> None:
@@ -97,16 +123,12 @@ class _Reporter(Reporter):
         self.progress.set_pairs(first, pairs)
 
     def played(self) -> None:
-        """Exit if the pipe is gone, or hardly any memory is left: the pairs are played apart."""
-        try:
-            intact = os.fstat(self.connection.fileno()).st_ino == self.inode
-        except OSError:
-            intact = False
-        if not intact or _peak_memory() > self.most:
+        """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
+        if not self.channel.is_intact() or _peak_memory() > self.most:
             os._exit(1)
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        self.connection.send(Asking(pair, seat, asked, history))
+        self.channel.say(Asking(pair, seat, asked, history))
 
 
 def _peak_memory() -> int:
@@ -128,14 +150,3 @@ def _confine(limits: Limits, folder: str, output: Output) -> None:
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     os.register_at_fork(after_in_child=partial(os._exit, 1))  # no second worker on one pipe
-
-
-def _end_with_parent(folder: str) -> None:
-    """End this worker and its bots when the parent has ended, however it ended."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        remove_folder(Path(folder))
-        with suppress(OSError):
-            Path(folder).parent.rmdir()
-        os._exit(1)

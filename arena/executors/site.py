@@ -20,9 +20,9 @@ from queue import Empty, SimpleQueue
 from arena.entries.elsewhere import find_here
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
+from arena.executors import frames
 from arena.executors.local import open_crew
 from arena.executors.log import RunLog, logger
-from arena.executors.member import start_server
 from arena.executors.sites import wire
 from arena.executors.sites.versions import versions_here
 from arena.executors.sites.wire import Head, Hello, Line
@@ -130,13 +130,13 @@ class _Site:
     def send(self, kind: int, data: bytes = b"") -> None:
         """Tell the host something; where it has gone, the input ends, too."""
         with self._sending:
-            wire.send(self.sink, kind, data)
+            frames.send(self.sink, kind, data)
 
     def listen(self) -> None:
         """Take what the host says until it ends."""
         try:
             while True:
-                self.batches.frames.put(wire.receive(self.source)[1])
+                self.batches.frames.put(frames.receive(self.source)[1])
         except (EOFError, OSError):
             self.batches.frames.put(None)
             os.kill(os.getpid(), signal.SIGTERM)  # a game may take hours
@@ -152,7 +152,7 @@ class _Site:
 
     def serve(self) -> None:
         """Answer every batch until the input ends."""
-        told = wire.receive(self.source)[1]
+        told = frames.receive(self.source)[1]
         if refusals := wire.read_versions(told).differences(versions_here()):
             self.send(wire.HELLO, wire.write_hello(Hello(refusals, [])))
             return
@@ -191,7 +191,6 @@ def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
         return Hello(refusals, []), None
     tournament = replace(head.tournament, entries=entries)
     try:
-        start_server()
         problems = [*find_problems(entries, tournament.rules, tournament.limits)]
     except InputError as error:
         return Hello([str(error)], []), None

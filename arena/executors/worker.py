@@ -26,6 +26,7 @@ from arena.games.match import (
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Forfeit
+from arena.lanes.limits import idle_seconds
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
@@ -75,6 +76,7 @@ class Worker:
         self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
+        self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         self.pace = Pace(tournament)
         self.doubts = Doubts()
         self._stack = ExitStack()
@@ -166,7 +168,8 @@ class Worker:
             play(state, strategies)
         except BaseException:  # a bot may raise anything, SystemExit too
             return None
-        _, in_time = clock.stop()
+        spent, in_time = clock.stop()
+        in_time &= idle_seconds(spent) == 0
         return Finished(state) if in_time and not self.output.kept else None
 
     def _play_batch(self, chunk: Chunk, games: list[tuple[Fixture, Draw]]) -> list[Finished]:
@@ -280,6 +283,7 @@ class Worker:
             self.reporter.beat,
             self.timings[label],
             self.output,
+            self.budgets[label],
         )
 
     def _clock(self) -> Clock:
@@ -297,9 +301,9 @@ class Worker:
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir()
             rules, limits = self.tournament.rules, self.tournament.limits
-            self.processes[label, part] = self._stack.enter_context(
-                bot_process(entry, rules, limits, folder, partial(self._wait_for, (label, part)))
-            )
+            wait = partial(self._wait_for, (label, part))
+            started = bot_process(entry, rules, limits, folder, wait, budget=self.budgets[label])
+            self.processes[label, part] = self._stack.enter_context(started)
         return self.processes[label, part]
 
     def _wait_for(self, asked: tuple[str, int]) -> None:

@@ -9,11 +9,11 @@ from typing import Protocol, TypeVar
 from arena.entries.entry import Entry
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
-from arena.lanes.cleanup import scratch_folder
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Chance, Message, Thoughts
 from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import scratch_folder
 from engine import Rules, Seat, Strategy, Thought, View, to_text
 from engine.play import setup
 from engine.state import checked

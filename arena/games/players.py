@@ -10,8 +10,15 @@ from typing import Any
 from arena.entries.entry import Entry
 from arena.games.match import Asking, Doubt, Question
 from arena.games.timing import Timing
-from arena.lanes.faults import MOST_OUTPUT, Fault, Forfeit, forfeit_from, late_forfeit
-from arena.lanes.limits import Allowed
+from arena.lanes.faults import (
+    MOST_OUTPUT,
+    Fault,
+    Forfeit,
+    forfeit_from,
+    idle_forfeit,
+    late_forfeit,
+)
+from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess
@@ -39,7 +46,9 @@ class InprocPlayer:
         beat: Callable[[], None],
         timing: Timing,
         output: Output,
+        budget: Budget,
     ) -> None:
+        self.budget = budget
         self.entry = entry
         self.setup = setup
         self.clock = setup.clock
@@ -98,8 +107,11 @@ class InprocPlayer:
         self.timing.add(spent)
         if self.output.kept:
             self.printed = (self.printed + self.output.take())[-MOST_OUTPUT:]
+        self.budget.spend(spent)
         if not in_time:
             raise late_forfeit(self.clock, spent, self.printed)
+        if self.budget.left < 0:
+            raise idle_forfeit(self.budget.seconds, self.printed)
 
     def _forfeit(self, error: BaseException) -> Forfeit:
         return forfeit_from(error, self.printed + self.output.take())

@@ -9,20 +9,19 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from arena.lanes.hierarchy import CONTROLLERS, enable_limits, find_base, remove_tree, write
-from arena.lanes.lock import lock_folder
 
-PREFIX = "district-noir-"
-"""The names of the folders of runs begin so, those of control groups too."""
+RUN: Final = "run-"
+"""The names of the folders of runs begin so."""
+
+_PREFIX = "noir-arena-"  # of the group of a run, before the name of its folder
 
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
-_TRIES = 100  # in a second, to lock the group below which all runs have theirs
 _ALLOWANCE = 8 << 20  # bytes of the kernel for 33 processes: 4.5 MB were measured
 
 _numbers = itertools.count()
@@ -87,14 +86,20 @@ def make_group(folder: Path, megabytes: int, processes: int) -> Group:
 
 def _run_of(folder: Path) -> Path | None:
     """Return the group of the run to which a folder belongs."""
+    names = [part for part in folder.parts if part.startswith(RUN)]
+    groups = (_group_of(name) for name in names)
+    return next((group for group in groups if group and group.is_dir()), None)
+
+
+def _group_of(name: str) -> Path | None:
+    """Return where the group is of a run whose folder has this name, None if there are none."""
     base = find_base()
-    groups = (base / part for part in folder.parts if base and part.startswith(PREFIX))
-    return next((group for group in groups if group.is_dir()), None)
+    return base / f"{_PREFIX}{name}" if base else None
 
 
 def try_group() -> set[str]:
     """Return what groups do here: "cpu" to measure, "memory" and "pids" to limit."""
-    name = f"{PREFIX}trial-{os.getpid()}"
+    name = f"{RUN}trial-{os.getpid()}"
     with groups_of_run(name):
         group = make_group(Path(name), 64, 1)
         if group.folder is None:
@@ -105,61 +110,28 @@ def try_group() -> set[str]:
 
 
 @contextmanager
-def groups_of_run(name: str) -> Iterator[None]:
-    """Have a group for a run, below which its bots get theirs; at the end remove all.
+def groups_of_run(name: str, *, is_own_program: bool = True) -> Iterator[None]:
+    """Have a group for the run whose folder has this name; at the end remove it.
 
-    It is locked as long as this process lives. The groups of killed runs are not locked any
-    more; they are removed first.
+    Below it the run's bots get theirs. So that there can be limits, the group of this process is
+    changed if it is the arena's own program; a program that calls the arena stays where it is. The
+    group of a killed run is removed with its folder.
     """
-    base = find_base()
-    lock = _open_run(base / name) if base else None
+    group = _group_of(name)
+    if group:
+        with suppress(OSError):
+            group.mkdir()
+            if is_own_program:
+                enable_limits(group.parent)
+            enable_limits(group)
     try:
         yield
     finally:
-        if lock is not None:
-            remove_groups(name)
-            os.close(lock)
+        remove_groups(name)
 
 
 def remove_groups(name: str) -> None:
     """Remove the group of a run and those below it, and kill what is in them."""
-    base = find_base()
-    if base and name.startswith(PREFIX):
-        remove_tree(base / name)
-
-
-def _open_run(run: Path) -> int | None:
-    """Return the lock of a new group for a run, None if there can be none.
-
-    One run at a time: another one would take a group that is not locked yet for that of a
-    killed run, and kill the first bot in it.
-    """
-    with suppress(OSError), _locked(run.parent):
-        for killed in run.parent.glob(f"{PREFIX}*"):
-            with suppress(OSError):  # locked, or another user's
-                lock = lock_folder(killed)
-                remove_tree(killed)
-                os.close(lock)
-        run.mkdir()
-        lock = lock_folder(run)
-        enable_limits(run.parent)
-        enable_limits(run)
-        return lock
-    return None
-
-
-@contextmanager
-def _locked(base: Path) -> Iterator[None]:
-    """Hold the lock of a group; raises OSError if somebody keeps it for a second."""
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            lock = lock_folder(base)
-            break
-        except BlockingIOError:
-            if not tries_left:
-                raise
-            time.sleep(1 / _TRIES)
-    try:
-        yield
-    finally:
-        os.close(lock)
+    group = _group_of(name)
+    if group and name.startswith(RUN):
+        remove_tree(group)

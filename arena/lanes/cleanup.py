@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -17,49 +16,16 @@ from pathlib import Path
 
 import psutil
 
-from arena.lanes.cgroup import PREFIX, groups_of_run, remove_groups
-from arena.lanes.lock import lock_folder
+from arena.lanes.cgroup import remove_groups
 
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 """The environment variable by which a process that a bot started is known as the bot's."""
 
 _SWEEPS = 50
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Yield a new folder; at the end remove it, and kill every process started for it.
-
-    The folder is locked as long as this process lives. The folders of killed runs are not
-    locked any more; they are removed first.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # locked, or another user's
-            lock = lock_folder(folder)
-            remove_folder(folder)
-            os.close(lock)
-    folder, lock = _make_folder()
-    try:
-        with groups_of_run(folder.name):
-            yield folder
-    finally:
-        remove_folder(folder)
-        os.close(lock)
-
-
-def _make_folder() -> tuple[Path, int]:
-    """Return a new folder and its lock."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        with suppress(OSError):  # another run took it for the folder of a killed run
-            lock = lock_folder(folder)
-            if folder.exists():
-                return folder, lock
-            os.close(lock)
 
 
 def remove_folder(folder: Path) -> None:
@@ -136,13 +102,32 @@ def kill_all(processes: list[psutil.Process]) -> bool:
 def adopt_orphans() -> None:
     """Become the parent of every process below this one whose own parent ends (Linux).
 
-    A bot can hide a process from every search, but not from this (child subreaper).
+    A bot can hide a process from every search, but not from this (child subreaper). Only the
+    arena's own programs do it: in another one, processes of its user would be taken for those.
     """
     global _adopting
-    if sys.platform == "linux":
-        import ctypes
+    _adopting = _set_process(_PR_SET_CHILD_SUBREAPER, 1)
 
-        _adopting = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1) == 0
+
+def is_own_program() -> bool:
+    """Return whether this process is a program of the arena's own, and not one that calls it."""
+    return _adopting
+
+
+def die_with(parent: int) -> None:
+    """Have this process killed when its parent ends (Linux); exit if that has ended already."""
+    _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _set_process(option: int, value: int) -> bool:
+    """Set an option of this process (prctl); return whether it has been set."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    return bool(ctypes.CDLL(None).prctl(option, value) == 0)
 
 
 def children() -> set[psutil.Process]:
@@ -151,10 +136,12 @@ def children() -> set[psutil.Process]:
 
 
 def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
-    """Kill the adopted processes and all below them, but not the spared ones and theirs."""
+    """Kill the adopted processes and all below them, but not the spared ones and theirs.
+
+    Those may start processes meanwhile, which are not known here.
+    """
     while _adopting and (orphans := children() - {*spared}):
-        kept = {*spared, *(below for process in spared for below in descendants(process))}
-        kill_all([p for p in descendants(psutil.Process()) if p not in kept])
+        kill_all([*orphans, *(below for orphan in orphans for below in descendants(orphan))])
         psutil.wait_procs(orphans, timeout=1)
 
 

@@ -22,7 +22,8 @@ _VARYING = {
     # addresses of objects: those of a repr, and those that are as long as an address
     r"(?<=\bat )0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{9,16}\b": "0x...",
     # the folder of a run, of its worker and of a bot, which all are temporary
-    r"(?:/[^/\s'\"]{1,99}){0,9}/district-noir-\w{8}(?:/(?:worker|bot)-\d+)*": "<folder>",
+    r"(?:/[^/\s'\"]{1,99}){0,9}/noir-arena-\d+(?:\.\d+)?/run-\w{8}"
+    r"(?:/(?:worker|bot)-\d+)*": "<folder>",
     # names that `tempfile` makes up
     r"\btmp[a-z0-9_]{8}\b": "tmp...",
     # numbers that a process gives out, to threads first and then to descriptors
@@ -39,8 +40,8 @@ _PATTERNS = [(re.compile(pattern), word) for pattern, word in _VARYING.items()]
 def settle(text: str) -> str:
     """Return a text without what is new in every run or in every process.
 
-    >>> settle("<Card object at 0x7f3a5c0d1e50> in /tmp/district-noir-q3x_81ab/worker-2/notes")
-    '<Card object at 0x...> in <folder>/notes'
+    >>> settle("<Card at 0x7f3a5c0d1e50> in /tmp/noir-arena-7/run-q3x_81ab/worker-2/notes")
+    '<Card at 0x...> in <folder>/notes'
     """
     text = text.replace(f"{ROOT}/", "")
     for pattern, word in _PATTERNS:

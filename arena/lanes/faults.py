@@ -15,6 +15,19 @@ from arena.lanes.evidence import ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
+KINDS = {
+    "illegal": "an illegal action",
+    "exception": "an exception",
+    "timeout": "no answer in time",
+    "idle": "it slept too long",
+    "crash": "its process ended",
+    "protocol": "an invalid answer",
+    "memory": "too much memory",
+    "import": "it does not start",
+    "params": "it does not take its parameters",
+}
+"""The kinds of faults, and what a person is told of each."""
+
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
 
@@ -39,6 +52,14 @@ class Fault(NamedTuple):
 
 
 Ended: TypeAlias = Literal["", "asked", "waiting"]
+
+
+def count_strikes(kind: str, most: int) -> int:
+    """Return for how many faults a fault of this kind counts, where a bot is out after `most`.
+
+    A bot that has used up the time in which it may be idle would sleep on: it is out at once.
+    """
+    return most if kind == "idle" else 1
 
 
 class Forfeit(Exception):
@@ -126,6 +147,12 @@ def late_forfeit(clock: Clock, spent: Spent, output: str, detail: str = "") -> F
     if of_game is not None and limit != of_decision:
         message = f"the {of_game:g} s of the game are used up{where}"
     return Forfeit("timeout", f"{message} {detail}", "", output)
+
+
+def idle_forfeit(seconds: float, output: str) -> Forfeit:
+    """Return the forfeit of a bot that has been idle for longer than these seconds in a run."""
+    message = f"its turns took much longer than it worked: {seconds:g} s of a run may be idle"
+    return Forfeit("idle", message, "", output)
 
 
 KILLED = tuple(f"ended by {number.name}" for number in (signal.SIGKILL, signal.SIGTERM))

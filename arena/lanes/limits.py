@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -13,15 +13,20 @@ from engine.strategy import Clock, Spent
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=86_400)]
 Megabytes: TypeAlias = Annotated[int, Meta(ge=64, le=1_048_576)]
 
+MOST_WAITING: Final = 0.1
+"""Seconds that a turn may wait for a processor before the bot counts as idle."""
+
 _SLOWER = 10  # times as long by the wall clock, and at least so many seconds:
 _LEAST_BACKSTOP = 30.0
+_DEFAULT_IDLE = (10.0, 60.0)
 
 
 class Allowed(NamedTuple):
-    """The seconds that an answer may be charged, and that it may take by the wall clock."""
+    """The seconds that an answer may be charged, take by the wall clock, and be idle."""
 
     charged: float = inf
     wall: float = inf
+    idle: float = inf
 
     def describe(self, spent: Spent | None) -> str:
         """Return the limit that an answer has exceeded which has taken this time.
@@ -34,18 +39,49 @@ class Allowed(NamedTuple):
         return f"{self.wall:g} s by the wall clock"
 
 
+def idle_seconds(spent: Spent) -> float:
+    """Return the seconds of a turn in which a bot slept: those that a busy machine cannot explain.
+
+    On a busy machine a turn may take ten times what it is charged, and 0.1 s more.
+
+    >>> idle_seconds(Spent(wall=5.5, cpu=0.25)), idle_seconds(Spent(wall=2.0, cpu=0.25))
+    (2.9, 0.0)
+    """
+    return max(0.0, round(spent.wall - _SLOWER * spent.charged - MOST_WAITING, 6))
+
+
+class Budget:
+    """What is left of the seconds that a bot may be idle in a run, for one worker.
+
+    >>> budget = Budget(10.0)
+    >>> budget.spend(Spent(wall=5.1, cpu=0.0))
+    >>> budget.left
+    5.0
+    """
+
+    def __init__(self, seconds: float = inf) -> None:
+        self.seconds = seconds
+        self.left = seconds
+
+    def spend(self, spent: Spent) -> None:
+        """Take a turn into account."""
+        self.left -= idle_seconds(spent)
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a bot may use: seconds per decision, per game (None: no limit) and to start.
 
     They are seconds of the processor, or of the wall clock where that is less. `backstop` is
     the limit by the wall clock alone; None stands for ten times each limit, at least 30 s.
-    `memory` is in MB, for all of the bot's processes together.
+    `idle` are the seconds that a bot may sleep in a run; None stands for ten times `decision`, from
+    10 to 60 s. `memory` is in MB, for all of the bot's processes together.
     """
 
     decision: Seconds = 10.0
     game: Seconds | None = None
     start: Seconds = 10.0
     backstop: Seconds | None = None
+    idle: Seconds | None = None
     memory: Megabytes = 1024
 
     def backstop_of(self, seconds: float) -> float:
@@ -53,6 +89,12 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.backstop is None:
             return max(_LEAST_BACKSTOP, _SLOWER * seconds)
         return max(self.backstop, seconds)
+
+    def budget(self) -> Budget:
+        """Return what a bot may be idle at the beginning of a run."""
+        least, most = _DEFAULT_IDLE
+        seconds = min(most, max(least, _SLOWER * self.decision)) if self.idle is None else self.idle
+        return Budget(seconds)
 
     def clock(self) -> Clock:
         """Return the clock of a bot in a new game."""

@@ -48,10 +48,20 @@ def find_below(pid: int) -> list[int]:
         return []
     found = [pid]
     for parent in found:
-        with suppress(OSError):  # it has ended
-            for thread in os.scandir(f"{_PROC}/{parent}/task"):
-                found += map(int, Path(thread, "children").read_text().split())
+        found += find_children(parent)
     return found[1:]
+
+
+def find_children(pid: int) -> list[int]:
+    """Return the children of a process, none if it has ended."""
+    children: list[int] = []
+    if not _LISTS_CHILDREN:
+        with suppress(psutil.Error):
+            children += [process.pid for process in psutil.Process(pid).children()]
+    with suppress(OSError):  # it has ended
+        for thread in os.scandir(f"{_PROC}/{pid}/task"):
+            children += map(int, Path(thread, "children").read_text().split())
+    return children
 
 
 def _resident(pid: int) -> int:

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from arena.entries.beside import explain_import
 from arena.entries.entry import Entry
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
-from arena.lanes.cleanup import scratch_folder
-from arena.lanes.faults import Forfeit, forfeit_from
+from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
+from arena.lanes.scratch import scratch_folder
 from engine import Rules
 
 
+class Problem(NamedTuple):
+    """A bot that does not load, and its fault; the text of a problem is one line."""
+
+    entry: Entry
+    fault: Fault
+
+    def __str__(self) -> str:
+        target, message = self.entry.target, self.fault.message
+        return f"bot {target!r}: does not start: {message}{explain_import(target, message)}"
+
+
 def find_problems(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Iterator[str]:
-    """Yield a line for each bot that does not load; the run can go on without it.
+    """Yield a line for each bot that does not load, as `probe` finds them."""
+    return map(str, probe(entries, rules, limits))
+
+
+def probe(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Iterator[Problem]:
+    """Yield what is wrong with each bot that does not load; the run can go on without it.
 
     Strangers' code does not run in this process. Raises InputError for parameters that a bot
     does not take, and for a lane that this machine does not have.
@@ -29,11 +46,9 @@ def find_problems(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Ite
             else:
                 _start(entry, rules, limits)
         except Forfeit as forfeit:
-            message = forfeit.fault.message
             if forfeit.fault.kind == "params":
-                raise InputError(f"bot {entry.target!r}: {message}") from None
-            advice = explain_import(entry.target, message)
-            yield f"bot {entry.target!r}: does not start: {message}{advice}"
+                raise InputError(f"bot {entry.target!r}: {forfeit.fault.message}") from None
+            yield Problem(entry, forfeit.fault)
 
 
 def _load_here(entry: Entry) -> None:

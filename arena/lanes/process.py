@@ -18,10 +18,10 @@ from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import remove_tree, sweep
-from arena.lanes.faults import Forfeit, describe_exit
+from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
-from arena.lanes.limits import Allowed, Limits
+from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.memory import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch
@@ -58,7 +58,8 @@ class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
     `hello` is the first message, `source` the bytes that follow it; `waiting` is called every
-    0.1 s while an answer is awaited. Every failure is raised as a Forfeit of the bot.
+    0.1 s while an answer is awaited; `budget` is for all processes of the bot in a worker. Every
+    failure is raised as a Forfeit of the bot.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class BotProcess:
         limits: Limits,
         waiting: Callable[[], None],
         source: bytes = b"",
+        budget: Budget | None = None,
     ) -> None:
+        self.budget = budget or limits.budget()
         self.launch = launch
         self.hello = hello
         self.source = source
@@ -178,7 +181,10 @@ class BotProcess:
         return self._process.returncode is not None
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
-        """Send messages in one go, and wait for all answers as long as is allowed for them."""
+        """Send messages in one go, and wait for all answers as long as is allowed for them.
+
+        Together they may be idle for what is left of the budget.
+        """
         if self._paused and self._process is not None:
             if self._ended_while_stopped():
                 forfeit = self._exit_forfeit()
@@ -186,6 +192,7 @@ class BotProcess:
                     forfeit.ended = "waiting"
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
             self.resume()
+        allowed = allowed._replace(idle=self.budget.left)
         self._watch.start()
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
@@ -196,7 +203,9 @@ class BotProcess:
                 answers.append(forfeit)
                 if self._process is None:
                     break
-        return Turn(answers, self._watch.stop())
+        spent = self._watch.stop()
+        self.budget.spend(spent)
+        return Turn(answers, spent)
 
     def _send(self, messages: Sequence[Message], before: float) -> None:
         lines = []
@@ -259,6 +268,8 @@ class BotProcess:
                 break
             spent = self._watch.read()
             left = min(allowed.charged - spent.charged, allowed.wall - spent.wall)
+            if idle_seconds(spent) > max(0.0, allowed.idle):
+                raise self._kill_for(idle_forfeit(self.budget.seconds, ""))
             if left < 0:
                 message = "(an incomplete line arrived)" if pipes.received else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
@@ -334,15 +345,17 @@ def bot_process(
     check: bool = False,
     program: str = host.__file__,
     environment: Mapping[str, str] | None = None,
+    budget: Budget | None = None,
 ) -> Iterator[BotProcess]:
     """Yield the process of a bot, which starts when it is first needed; kill it at the end.
 
     `folder` is an empty one for this process. With `check`, the bot's parameters are checked
-    as it starts. `program` and `environment` are those of `plan_launch`.
+    as it starts. `program` and `environment` are those of `plan_launch`; without a `budget` it
+    has one of its own.
     """
     launch = plan_launch(entry, limits, folder, program, environment)
     first = hello(entry, rules, check=check)
-    process = BotProcess(launch, first, limits, waiting, entry.source or b"")
+    process = BotProcess(launch, first, limits, waiting, entry.source or b"", budget)
     try:
         yield process
     finally:

@@ -86,6 +86,7 @@ class _Bundle:
         """Give a class the plain values that were set after its statement."""
         for name, value in vars(kind).items():
             is_hidden = name.startswith("__") or name == "_abc_impl" or ismemberdescriptor(value)
+            is_hidden |= not name.isidentifier()  # pytest's, of an assertion in a class statement
             if is_hidden or (name not in definition.values and name in definition.binds):
                 continue
             place = f"{kind.__name__}.{name}"

@@ -6,13 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.errors import InputError
+from arena.errors import InputError, not_installed
 from arena.reports.document import Report
 from arena.reports.place import check_place, write_text
 from arena.results.store import Store
+from arena.rounds.course import Extent
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ class RunReport:
 
     @cached_property
     def html(self) -> str:
-        """The whole page, with all that it needs in it."""
+        """The whole page, with all that it needs in it.
+
+        Raises InputError where the library of its charts is not installed.
+        """
         from arena.reports.html import to_html
 
         return to_html(self._document)
@@ -50,9 +55,14 @@ class RunReport:
 
     @property
     def charts(self) -> Mapping[str, Any]:
-        """The charts by name, each an `altair.Chart` that can be changed and saved."""
-        import altair
+        """The charts by name, each an `altair.Chart` that can be changed and saved.
 
+        Raises InputError where Altair is not installed.
+        """
+        try:
+            import altair
+        except ImportError:
+            raise InputError(f"charts: {not_installed('altair', 'report')}") from None
         made: dict[str, Any] = {}
         for chart in self._document.charts():
             spec = {"title": chart.title, **chart.spec}
@@ -71,10 +81,16 @@ class RunReport:
         write_text(file, self.html if file.suffix == ".html" else self.markdown())
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page in it, which can run its scripts and nothing else."""
+        """Return a frame with the page in it, which can run its scripts and nothing else.
+
+        Where the library of its charts is not installed, it is the Markdown.
+        """
         from arena.pages.page import frame
 
-        return frame(self.html, self._document.title, _HEIGHT)
+        try:
+            return frame(self.html, self._document.title, _HEIGHT)
+        except InputError as lack:
+            return f"<p>{escape(str(lack))}</p><pre>{escape(self.markdown())}</pre>"
 
     def __repr__(self) -> str:
         return f"<report: {self._document.title}>"
@@ -86,8 +102,7 @@ class ReportedRun(NamedTuple):
     folder: Path | None
     tournament: Tournament
     store: Store
-    played: int
-    total: int
+    extent: Extent
 
     @property
     def title(self) -> str:
@@ -102,9 +117,9 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
 
     files = make_files(run.tournament, run.store)
     document = make_report(run.tournament, run.store, files, None if timings.empty else timings)
-    if run.played < run.total:
-        state = f"Not finished: {run.played:,} of {run.total:,} games."
-        document = Report(document.title, [state, *document.summary], document.sections)
+    if state := run.extent.describe():
+        title = f"{document.title} (not finished)"
+        document = Report(title, [f"{state.capitalize()}.", *document.summary], document.sections)
     return RunReport(document)
 
 
@@ -121,7 +136,7 @@ def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
         for number, run in enumerate(runs, 1)
     ]
     facts = [
-        RunFacts(title, run.tournament, run.played, run.total)
+        RunFacts(title, run.tournament, run.extent.played, run.extent.finished)
         for title, run in zip(titles, runs, strict=True)
     ]
     games = [RunGames(run.tournament, run.store) for run in runs]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from arena.errors import InputError
 from arena.library.bots import Bot, Bots
+from arena.runs.again import find_manifest, play_as
 from arena.runs.prepare import prepare
 from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.document import Lines
@@ -19,6 +20,7 @@ from engine import Rules
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
+_WHERE = ("workers", "executor")
 _CALLER = 3  # frames from a warning to the program that called the library
 
 
@@ -31,22 +33,49 @@ def request(
     """Return a tournament that can be played, and the config that it is made of.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
-    where there is none. Warns of bots that do not load. Raises InputError.
+    where there is none. A config that is a manifest is played as it is. Warns of bots that do not
+    load. Raises InputError, also for a class or function that does not load in a process of its
+    own: with the traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
+    data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
     name = Path(place).stem if place else str(default["name"])
-    data: Any = default if config is None else read_data(Path(place)) if place else config
-    objects = Bots()
     try:
-        if isinstance(data, Mapping):
-            data = _merge(data, bots, given, objects)
-        settings = convert(data, name)
-        tournament = make_tournament(settings, objects=objects.code)
+        if manifest := find_manifest(data):
+            tournament, settings = _again(manifest, {"bots": bots, **given})
+        else:
+            tournament, settings = _make(bots, default if data is None else data, given, name)
         for problem in prepare(tournament):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
     except InputError as error:
-        raise InputError(f"{place}: {error}" if place else str(error)) from None
+        named = InputError(f"{place}: {error}" if place else str(error))
+        for note in getattr(error, "__notes__", ()):
+            named.add_note(note)
+        raise named from None
     return tournament, settings
+
+
+def _make(
+    bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str
+) -> tuple[Tournament, Config]:
+    """Return the tournament of a config, and the config with the arguments of a call."""
+    objects = Bots()
+    if isinstance(data, Mapping):
+        data = _merge(data, bots, given, objects)
+    settings = convert(data, name)
+    return make_tournament(settings, objects=objects.code), settings
+
+
+def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
+    """Return the tournament of a manifest, and a config that says where it is played."""
+    where = {name: given.get(name) for name in _WHERE}
+    for name, value in given.items():
+        if value is not None and name not in where:
+            raise InputError(f"{name}: a manifest is played as it is")
+    tournament = play_as(manifest)
+    settings = {"bots": [], "pairs": tournament.pairs}
+    settings |= {name: value for name, value in where.items() if value is not None}
+    return tournament, convert(settings, tournament.name)
 
 
 def _merge(
@@ -64,3 +93,10 @@ def _merge(
     if lists:
         merged["bots"] = wrong[0] if wrong else [bot for part in lists for bot in part]
     return merged
+
+
+def folder_path(folder: object, name: str) -> Path:
+    """Return the path of an argument; raises InputError for what is no path."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"{name}: expected a path, got {type(folder).__name__}")
+    return Path(folder)

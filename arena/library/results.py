@@ -8,24 +8,23 @@ from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.games.timing import Timing
+from arena.library.finding import find_game
+from arena.library.request import folder_path
 from arena.replays.game import Game
 from arena.results.command import replay_commands
 from arena.results.counting import count
-from arena.results.reader import read_run
+from arena.results.portable import from_bytes, to_bytes
 from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.results.store import Store
 from arena.results.summary import format_standings
-from arena.results.timings import parse_timings, read_timings
-from arena.rounds.course import Course, follow
-from arena.tournament.schedule import Fixture, Pairing
+from arena.results.timings import parse_timings
+from arena.rounds.course import Course, Extent, follow, measure_extent
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
-from engine import EngineError
-from engine.errors import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,10 +84,12 @@ class Results:
     @property
     def total(self) -> int:
         """How many games the run has when it is finished, as far as its rounds are known."""
-        tournament = self._tournament
-        if not tournament.rounds and not tournament.stop:
-            return tournament.games
-        return 2 * self._course.scheduled
+        return self._extent.total
+
+    @property
+    def finished(self) -> bool:
+        """Whether all games of the run have been played; one that was stopped can go on."""
+        return self._extent.finished
 
     @property
     def standings(self) -> pd.DataFrame:
@@ -218,6 +219,10 @@ class Results:
         return follow(self._tournament, self._store, self._strikes)
 
     @cached_property
+    def _extent(self) -> Extent:
+        return measure_extent(self._tournament, self._store, self._course)
+
+    @cached_property
     def _tables(self) -> Tables:
         from arena.results.files import make_tables
 
@@ -247,54 +252,46 @@ class Results:
         runs = [results._as_run() for results in (self, *others)]
         return report_changes(*runs) if others else make_run_report(runs[0], self.timings)
 
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the folder that the same run leaves with `out`, with the same bytes.
+
+        Where the run is not finished, it has the games, with which the run can go on, and no
+        tables. The folder is a new or an empty one, or one with these very games; raises
+        InputError for any other.
+
+        >>> import arena, tempfile
+        >>> results = arena.run(["greedy", "uniform"], pairs=1, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     results.save(f"{folder}/friday")
+        ...     arena.open(f"{folder}/friday").games.equals(results.games)
+        True
+        """
+        from arena.runs.saving import save
+
+        save(self._tournament, self._store, folder_path(folder, "folder"), self.timings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let a copy keep the games themselves: it does not need the run's folder."""
+        timings = self._timings if isinstance(self._timings, bytes) else dict(self._timings or {})
+        tournament = replace(self._tournament)  # without what it has worked out so far
+        return _restore, (tournament, to_bytes(self._store), timings, self._folder)
+
     def _as_run(self) -> ReportedRun:
         """Return what a report needs of the run."""
         from arena.library.report import ReportedRun
 
-        return ReportedRun(self._folder, self._tournament, self._store, self.played, self.total)
+        return ReportedRun(self._folder, self._tournament, self._store, self._extent)
 
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
         """Return the game of this pair in which `bot`, a label, sat in this seat.
 
         Raises InputError if there is no such game, or if it has not been played yet.
         """
-        for label in (bot, opponent):
-            if label not in self._tournament.by_label:
-                known = ", ".join(self._tournament.labels)
-                raise InputError(f"no bot {show(label)} in this run; there are {known}")
-        if type(pair) is not int or type(seat) is not int or seat not in (0, 1):
-            place = f"pair {show(pair)}, seat {show(seat)}"
-            raise InputError(f"{place}: a pair is a number, a seat is 0 or 1")
-        numbers = {pairing: number for number, pairing in enumerate(self._tournament.pairings)}
-        pairing = Pairing(bot, opponent)
-        if pairing not in numbers:
-            pairing, seat = Pairing(opponent, bot), 1 - seat
-        if pairing not in numbers:
-            raise InputError(f"{bot} and {opponent} do not play each other in this run")
-        fixture = Fixture(pairing, pair, seat)
-        if not 0 <= pair < self._tournament.most_pairs:
-            most = self._tournament.most_pairs
-            raise InputError(f"game {fixture.name}: there are {most:,} pairs")
-        return self._read(fixture, numbers[pairing])
-
-    def _read(self, fixture: Fixture, number: int) -> Game:
-        """Return the game at a place, which must have been played."""
-        result = self._store.game(number, fixture.pair, fixture.seat)
-        if result is None:
-            raise InputError(f"game {fixture.name}: not played yet")
-        game = Game.of(self._tournament, fixture, result)
-        try:
-            game.record.replay()
-        except EngineError as error:
-            raise InputError(f"game {fixture.name}: its record cannot be played: {error}") from None
-        return game
+        return find_game(self._tournament, self._store, (bot, opponent), pair, seat)
 
     @property
     def _head(self) -> str:
-        games = f"{self.played:,} games"
-        if self.played < self.total:
-            games = f"{self.played:,} of {self.total:,} games"
-        return f"{self.name}: {games}"
+        return f"{self.name}: {self._extent.describe() or f'{self.played:,} games'}"
 
     def __str__(self) -> str:
         return "\n".join([self._head, *format_standings(self.standings)])
@@ -312,25 +309,6 @@ def _without_empty(table: pd.DataFrame) -> pd.DataFrame:
     return table.mask(table == "", None)
 
 
-def open_run(folder: str | os.PathLike[str]) -> Results:
-    """Return the results of a finished or a running run, as they are now.
-
-    The folder is only read, and a run that is writing there goes on. Raises InputError where
-    there is no run.
-
-    >>> import arena, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = arena.run(["greedy", "uniform"], pairs=1, out=f"{folder}/friday", progress=False)
-    ...     arena.open(f"{folder}/friday").played
-    2
-    """
-    path = folder_path(folder, "folder")
-    tournament, store = read_run(path)
-    return Results(tournament, store, read_timings(path), path)
-
-
-def folder_path(folder: object, name: str) -> Path:
-    """Return the path of an argument; raises InputError for what is no path."""
-    if not isinstance(folder, str | os.PathLike):
-        raise InputError(f"{name}: expected a path, got {type(folder).__name__}")
-    return Path(folder)
+def _restore(tournament: Tournament, content: bytes, *more: Any) -> Results:
+    """Return results of which `__reduce__` has made parts."""
+    return Results(tournament, from_bytes(content), *more)

@@ -13,12 +13,14 @@ from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
-from arena.library.request import Location, request
-from arena.library.results import Results, folder_path, open_run
+from arena.library.opening import open_run
+from arena.library.request import Location, folder_path, request
+from arena.library.results import Results
 from arena.library.where import Where, of_config, open_where
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs import run as runs
+from arena.runs.compare import default_workers
 from arena.runs.run import Outcome
 from arena.tournament.tournament import Tournament
 from engine import Rules
@@ -38,10 +40,15 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, results: Results, out: Location | None = None) -> None:
         self.results = results
+        self._out = out
         where = "in `results` of this exception"
         if out is not None:
             where = f"kept in {os.fspath(out)}/; the same call goes on"
         super().__init__(f"interrupted: {results.played:,} of {results.total:,} games are {where}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process raise it again."""
+        return Interrupted, (self.results, self._out)
 
 
 def run(
@@ -70,14 +77,15 @@ def run(
 
     A bot is a spec, a class or function, a mapping as in a config, or a label with one of
     these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
-    arguments have the names of its keys and come before its values. With `against`, the bots
-    play the bots of this panel, and not each other. With `until`, "resolved" or a number of Elo
-    points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
-    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
-    `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise
-    ChangedBots, or `replace` those of before. Raises InputError, with the message of `arena run`,
-    WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no site left, and
-    Interrupted after Ctrl-C.
+    arguments have the names of its keys and come before its values. A config that is the
+    manifest of a run is played as it is, with bots that are still the same. With `against`,
+    the bots play the bots of this panel, and not each other. With `until`, "resolved" or a
+    number of Elo points, a pairing plays up to `max_pairs`. `out` is a folder for the run's
+    files, in which a run goes on, or a `fresh` one begins; without `out` nothing stays on disk.
+    An `executor` is a `dask.distributed.Client`, or what the key of a config is. Bots that have
+    changed raise ChangedBots, or `replace` those of before. Raises InputError, with the message
+    of `arena run`, WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no
+    site left, and Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])
@@ -91,7 +99,7 @@ def run(
         given |= {"format": "gauntlet", "panel": against}
     tournament, settings = request(bots, config, given, _DEFAULT)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
-    with open_where(executor, settings) as opened:
+    with open_where(executor, settings, default_workers(tournament)) as opened:
         return how.play(tournament, opened)[1]
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
+from arena.entries.syntax import parse_source
 from arena.library.definition import Definition, Thing, is_generated, namespace_of, own_functions
 from arena.library.unshippable import Unshippable, closure
 
@@ -77,7 +78,7 @@ def _find(thing: Thing) -> _Place | None:
     for filename in dict.fromkeys(_files(thing, functions)):
         lines = linecache.getlines(filename, namespace_of(thing))
         try:
-            tree = ast.parse("".join(lines))
+            tree = parse_source("".join(lines))
         except (SyntaxError, ValueError, RecursionError):
             continue
         for name, node in _definitions(tree, ""):

@@ -7,17 +7,28 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
+from arena.errors import InputError, not_installed
+
 _PACKAGE = "vl-convert-python"
+
+
+def find_lack() -> str:
+    """Return what is missing for charts and the command that brings it, nothing if nothing is."""
+    return "" if find_spec("vl_convert") else not_installed(_PACKAGE, "report")
 
 
 @cache
 def chart_bundle() -> str:
     """Return the script that binds `vegaEmbed`, of 0.9 MB.
 
-    Making it takes 2 s, so it is kept in the user's cache folder.
+    Making it takes 2 s, so it is kept in the user's cache folder. Raises InputError where
+    vl-convert is not installed.
     """
+    if lack := find_lack():
+        raise InputError(f"a page with charts: {lack}")
     kept = _cache_folder() / f"charts-{version(_PACKAGE)}.js"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")

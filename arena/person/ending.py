@@ -5,23 +5,13 @@ from __future__ import annotations
 import textwrap
 
 from arena.games.match import Finished
-from arena.lanes.faults import Fault
+from arena.lanes.faults import KINDS, Fault
 from arena.person.board import WIDTH, Board, Line, format_items, shorten
 from arena.records.show import group
 from engine import State, count, outcome
 from engine.cards import CITY, cards_of
 from engine.state import Seat
 from engine.view import view
-
-_KINDS_OF_FAULT = {
-    "illegal": "an illegal action",
-    "exception": "an exception",
-    "timeout": "no answer in time",
-    "crash": "its process ended",
-    "protocol": "an invalid answer",
-    "memory": "too much memory",
-    "import": "it does not start",
-}
 
 
 def format_ending(
@@ -60,7 +50,7 @@ def _result(state: State, seat: Seat, opponent: str) -> str:
 
 def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
     """Return what the bot did wrong, with the evidence."""
-    what = _KINDS_OF_FAULT.get(fault.kind, fault.kind)
+    what = KINDS.get(fault.kind, fault.kind)
     text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
     lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
     for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 
 from arena.games.match import Finished
-from arena.lanes.cleanup import adopt_orphans, exit_on_termination, scratch_folder
+from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import scratch_folder
 from arena.person import ending
 from arena.person.board import shorten
 from arena.person.player import PersonPlayer, Quit
@@ -14,12 +15,16 @@ from arena.person.sitting import Records, Session, Sitting
 from arena.person.terminal import InputEnded, Terminal
 
 
-def play_session(session: Session, records: Records, terminal: Terminal) -> bool:
+def play_session(
+    session: Session, records: Records, terminal: Terminal, interrupted: Sitting | None = None
+) -> bool:
     """Play the games of a session, each recorded; return False if the input ended too early.
 
-    A game that is left in the middle, even by an exception, is recorded as it stands.
+    A game that is left in the middle, even by an exception, is recorded as it stands. The session
+    goes on with the one that was interrupted. Raises Changed if its bot plays otherwise now.
     """
     ended_well = True
+    first = interrupted or Sitting(session, 0)
     adopt_orphans()
     with (
         exit_on_termination(),
@@ -27,7 +32,8 @@ def play_session(session: Session, records: Records, terminal: Terminal) -> bool
         bot_process(session.entry, session.rules, session.limits, folder) as process,
     ):
         try:
-            for number in range(session.games):
+            _play(first, process, records, terminal)
+            for number in range(first.fixture.pair + 1, session.games):
                 _play(Sitting(session, number), process, records, terminal)
         except (Quit, InputEnded) as reason:
             ended_well = isinstance(reason, Quit)
@@ -41,6 +47,8 @@ def _play(sitting: Sitting, process: BotProcess, records: Records, terminal: Ter
     opponent = shorten(label)
     begins = "you begin" if sitting.seat == 0 else f"{opponent} begins"
     terminal.say(["", f"You against {opponent}; {begins}."])
+    if plies := len(sitting.former):
+        terminal.say([f"The game goes on where it was interrupted, at ply {plies}."])
     person = PersonPlayer(terminal, label, naming)
     finished = None
     try:

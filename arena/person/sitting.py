@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import shlex
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
@@ -25,12 +28,16 @@ from arena.games.thinking import find_thoughts
 from arena.games.timing import Timing
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
+from arena.person.again import Again
+from arena.person.journal import Journal, Kept, Whose
+from arena.records.naming import Naming
 from arena.records.thoughts import Thoughts, to_data
 from arena.tournament.schedule import Fixture, Pairing
 from engine import Record, Rules, State, points
 from engine.state import Seat
 
 _NAME = "games.jsonl"
+_UNDER_WAY = "open"
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Session:
     spec: str
     seed: int
     games: int
-    naming: str
+    naming: Naming
     rules: Rules
     limits: Limits = field(default_factory=Limits)
     thoughts: bool = False
@@ -75,11 +82,15 @@ class Session:
 
 
 class Records:
-    """A file of game records in a folder, to which games are added."""
+    """A file of game records in a folder, to which games are added.
+
+    `under_way` is a folder for the journals of games that have not ended.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Make the folder and the file; raises InputError if they cannot be written."""
         self.path = folder / _NAME
+        self.under_way = folder / _UNDER_WAY
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with self.path.open("a"):
@@ -109,14 +120,21 @@ class Records:
 class Sitting:
     """One game of a session; `line` is where it was recorded, None as long as it was not.
 
-    `thoughtless` says why there are no thoughts in the record, where they were asked for.
+    With the journal of a game that was interrupted, it goes on from there: `former` are the
+    actions until then. `thoughtless` says why there are no thoughts in the record, where they
+    were asked for.
     """
 
-    def __init__(self, session: Session, number: int) -> None:
+    def __init__(self, session: Session, number: int, journal: Journal | None = None) -> None:
         self.session = session
         self.fixture = session.fixture(number)
         self.draw = self.fixture.draw(session.seed, session.rules)
         self.state = State(self.draw.deal, session.rules)
+        self.journal = journal
+        if journal is not None and journal.content is not None:
+            self.draw = self.draw._replace(deal=journal.content.deal)
+            self.state = journal.content.state.copy()
+        self.former = self.state.history
         self.line: int | None = None
         self.thoughtless = ""
 
@@ -135,17 +153,43 @@ class Sitting:
         """Play the game and record it, also if an exception ends it, which is passed on.
 
         `asking` is called before the bot is asked. A game without an action is not recorded.
+        Raises Changed if the bot does not play as before the interruption.
         """
         finished = None
-        try:
-            players: list[Player] = [Inline(person), self._bot(process, asking)]
-            ordered = players if self.seat == 0 else players[::-1]
-            (finished,) = play_together([play_asking(self.state, ordered)])
-            assert finished is not None  # a process with one game has none to be doubted
-            return finished
-        finally:
-            if finished is not None or self.state.history:
-                self._record(finished, records)
+        with closing(self.journal or self._begin_journal(records)) as journal:
+            try:
+                bot = self._bot(process, asking)
+                players: list[Player] = [Kept(Inline(person), journal), Kept(bot, journal)]
+                ordered = players if self.seat == 0 else players[::-1]
+                (finished,) = play_together([play_asking(self.state, ordered)])
+                assert finished is not None  # a process with one game has none to be doubted
+                return finished
+            finally:
+                if finished is not None or self.state.history:
+                    self._record(finished, records)
+                journal.remove()
+
+    def keep(self, records: Records) -> int:
+        """Record a game that was interrupted as it stands, and return its line."""
+        assert self.journal is not None
+        with closing(self.journal):
+            self._record(None, records)
+            self.journal.remove()
+        assert self.line is not None
+        return self.line
+
+    def close(self) -> None:
+        """Let another process go on with a game that was interrupted, and is not played here."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def _begin_journal(self, records: Records) -> Journal:
+        session, number = self.session, self.fixture.pair
+        whose = Whose(
+            session.person, session.spec, session.games, number, session.naming, session.thoughts
+        )
+        head = self._to_json(None, session=to_builtins(whose))
+        return Journal.begin(records.under_way, f"{session.seed}-{number}", head)
 
     def _record(self, finished: Finished | None, records: Records) -> None:
         """Add the game to the records, also if the bot is not willing to say its thoughts."""
@@ -154,11 +198,17 @@ class Sitting:
             if finished is not None and self.session.thoughts:
                 thoughts = self._thoughts()
         finally:
-            self.line = records.add(self._to_json(finished, thoughts))
+            more = {} if thoughts is None else {"thoughts": to_data(thoughts)}
+            self.line = records.add(self._to_json(finished, **more))
 
-    def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> RemotePlayer:
+    def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> Player:
+        """Return the bot at its seat; after an interruption, one that is asked again."""
         clock, seat = self.session.limits.clock(), 1 - self.seat
-        return RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing(), asking)
+        bot = RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing(), asking)
+        if not self.former:
+            return bot
+        beginning = State(self.draw.deal, self.session.rules)
+        return Again(bot, seat, self.session.entry.label, beginning, self.former)
 
     def _thoughts(self) -> Thoughts:
         """Return what the bot thought of its actions; where it cannot say that, nothing."""
@@ -170,11 +220,10 @@ class Sitting:
             self.thoughtless = str(error)
             return {}
 
-    def _to_json(self, finished: Finished | None, thoughts: Thoughts | None = None) -> str:
-        """Return the record as one JSON line, with the seats, the result, and the bot."""
+    def _to_json(self, finished: Finished | None, **more: Any) -> str:
+        """Return the record as one JSON line, with the seats, the result, the bot, and more."""
         session, fixture = self.session, self.fixture
         winner = win_type = None
-        more: dict[str, Any] = {}
         if finished is not None:
             result = result_of(finished, *fixture[1:])
             win_type = result.win_type
@@ -183,9 +232,7 @@ class Sitting:
                 guilty = {"bot": session.entry.label, "seat": finished.guilty}
                 evidence = {"traceback": fault.traceback, "output": fault.output}
                 what = {"kind": fault.kind, "ply": result.plies, "message": fault.message}
-                more = {"fault": guilty | what | evidence}
-        if thoughts is not None:
-            more["thoughts"] = to_data(thoughts)
+                more = {"fault": guilty | what | evidence} | more
         return Record.of(self.draw.deal, self.state).to_json(
             game=fixture.name,
             bots=fixture.labels,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.reports.document import Block, Code, Column, Section, Table, Text
 from arena.reports.frames import frame_table
 from arena.results.command import Command
@@ -26,8 +26,9 @@ KIND_COLUMNS = (
         "kind",
         "Kind",
         "text",
-        "What a bot did wrong: an illegal action, an exception, a late answer, the end of its "
-        "process; max_faults counts games not played after too many faults.",
+        "What a bot did wrong: "
+        + ", ".join(f"{kind} ({words})" for kind, words in KINDS.items())
+        + "; max_faults counts games not played after too many faults.",
     ),
     Column("games", "Games", "count"),
 )

@@ -11,19 +11,19 @@ from arena.tournament.tournament import Tournament
 
 @dataclass(frozen=True)
 class RunFacts:
-    """A run as a report of several names it: a unique title, and how much of it is played."""
+    """A run as a report of several names it: a unique title, and how much of it is there."""
 
     title: str
     tournament: Tournament
     played: int
-    total: int
+    finished: bool
 
 
 def runs_section(runs: Sequence[RunFacts]) -> Section:
     """Return what the runs were, and which bots they had."""
     rows = [_run_row(run) for run in runs]
     blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
-    unfinished = [run.title for run in runs if run.played < run.total]
+    unfinished = [run.title for run in runs if not run.finished]
     if unfinished:
         text = f"Not finished, so as far as it was played: {', '.join(unfinished)}."
         blocks.insert(0, Text([text], warning=True))

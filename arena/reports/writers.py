@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from arena.pages.bundle import find_lack
 from arena.reports.document import Report
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 def report_writers(
     tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
 ) -> Mapping[str, Writer]:
-    """Return a writer for each report of a run, by its name."""
+    """Return a writer for each report of a run, by its name; none for a page without its charts."""
 
     @cache
     def report() -> Report:
         return make_report(tournament, store, files, timings)
 
-    return {
+    writers: dict[str, Writer] = {
         REPORT_HTML: lambda file: file.write(to_html(report())),
         REPORT_MARKDOWN: lambda file: file.write(to_markdown(report())),
     }
+    if find_lack():
+        del writers[REPORT_HTML]
+    return writers

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from arena.errors import InputError
 from arena.results import store
+from arena.results.cells import write_rows
 from arena.results.summary import cut
 from arena.statistics.ablation import MEASURES, SPREAD, Estimate, Measure
 from arena.tournament.variants import BASE
@@ -116,13 +117,19 @@ def write(path: Path, ablation: Ablation) -> None:
 
 def _write_rows(file: TextIO, ablation: Ablation) -> None:
     digits = {measure.name: measure.digits for measure in MEASURES}
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in ablation.rows():
-        places = digits[row["measure"]]
-        writer.writerow(
-            f"{cell:.{places}f}" if isinstance(cell, float) else cell for cell in row.values()
-        )
+    write_rows(
+        file,
+        COLUMNS,
+        (
+            [_round(cell, digits[row["measure"]]) for cell in row.values()]
+            for row in ablation.rows()
+        ),
+    )
+
+
+def _round(cell: Any, places: int) -> Any:
+    """Return a cell, a number with fewer places that is still a number."""
+    return Decimal(f"{cell:.{places}f}") if isinstance(cell, float) else cell
 
 
 def to_document(ablation: Ablation) -> dict[str, Any]:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _ROWS = 1 << 14  # of a group
 _GAPS = ("winner", "fault")  # a cell may be empty
+GUARDED = "^'('*[ \t\r\n=+\\-@\uff1d\uff0b\uff0d\uff20])"
+"""A text of a file that has an apostrophe more than what was written (arena.results.cells)."""
+
+FAILURES = (OSError, ValueError, MemoryError)
+"""What writing may raise; pyarrow's errors are ValueErrors too."""
 
 
 def write_parquet(games: Path, path: Path) -> None:
@@ -55,7 +60,18 @@ def read_groups(games: Path) -> Iterator[pa.Table]:
                 column_names=columns.names, use_threads=False, block_size=len(text) + 1
             )
             table = csv.read_csv(pa.BufferReader(text), read_options=whole, convert_options=cells)
-            yield table.cast(columns)
+            yield _read_back(table, columns) if b"'" in text else table.cast(columns)
+
+
+def _read_back(table: pa.Table, columns: pa.Schema) -> pa.Table:
+    """Return rows with the texts that were written: few labels have an apostrophe."""
+    from pyarrow import compute
+
+    for number, field in enumerate(columns):
+        if field.type == "string":
+            texts = compute.replace_substring_regex(table[number], GUARDED, r"\1")
+            table = table.set_column(number, field, texts)
+    return table.cast(columns)
 
 
 def _end_with_input() -> None:
@@ -68,7 +84,7 @@ def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:
         write_parquet(*map(Path, sys.argv[1:]))
-    except (OSError, ValueError, MemoryError) as error:  # pyarrow's errors are ValueErrors too
+    except FAILURES as error:
         sys.exit(f"{type(error).__name__}: {error}")
 
 

@@ -35,7 +35,7 @@ def replay_commands(tournament: Tournament) -> Command:
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
-        if any(entries[label].target.startswith(OBJECT) for label in labels):
+        if any(entries[label].is_code for label in labels):
             return _call(tournament, fixture)
         words = ["arena", "game", *(entries[label].spec for label in labels), *common]
         words += ["--pair", str(fixture.pair), "--seat", str(fixture.seat)]

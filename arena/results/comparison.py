@@ -12,11 +12,12 @@ import pandas as pd
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
-from arena.entries.spec import OBJECT, default_label
+from arena.entries.spec import default_label
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
-from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer, csv_writer
+from arena.results.cells import csv_writer
+from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
@@ -268,7 +269,7 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
 
 def _has_defaults(tournament: Tournament) -> bool:
     """Return whether nothing was asked for that the command has no option for."""
-    if any(entry.target.startswith(OBJECT) or entry.needs for entry in tournament.entries):
+    if any(entry.is_code or entry.needs for entry in tournament.entries):
         return False
     return tournament.limits == Limits() and tournament.max_faults == MAX_FAULTS
 

@@ -5,28 +5,38 @@ from __future__ import annotations
 import sqlite3
 from functools import cache
 
+from arena.results.checksums import find_altered
 from arena.statistics.rows import WIN_TYPES
 
 SCHEMA = """
-CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER) WITHOUT ROWID;
 CREATE TABLE games (
     pairing INTEGER, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
     points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
     PRIMARY KEY (pairing, pair, seat)
 ) WITHOUT ROWID;
+CREATE TABLE blocks (
+    pairing INTEGER, block INTEGER, checksum INTEGER, PRIMARY KEY (pairing, block)
+) WITHOUT ROWID;
 CREATE TABLE evidence (
     pairing INTEGER, pair INTEGER, seat INTEGER, message TEXT, traceback TEXT, output TEXT,
+    checksum INTEGER,
     PRIMARY KEY (pairing, pair, seat)
 ) WITHOUT ROWID;
-CREATE TABLE bots (label TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE bots (
+    label TEXT PRIMARY KEY, identity TEXT NOT NULL, checksum INTEGER
+) WITHOUT ROWID;
 CREATE TABLE left_out (
     bot TEXT, opponent TEXT, pair INTEGER, seat INTEGER, winner INTEGER, win_type TEXT,
     points INTEGER, opponent_points INTEGER, plies INTEGER, fault TEXT, actions TEXT,
-    message TEXT, traceback TEXT, output TEXT,
+    message TEXT, traceback TEXT, output TEXT, checksum INTEGER,
     PRIMARY KEY (bot, opponent, pair, seat)
 ) WITHOUT ROWID;
 """
-"""The tables of a store; `left_out` has games that are not of the run as it stands."""
+"""The tables of a store; `left_out` has games that are not of the run as it stands.
+
+`blocks` has the checksum of the games of some pairs.
+"""
 
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
 _MOST_NUMBER = 1 << 31  # of points and plies; a pair and a pairing are less
@@ -64,7 +74,7 @@ _ODD_KEY = "SELECT key FROM run WHERE key <> 'manifest' OR typeof(value) <> 'tex
 
 
 def find_damage(database: sqlite3.Connection) -> str | None:
-    """Return what is wrong with a store, None if its tables and all their values can be read.
+    """Return what is wrong with a store, None if all its rows are those that were written.
 
     Nothing but our own tables is read: a view or a trigger could run for ever. Raises
     sqlite3.DatabaseError for a file in which SQLite cannot find its way.
@@ -77,7 +87,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
     for query in (_ODD_KEY, _ODD_BOT, _ODD_GAME, _ODD_EVIDENCE, _ODD_LEFT_OUT):
         if (row := database.execute(query).fetchone()) is not None:
             return f"a value of a wrong type at {row[0]!r}"
-    return None
+    return find_altered(database)
 
 
 @cache

@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy as copy_of
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from arena.errors import ArenaError, InputError
+from arena.results.checksums import enable
 from arena.results.damage import SCHEMA, find_damage
+from arena.results.manifest import MOST_BYTES
 from arena.results.snapshot import copy
 
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
-_VERSION = 3
+_VERSION = 4
 _PAGE = 4096
 _FETCHED = 1000
-_FRESH = "--fresh starts over"
-_MOST_VALUE = 1 << 24  # bytes of one value: a manifest has two million at most
+
+FRESH: Final = "; a run with --fresh starts over"
+"""What can be done about a store that cannot be used."""
 
 
 class Database:
@@ -37,16 +40,16 @@ class Database:
         self.path = path
         self.is_shared = path is not None and not copied
         exists = path is not None and path.exists() and path.stat().st_size > 0
-        self.advice = "" if copied else f"; {_FRESH}"  # who only reads starts nothing over
-        with self.errors(InputError, self.advice if exists else ""):
+        with self.errors(InputError, FRESH if exists else ""):
             name = "" if path is None or copied else path
             # one thread may play, and another one read what was played
             self.connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
             if copied and path is not None:
                 copy(path, self.connection)
-            self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
+            self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
             self.connection.execute("PRAGMA cache_size = -16000")
             self.connection.execute("PRAGMA trusted_schema = OFF")
+            enable(self.connection)
             if exists and self.one("SELECT count(*) FROM sqlite_master"):
                 self._check()
             else:
@@ -73,11 +76,16 @@ class Database:
 
     def _check(self) -> None:
         if self.one("PRAGMA application_id") != _APPLICATION:
-            raise InputError(f"{self.path}: a database, but not one of a run")
-        if self.one("PRAGMA user_version") != _VERSION:
-            raise InputError(f"{self.path}: from another version of the arena{self.advice}")
+            raise InputError(
+                f"{self.path}: a database, but not one of a run; choose another folder"
+            )
+        if (version := self.one("PRAGMA user_version")) != _VERSION:
+            raise InputError(
+                f"{self.path}: from another version of the arena: a store of version {version}, "
+                f"and this arena reads version {_VERSION}{FRESH}"
+            )
         if damage := find_damage(self.connection):
-            raise InputError(f"{self.path}: damaged: {damage}{self.advice}")
+            raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
         self._begin()
 
     def _create(self) -> None:
@@ -97,6 +105,15 @@ class Database:
         with self.errors():
             self.connection.execute("COMMIT")
             self.connection.execute("BEGIN")
+
+    def copy_to(self, path: Path) -> None:
+        """Commit, and write all rows to a new database, in an order that only they decide."""
+        with self.errors():
+            self.connection.execute("COMMIT")
+            try:
+                self.connection.execute("VACUUM INTO ?", (str(path),))
+            finally:
+                self.connection.execute("BEGIN")
 
     def close(self) -> None:
         """Commit and close; the database is then one file."""

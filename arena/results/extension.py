@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from arena.lanes.faults import BY_RULE
+from arena.results.checksums import renew_all
 from arena.results.manifest import differences
 from arena.tournament.schedule import Pairing
 
@@ -29,7 +30,7 @@ _TURNED = """
 """A game seen from the other bot's side where its slot is flipped."""
 
 _TO_LEFT_OUT = f"""
-INSERT INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
+INSERT INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output, NULL
 FROM games JOIN slots USING (pairing) LEFT JOIN evidence USING (pairing, pair, seat)
 WHERE fault <> ?
 """
@@ -38,14 +39,15 @@ INSERT INTO games SELECT pairing, pair, {_TURNED}
 FROM left_out JOIN slots USING (bot, opponent) WHERE pair < ?
 """
 _EVIDENCE_FROM_LEFT_OUT = """
-INSERT INTO evidence SELECT pairing, pair, abs(seat - flipped), message, traceback, output
+INSERT INTO evidence SELECT pairing, pair, abs(seat - flipped), message, traceback, output, NULL
 FROM left_out JOIN slots USING (bot, opponent) WHERE pair < ? AND message IS NOT NULL
 """
 _NO_LONGER_LEFT_OUT = """
 DELETE FROM left_out WHERE pair < ? AND (bot, opponent) IN (SELECT bot, opponent FROM slots)
 """
 _BEYOND = f"""
-INSERT OR REPLACE INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output
+INSERT OR REPLACE INTO left_out
+SELECT bot, opponent, pair, {_TURNED}, message, traceback, output, NULL
 FROM lengths CROSS JOIN games USING (pairing) JOIN slots USING (pairing)
     LEFT JOIN evidence USING (pairing, pair, seat)
 WHERE pair >= length AND fault <> ?
@@ -106,6 +108,7 @@ def rearrange(
     _fill_slots(database, after)
     for statement in (_FROM_LEFT_OUT, _EVIDENCE_FROM_LEFT_OUT, _NO_LONGER_LEFT_OUT):
         database.execute(statement, (pairs,))
+    renew_all(database)
 
 
 def trim(
@@ -119,15 +122,19 @@ def trim(
     database.execute("INSERT OR REPLACE INTO lengths SELECT pairing, 0 FROM slots")
     database.executemany("INSERT OR REPLACE INTO lengths VALUES (?, ?)", lengths)
     database.execute(_BEYOND, (BY_RULE,))
-    for table in ("games", "evidence"):
-        database.execute(_DELETE_BEYOND.format(table=table))
+    deleted = [
+        database.execute(_DELETE_BEYOND.format(table=table)).rowcount
+        for table in ("games", "evidence")
+    ]
+    if any(deleted):
+        renew_all(database)
 
 
 def keep_bots(database: sqlite3.Connection, bots: Iterable[dict[str, Any]]) -> None:
     """Keep what each bot is now; forget the bots that no stored game needs."""
     database.execute(_FORGET_BOTS)
     rows = [(bot["label"], _identity(bot)) for bot in bots]
-    database.executemany("INSERT OR REPLACE INTO bots VALUES (?, ?)", rows)
+    database.executemany("INSERT OR REPLACE INTO bots VALUES (?1, ?2, checksum(?1, ?2))", rows)
 
 
 def _fill_slots(database: sqlite3.Connection, pairings: Iterable[Pairing]) -> None:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from arena.games.timing import Timing
 from arena.results import rows
+from arena.results.cells import csv_writer
 from arena.results.command import replay_commands
 from arena.results.findings import Findings, Misfit
-from arena.results.folder import GAMES, MANIFEST, WINS, Writer, csv_writer
+from arena.results.folder import GAMES, MANIFEST, WINS, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
 from arena.statistics import tables
@@ -108,7 +109,6 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
     if isinstance(tournament.stop, Sprt):
-        # it needs scipy.optimize, whose import takes 0.2 s
         from arena.results.comparison import comparison_writers, make_comparison
 
         comparison = make_comparison(tournament, tournament.stop, store, counts)

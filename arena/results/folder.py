@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import filecmp
 import os
 import tempfile
 import threading
@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
-from arena.errors import InputError
+from arena.errors import ArenaError, InputError
+from arena.lanes.lock import lock_file
 from arena.results import store
 from arena.results.database import is_foreign
 from arena.results.manifest import obstacles, read_manifest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -40,6 +38,8 @@ REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """What a person reads, made of the tables."""
+_OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
+"""What not every installation can write."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (
     *(*_STORE, MANIFEST, *TABLES, GAMES_PARQUET),
@@ -50,11 +50,6 @@ _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """Writes a file."""
-
-
-def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Writer:
-    """Return the writer of a table as CSV, with its index if that is asked for."""
-    return lambda file: table.to_csv(file, index=index, lineterminator="\n")
 
 
 class RunFolder:
@@ -98,14 +93,15 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Keep other runs out; the lock ends with the process, whatever ends it.
 
-        Raises InputError if another run is writing here.
+        Raises InputError if another run is writing here, and ArenaError where there are no locks.
         """
-        descriptor = os.open(self.path, os.O_RDONLY)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = lock_file(self.path)
         except BlockingIOError:
-            os.close(descriptor)
             raise InputError(f"{self.path}: another run is writing there") from None
+        except OSError as error:
+            reason = f"its file system has no locks ({error.strerror})"
+            raise ArenaError(f"{self.path}: {reason}; choose a folder on a local disk") from None
         try:
             yield
         finally:
@@ -150,20 +146,28 @@ class RunFolder:
         """Write files over an earlier run's; another thread writes those of `meanwhile`.
 
         Every file is written beside its place first, and then moved there in one step. `stop`
-        ends the other thread's work early where a file cannot be written.
+        ends the other thread's work early where a file cannot be written. A file that a library
+        which is missing here would have written stays if the games and the manifest do.
         """
         meanwhile = meanwhile or {}
         paths = [self.path / name for name in (*files, *meanwhile)]
         try:
             with _at_once(partial(self._stage, meanwhile), stop):
                 self._stage(files)
-            if GAMES in meanwhile and GAMES_PARQUET not in meanwhile:
-                (self.path / GAMES_PARQUET).unlink(missing_ok=True)  # of other games
+            left = [self.path / name for name in _OPTIONAL if self.path / name not in paths]
+            if not (self._stays(GAMES) and self._stays(MANIFEST)):
+                for path in left:
+                    path.unlink(missing_ok=True)
             for path in paths:
                 os.replace(part_of(path), path)
         finally:
             for path in paths:
                 part_of(path).unlink(missing_ok=True)
+
+    def _stays(self, name: str) -> bool:
+        """Return whether a file will have the bytes that it has."""
+        path = self.path / name
+        return path.is_file() and filecmp.cmp(part_of(path), path, shallow=False)
 
     def _stage(self, files: Mapping[str, Writer]) -> None:
         for name, write in files.items():

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from arena.results.cells import guard
 from arena.results.database import Database
 from arena.tournament.schedule import Pairing
 
@@ -14,10 +15,7 @@ _GAMES = 4000  # in a text: 200 KB
 _FROM = "WHERE (pairing, pair, seat) >= (?1, ?2, ?3) ORDER BY pairing, pair, seat LIMIT"
 _NEXT = f"SELECT pairing, pair, seat FROM games {_FROM} 1 OFFSET {_GAMES}"
 _NAMES = "CREATE TEMP TABLE IF NOT EXISTS names (pairing INTEGER PRIMARY KEY, both, bot, opponent)"
-_FAULT = """
-CASE WHEN fault GLOB '*[",' || char(10) || ']*'
-    THEN '"' || replace(fault, '"', '""') || '"' ELSE fault END
-"""
+_FAULT = "CASE WHEN fault GLOB '*[^a-z_]*' THEN cell(fault) ELSE fault END"
 _LINES = f"""
 SELECT group_concat(line, '') FROM (
     SELECT printf('%s,%d,%d,%s,%s,%d,%d,%d,', both, pair, seat,
@@ -35,6 +33,7 @@ def read_lines(database: Database, pairings: Iterable[Pairing]) -> Iterator[str]
     game).
     """
     with database.errors():
+        database.connection.create_function("cell", 1, _cell, deterministic=True)
         database.connection.execute(_NAMES)
         database.connection.executemany(
             "INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)",
@@ -53,7 +52,7 @@ def _cells(pairing: Pairing) -> tuple[str, str, str]:
     return f"{bot},{opponent}", bot, opponent
 
 
-def _cell(label: str) -> str:
+def _cell(text: str) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerow([label])
+    csv.writer(file, lineterminator="\n").writerow([guard(text)])
     return file.getvalue()[:-1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -15,8 +16,11 @@ from arena.lanes.limits import Limits
 from arena.tournament.anchor import Anchor, check_anchor
 from arena.tournament.numbers import Bots, Pairs, Positive, Rounds, Seed
 from arena.tournament.stop import Stop
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, versions
 from engine import EngineError, Rules
+
+MOST_BYTES: Final = 1 << 24
+"""Of a manifest: those of a thousand bots have two million at most."""
 
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
@@ -56,7 +60,7 @@ def manifest_text(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
-def read_manifest(text: str) -> dict[str, Any]:
+def read_manifest(text: str | bytes) -> dict[str, Any]:
     """Return a stored manifest as data.
 
     Raises InputError, without the place, for a text that is not a manifest.
@@ -75,8 +79,13 @@ def read_tournament(text: str) -> Tournament:
 
     Raises InputError, without the place, for a text that is not a manifest.
     """
+    return make_tournament(read_manifest(text))
+
+
+def make_tournament(data: Mapping[str, Any]) -> Tournament:
+    """Return the tournament of a manifest's data, as `read_tournament` does."""
     try:
-        manifest = msgspec.convert(read_manifest(text), _Manifest)
+        manifest = msgspec.convert(data, _Manifest)
         rules = Rules.from_changes(manifest.rules)
         entries = [_entry(bot) for bot in manifest.bots]
         for entry in entries:
@@ -146,10 +155,23 @@ def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
     if manifest.get("paired") and isinstance(bots := manifest.get("bots"), list):
         # the old version's label decides the deals of the new one's games
         fixed["compared"] = [bot.get("label") for bot in bots[:2] if isinstance(bot, dict)]
-    versions = fixed.get("versions")
-    if isinstance(versions, dict) and isinstance(python := versions.get("python"), str):
-        fixed["versions"] = versions | {"python": ".".join(python.split(".")[:2])}
+    played_by = fixed.get("versions")
+    if isinstance(played_by, dict) and isinstance(python := played_by.get("python"), str):
+        fixed["versions"] = played_by | {"python": ".".join(python.split(".")[:2])}
     return fixed
+
+
+def other_versions(manifest: Mapping[str, Any], *, python: bool = True) -> list[str]:
+    """Return what differs between the arena and engine that wrote a manifest and these here.
+
+    It is as in `differences`; what the manifest does not say differs, too. With `python` its
+    minor release counts.
+    """
+    there, here = ({"versions": of} for of in (manifest.get("versions"), versions()))
+    if not isinstance(there["versions"], dict):
+        there["versions"] = {}
+    found = differences(_fixed(there), _fixed(here))
+    return [text for text in found if python or not text.startswith("versions.python")]
 
 
 def differences(stored: Any, wanted: Any, place: str = "") -> list[str]:

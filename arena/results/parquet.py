@@ -30,7 +30,8 @@ def parquet_writers() -> Mapping[str, Writer]:
 def _write(file: TextIO) -> None:
     path = Path(file.name)
     games = part_of(path.with_name(GAMES))
-    (write_here if games.stat().st_size <= _SMALL else write_apart)(games, path)
+    write = write_here if games.stat().st_size <= _SMALL else write_apart
+    write(games, path)
 
 
 def write_here(games: Path, path: Path) -> None:
@@ -40,7 +41,7 @@ def write_here(games: Path, path: Path) -> None:
     """
     try:
         columns.write_parquet(games, path)
-    except (OSError, ValueError, MemoryError) as error:  # pyarrow's errors are ValueErrors too
+    except columns.FAILURES as error:
         raise ArenaError(f"{GAMES_PARQUET}: {type(error).__name__}: {error}") from None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
+from arena.results.cells import write_rows
 from arena.tournament.schedule import Fixture
 
 GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
@@ -31,9 +31,7 @@ def write_faults(
     command: Callable[[Fixture], str],
 ) -> None:
     """Write faults.csv, one row a forfeit; `command` returns the command that replays a game."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(FAULT_COLUMNS)
-    writer.writerows(fault_rows(forfeits, command))
+    write_rows(file, FAULT_COLUMNS, fault_rows(forfeits, command))
 
 
 def fault_rows(

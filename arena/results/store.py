@@ -13,7 +13,8 @@ from arena.errors import InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.results import counting, extension, picking
-from arena.results.database import Database
+from arena.results.checksums import renew_blocks
+from arena.results.database import FRESH, Database
 from arena.results.lines import read_lines
 from arena.results.manifest import manifest_text
 from arena.statistics.rows import Counts
@@ -24,7 +25,10 @@ from engine.state import Seat
 
 NAME = "run.sqlite"
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_EVIDENCE = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_EVIDENCE = """
+INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
+"""
+_SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
 _GAMES = """
 SELECT pairing, pair, seat, winner, win_type, points, opponent_points, plies, fault, actions,
     message, traceback, output
@@ -83,7 +87,7 @@ class Store:
         query = "SELECT pairing, pair FROM games WHERE pairing >= ? OR pair >= ? LIMIT 1"
         for pairing, pair in self._rows(query, pairings, pairs):
             place = f"pair {pair} of pairing {pairing}"
-            raise InputError(f"{self.path}: damaged: a game of {place}{self._database.advice}")
+            raise InputError(f"{self.path}: damaged: a game of {place}{FRESH}")
 
     @property
     def manifest(self) -> str | None:
@@ -132,11 +136,11 @@ class Store:
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
         extension.keep_bots(self._connection, manifest["bots"])
         text = manifest_text(manifest)
-        self._connection.execute("INSERT OR REPLACE INTO run VALUES ('manifest', ?)", (text,))
+        self._connection.execute(_SET_MANIFEST, ("manifest", text))
 
     def add(self, played: Played) -> None:
         """Keep the games of a chunk."""
-        number = played.chunk.pairing
+        number, first, pairs = played.chunk[:3]
         with self._errors():
             self._connection.executemany(
                 _ADD_GAME,  # a row made by a call of its own takes 0.4 us more
@@ -149,6 +153,7 @@ class Store:
                 _ADD_EVIDENCE,
                 [(number, *game[:2], *game.fault[1:]) for game in played.forfeits if game.fault],
             )
+            renew_blocks(self._connection, number, first, first + pairs)
 
     def forfeit(self, forfeits: Forfeits) -> None:
         """Make games forfeits by rule, whether they have been played or not."""
@@ -165,10 +170,16 @@ class Store:
                 "AND 2 * pair + seat < ?",
                 bounds,
             )
+            end = (forfeits.end + 1) // 2
+            renew_blocks(self._connection, number, forfeits.first // 2, end)
 
     def commit(self) -> None:
         """Make sure that everything added so far survives a crash."""
         self._database.commit()
+
+    def copy_to(self, path: Path) -> None:
+        """Commit, and write all that is kept to a new file; the same content has the same bytes."""
+        self._database.copy_to(path)
 
     def close(self) -> None:
         """Commit and close; the store is then one file."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.entries.file import read_file
 from arena.errors import InputError
+from arena.results.cells import read_back
 from arena.results.folder import TIMINGS
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def parse_timings(content: bytes) -> pd.DataFrame:
     from arena.statistics.tables import make_timings
 
     try:
-        table = pd.read_csv(BytesIO(content), keep_default_na=False)
+        table = read_back(pd.read_csv(BytesIO(content), keep_default_na=False))
     except ValueError as error:
         raise InputError(f"{TIMINGS}: {error}") from None
     if [*table.columns] != [*make_timings({}, []).columns]:

@@ -9,6 +9,7 @@ the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from math import comb
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
+from arena.rl.options import missing
 from engine import (
     Action,
     Bot,
@@ -62,7 +64,7 @@ class Exact:
 
     `decisions[seat]` has every view at which a seat decides, a later one after an earlier one;
     `payoffs` has what the first seat wins by two sequences, times the probability that chance
-    allows them. Raises InputError for rules whose game is too large.
+    allows them. Raises InputError for rules whose game is too large, and without scipy.
 
     >>> rules = Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 1, 1, 1, 1)
     >>> game = Exact(rules)
@@ -73,6 +75,8 @@ class Exact:
     """
 
     def __init__(self, rules: Rules, most: int = MOST_SEQUENCES) -> None:
+        if not find_spec("scipy"):
+            raise missing("scipy")
         self.rules = rules
         self.decisions: tuple[list[Decision], list[Decision]] = ([], [])
         self._most = most

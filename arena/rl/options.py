@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from arena.errors import InputError
+from arena.errors import InputError, not_installed
 from arena.rl.encoding import Bits, Encoding
 from engine import Rules, View
 from engine.errors import RulesError, show
@@ -52,6 +52,4 @@ def read_render_mode(mode: str | None, modes: list[str]) -> str | None:
 
 def missing(library: str) -> InputError:
     """Return the error that says how to install a library of the extra `rl`."""
-    return InputError(
-        f"arena.rl: {library} is not installed; pip install 'district-noir-arena[rl]'"
-    )
+    return InputError(f"arena.rl: {not_installed(library, 'rl')}")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.errors import InputError
+from arena.errors import InputError, not_installed
 from arena.rl.dealing import Dealing
 from arena.rl.encoding import Encoding
 from engine import (
@@ -39,9 +39,7 @@ from engine.view import view
 try:
     import pyspiel as pyspiel
 except ImportError:
-    raise InputError(
-        "OpenSpiel is not installed: pip install 'district-noir-arena[openspiel]'"
-    ) from None
+    raise InputError(not_installed("OpenSpiel", "openspiel")) from None
 
 NAME = "python_district_noir"
 _LISTS = ("copies", "majority_values")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from arena.results.store import Store
 from arena.rounds.base import Counts, add, make_rounds
@@ -81,3 +82,28 @@ def follow(tournament: Tournament, store: Store, strikes: Strikes) -> Course:
                 return course
             strikes.finish(leg.pairing, leg.first, len(pairs), store.forfeits(leg.pairing, pairs))
     return course
+
+
+class Extent(NamedTuple):
+    """How much of a run there is: games so far, games as far as rounds are known, and the end."""
+
+    played: int
+    total: int
+    finished: bool
+
+    def describe(self) -> str:
+        """Return in words that a run is not finished, nothing for one that is.
+
+        >>> Extent(1200, 3000, False).describe()
+        'not finished: 1,200 of 3,000 games'
+        """
+        return "" if self.finished else f"not finished: {self.played:,} of {self.total:,} games"
+
+
+def measure_extent(tournament: Tournament, store: Store, course: Course | None = None) -> Extent:
+    """Return how much of a run is in a store; `course` is that of `follow`, if it is known."""
+    if course is None:
+        course = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
+    is_fixed = not tournament.rounds and not tournament.stop
+    total = tournament.games if is_fixed else 2 * course.scheduled
+    return Extent(store.count_games(), total, course.ended)

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from scipy.special import expit
 
 from arena.rounds.standings import Standings
-from arena.statistics.model import Floats
+from arena.statistics.distributions import Floats, expit
 
 _DIGITS = 9  # of a gain that count, so that its last bits do not decide
 

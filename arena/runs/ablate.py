@@ -78,14 +78,20 @@ def ablate(
 
 def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> None:
     """Write the reports of an ablation beside its table."""
+    from arena.pages.bundle import find_lack
     from arena.reports.ablation import make_ablation_report
     from arena.reports.html import to_html
     from arena.reports.markdown import to_markdown
     from arena.reports.place import write_text
 
     report = make_ablation_report(ablation, tournament)
-    write_text(path / REPORT_HTML, to_html(report))
-    write_text(path / REPORT_MARKDOWN, to_markdown(report))
+    page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
+    facts = to_markdown(report)
+    if not find_lack():
+        write_text(page, to_html(report))
+    elif text.is_file() and text.read_text(encoding="utf-8") != facts:
+        page.unlink(missing_ok=True)  # of other games
+    write_text(text, facts)
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO, cast
 
-from arena.errors import ArenaError, shorten
+from arena.errors import ArenaError, not_installed, shorten
+from arena.pages.bundle import find_lack
 from arena.reports.writers import report_writers
 from arena.results.files import Files, make_files
-from arena.results.folder import GAMES, GAMES_PARQUET, MANIFEST, Writer
+from arena.results.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
 from arena.results.parquet import find_difference, is_available
 from arena.results.store import Store
 from arena.results.timings import parse_timings, read_timings
@@ -27,14 +28,19 @@ class Difference(ArenaError):
 
 
 def check_files(tournament: Tournament, store: Store, path: Path) -> int:
-    """Compare every file that a run writes with what the store adds up to."""
+    """Compare every file that a run writes with what the store adds up to.
+
+    Returns how many they are; left out are those of `find_left_out`. Raises Difference.
+    """
     files = make_files(tournament, store)
     writers = dict(files.writers)
     manifest = store.manifest or ""
     writers[MANIFEST] = lambda file: file.write(manifest)
     for name, write in writers.items():
         _compare(path / name, write)
-    reports = report_writers(tournament, store, files)
+    reports = dict(report_writers(tournament, store, files))
+    if not (path / REPORT_HTML).exists():
+        reports.pop(REPORT_HTML, None)
     again = cache(lambda: _reports_with_time(tournament, store, files, path))
     for name, write in reports.items():
         try:
@@ -43,6 +49,18 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
             if not _is_same(path / name, again().get(name)):
                 raise Difference(f"{difference} ({_REPORT})") from None
     return len(writers) + len(reports) + _check_parquet(path)
+
+
+def find_left_out(path: Path) -> Iterator[str]:
+    """Yield a line for each file that is not compared: for want of a library, here or there."""
+    lack = find_lack()
+    is_there = (path / REPORT_HTML).exists()
+    if is_there and lack:
+        yield f"{REPORT_HTML}: not compared: {lack}"
+    if not is_there and not lack:
+        yield f"{REPORT_HTML}: not there; `arena report` writes it"
+    if (path / GAMES_PARQUET).exists() and not is_available():
+        yield f"{GAMES_PARQUET}: not compared: {not_installed('pyarrow', 'parquet')}"
 
 
 def _check_parquet(path: Path) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
+from arena.results.database import FRESH
 from arena.results.folder import RunFolder
 from arena.results.manifest import read_tournament
 from arena.results.store import Store
@@ -50,7 +51,7 @@ def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
     try:
         before = read_tournament(stored)
     except InputError as error:
-        raise InputError(f"{store.path}: {error}; --fresh starts over") from None
+        raise InputError(f"{store.path}: {error}{FRESH}") from None
     store.check_games(len(before.pairings), before.most_pairs)
     changed = store.find_changed(manifest)
     if changed and not replace:

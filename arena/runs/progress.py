@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from tqdm import tqdm
 from tqdm.utils import disp_trim
 
-from arena.executors.log import keep_start_method
-
 if TYPE_CHECKING:
     from typing import Never
 
@@ -29,6 +27,9 @@ TABLE_EVERY = 3.0
 _MOST_LINES = 12  # of the standings so far
 _KEPT_FREE = 3  # lines of the terminal: the bar, and what was there before
 _COLUMNS, _LINES = 80, 24  # of a terminal that does not say
+
+_LOCK = threading.RLock()
+
 
 Lines = Callable[[], Sequence[str]]
 """Returns the standings so far as lines, none if there is nothing to show yet."""
@@ -46,17 +47,19 @@ def make_bar(games: int, played: int = 0, *, shown: bool = True) -> Bar:
 
 
 def _make_tqdm(**settings: Any) -> Bar:
-    with keep_start_method():  # tqdm makes a lock of multiprocessing, which would fix it
-        return _bar_type()(leave=False, **settings)
+    return _bar_type()(leave=False, **settings)
 
 
 def _bar_type() -> type[Bar]:
-    """Return tqdm, in a notebook in the form that it has there."""
-    if not _in_notebook():
-        return tqdm
-    from tqdm.auto import tqdm as form  # 50 ms, and it looks for widgets
+    """Return tqdm, in a notebook in the form that it has there.
 
-    return cast("type[Bar]", form)
+    Its usual lock is one of multiprocessing, too, which would fix the program's start method; and
+    its thread that looks after bars would stay.
+    """
+    form: Any = tqdm
+    if _in_notebook():
+        from tqdm.auto import tqdm as form  # 50 ms, and it looks for widgets
+    return cast("type[Bar]", type("Bar", (form,), {"_lock": _LOCK, "monitor_interval": 0}))
 
 
 def _is_hidden(shown: bool) -> bool | None:
@@ -164,20 +167,23 @@ def format_line(games: int, kept: int, played: int, seconds: float) -> str:
     done = kept + played
     text = f"{done:,} of {games:,} games"
     if not played:
-        return f"{text}, none finished yet in {_duration(seconds)}"
+        return f"{text}, none finished yet in {format_duration(seconds)}"
     rate = played / seconds
     speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 0.1 else f"{rate:.3f}"
-    return f"{text}, {speed} games/s, {_duration((games - done) / rate)} left"
+    return f"{text}, {speed} games/s, {format_duration((games - done) / rate)} left"
 
 
-def _duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration in its two largest units.
 
-    >>> _duration(59.6), _duration(3700.0)
-    ('1 min 0 s', '1 h 1 min')
+    >>> format_duration(59.6), format_duration(3700.0), format_duration(1e6)
+    ('1 min 0 s', '1 h 1 min', '11 days 13 h')
     """
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    if days > 1:
+        return f"{days:,} days {hours_left} h"
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

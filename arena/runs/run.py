@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from arena.executors.base import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.lanes.cleanup import exit_on_termination
-from arena.results.folder import GAMES, TIMINGS, RunFolder, Writer
+from arena.results.folder import REPORT_HTML, RunFolder
 from arena.results.store import Store
 from arena.results.summary import HEAD, format_rows
 from arena.rounds.course import Course
 from arena.runs.interim import Interim
 from arena.runs.opening import open_store
 from arena.runs.progress import is_terminal, show_progress
+from arena.runs.saving import write_files
 from arena.tournament.chunk import Played
 from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
@@ -178,7 +180,7 @@ class _Run:
         return True
 
     def _lines(self) -> list[str]:
-        """Return how far the run is, and the standings so far, once scipy has been imported."""
+        """Return how far the run is, and the standings so far, once pandas has been imported."""
         if not self.played or self.importing.is_alive():
             return []
         lines = [self.status] if self.status else []
@@ -204,7 +206,7 @@ class _Run:
 
     def _keep(self, played: Played, plan: Plan) -> None:
         """Store a chunk for good: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
-        if not self.played:  # pandas and scipy are imported while the workers play
+        if not self.played:  # pandas is imported while the workers play
             self.importing.start()
         self.store.add(played)
         plan.learn(played)
@@ -232,26 +234,29 @@ class _Run:
 
     def write(self, folder: RunFolder | None) -> Files:
         """Return the files of the run, and write them all except the store and the log."""
-        from arena.reports.writers import report_writers
         from arena.results.files import make_files, timings_writer
-        from arena.results.parquet import parquet_writers
-        from arena.results.rows import write_games
 
         files = make_files(self.tournament, self.store)
         if folder:
-            writers = dict(files.writers)
-            writers |= report_writers(self.tournament, self.store, files)
-            if self.played:
-                writers[TIMINGS] = timings_writer(self.timings, self.tournament.labels)
-            del writers[GAMES]
-            with self.store.lines_apart(self.pairings) as (lines, stop):
-                games: dict[str, Writer] = {GAMES: partial(write_games, lines=lines)}
-                games |= parquet_writers()
-                folder.write(writers, games, stop)
+            _say_what_is_missing(aloud=self.show_progress)
+            timings = timings_writer(self.timings, self.tournament.labels)
+            write_files(
+                folder, self.tournament, self.store, files, timings if self.played else None
+            )
         return files
 
 
+@cache
+def _say_what_is_missing(*, aloud: bool) -> None:
+    """Say once in a program that runs are without report.html, and what brings it."""
+    from arena.pages.bundle import find_lack
+
+    if lack := find_lack():
+        level = logging.WARNING if aloud else logging.INFO
+        logger.log(level, "%s is left out: %s", REPORT_HTML, lack)
+
+
 def _import_files() -> None:
-    """Import pandas, scipy and jinja2 ahead of time; the files of a run need them."""
+    """Import pandas and jinja2 ahead of time; the files of a run need them."""
     with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
         import arena.reports.writers  # noqa: F401

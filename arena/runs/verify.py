@@ -8,17 +8,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results.folder import GAMES_PARQUET, MANIFEST, RunFolder
-from arena.results.manifest import read_tournament
-from arena.results.parquet import is_available
+from arena.results.folder import MANIFEST, RunFolder
+from arena.results.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.rounds.course import follow
-from arena.runs.compared import Difference, check_files
+from arena.runs.compared import Difference, check_files, find_left_out
 from arena.runs.progress import make_bar
 from arena.runs.rerun import resolve_same
 from arena.tournament.plan import Plan
@@ -29,7 +29,7 @@ from engine import EngineError
 from engine.notation import parse_actions
 from engine.state import Seat, State
 
-_UNREPEATABLE = ("timeout", "crash", "memory", BY_RULE)
+_UNREPEATABLE = ("timeout", "idle", "crash", "memory", BY_RULE)
 _UNFINISHED = "the run has not finished; start it again to go on"
 _HINT = "(do its moves depend on the games that its process played before?)"
 
@@ -41,12 +41,14 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     """Check the run in a folder, and yield a line for each thing that has been checked.
 
     `sample` games of each pairing are played again by the bots whose source is still the
-    same. Raises Difference for the first thing that differs, InputError where there is no run.
+    same. Raises Difference for the first thing that differs, InputError where there is no run
+    or one of another version of the arena.
     """
     for name in (NAME, MANIFEST):
         if not (path / name).is_file():
             why = f"no run: there is no {name}" if name == NAME else _UNFINISHED
             raise InputError(f"{path}: {why}")
+    _check_versions(path / MANIFEST)
     folder = RunFolder(path)
     with folder.locked():
         store = Store(folder.store)
@@ -57,13 +59,23 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             lengths = _check_games(tournament, store)
             yield f"games: {2 * sum(lengths.values()):,} replayed"
             yield f"files: {check_files(tournament, store, path)} compared"
-            if (path / GAMES_PARQUET).exists() and not is_available():
-                yield f"{GAMES_PARQUET}: not compared: pyarrow is not installed"
+            yield from find_left_out(path)
             yield from _check_bots(tournament, store, lengths, sample, executor)
         except Difference as difference:
             raise Difference(f"{path}/{difference}") from None
         finally:
             store.close()
+
+
+def _check_versions(manifest: Path) -> None:
+    """Raise InputError for a run of an arena that plays other games, or writes other files."""
+    try:
+        differs = other_versions(read_manifest(read_file(manifest, MOST_BYTES)), python=False)
+    except InputError:
+        return  # the file is compared with the store's
+    if differs:
+        why = "written by another version of the arena, which can verify it"
+        raise InputError(f"{manifest.parent}: {why}: {'; '.join(differs)}")
 
 
 def _tournament(store: Store) -> Tournament:

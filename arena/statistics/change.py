@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
+from arena.statistics.distributions import normal_below
 from arena.statistics.model import Floats
 from arena.statistics.ratings import Z95
 from arena.statistics.residuals import LEVEL, correct
@@ -56,7 +56,7 @@ def chance_of(difference: float, error: float) -> float:
     >>> round(chance_of(19.6, 10.0), 3)
     0.05
     """
-    return 2 * float(ndtr(-abs(difference) / error)) if error else math.nan
+    return 2 * float(normal_below(-abs(difference) / error)) if error else math.nan
 
 
 def beyond_chance(estimates: Sequence[tuple[float, float | None, float | None]]) -> list[bool]:

@@ -6,18 +6,19 @@ for cycles are shown beside the Elo.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.special import expit, logit, ndtr
 
 from arena.statistics.alpha_rank import alpha_rank
+from arena.statistics.distributions import expit, logit, normal_below
 from arena.statistics.field import Field
 from arena.statistics.model import Floats, Numbers
+from arena.statistics.nash import nash_average
 
 Beats: TypeAlias = npt.NDArray[np.bool_]
 
@@ -33,7 +34,7 @@ def find_beats(field: Field) -> Beats:
     model = field.fit.model
     beyond = model.total - model.pairs  # what the first bot has scored above one half
     spread = model.squares - 2 * model.total + model.pairs
-    chances = 2 * ndtr(-np.abs(beyond) / np.sqrt(spread))
+    chances = 2 * normal_below(-np.abs(beyond) / np.sqrt(spread))
     order = np.argsort(chances, kind="stable")
     bounds = LEVEL / np.arange(len(order), 0, -1)
     doubtful = np.flatnonzero(chances[order] > bounds)
@@ -48,29 +49,37 @@ def find_beats(field: Field) -> Beats:
 def number_cycles(beats: Beats) -> Numbers:
     """Return the number of the cycles, from 1, that each bot is in; 0 for a bot in none.
 
-    Two bots have the same number if each beats the other one through a chain of wins.
+    Two bots have the same number if each beats the other one through a chain of wins. Cycles
+    are numbered in the order of their first bots. Source: Warshall 1962.
 
     >>> beats = np.zeros((4, 4), dtype=bool)
     >>> beats[0, 1] = beats[1, 2] = beats[2, 3] = beats[3, 1] = True
     >>> number_cycles(beats).tolist()
     [0, 1, 1, 1]
     """
-    _, parts = connected_components(beats.astype(int), connection="strong")
-    sizes = np.bincount(parts)
-    numbers: dict[int, int] = {}
-    for part in parts.tolist():
-        if sizes[part] > 1:
-            numbers.setdefault(part, len(numbers) + 1)
-    return np.array([numbers.get(part, 0) for part in parts.tolist()], dtype=int)
+    reaches = beats.copy()
+    for bot in range(len(beats)):
+        reaches[reaches[:, bot]] |= reaches[bot]
+    both = reaches & reaches.T
+    cyclic = both.any(axis=1)
+    numbers = np.zeros(len(beats), dtype=int)
+    firsts = [int(row.argmax()) for row in both[cyclic]]
+    numbers[cyclic] = np.unique(firsts, return_inverse=True)[1] + 1
+    return numbers
 
 
 def shortest_cycle(beats: Beats, start: int) -> list[int]:
     """Return a shortest cycle through a bot that is in one: it, whom it beats, and so on."""
-    order, before = breadth_first_order(beats.astype(int), start)
-    last = next(int(bot) for bot in order if beats[bot, start])
-    cycle = [last]
+    before = {start: start}
+    waiting = deque([start])
+    while not beats[bot := waiting.popleft(), start]:
+        for beaten in np.flatnonzero(beats[bot]).tolist():
+            if beaten not in before:
+                before[beaten] = bot
+                waiting.append(beaten)
+    cycle = [bot]
     while cycle[-1] != start:
-        cycle.append(int(before[cycle[-1]]))
+        cycle.append(before[cycle[-1]])
     return cycle[::-1]
 
 
@@ -86,8 +95,6 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     groups = field.fit.groups
     rows = []
     for group in np.unique(groups[cycles > 0]):
-        from arena.statistics.nash import nash_average  # with scipy.optimize: 0.2 s
-
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
         shares = nash_average(payoffs), alpha_rank(expit(payoffs))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
-from scipy.special import ndtr
 
 from arena.statistics.apart import Evidence, number_groups
+from arena.statistics.distributions import normal_below
 from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
 from arena.tournament.anchor import Anchor
@@ -77,7 +77,7 @@ def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     gaps = fit.strengths[:, None] - fit.strengths[None, :]
     errors = fit.gap_errors.copy()
     errors[errors == 0] = float("nan")  # a bot and itself
-    table = pd.DataFrame(ndtr(gaps / errors), index=field.labels, columns=field.labels)
+    table = pd.DataFrame(normal_below(gaps / errors), index=field.labels, columns=field.labels)
     table = table.round(4).reindex(index=[*labels], columns=[*labels])
     table.index.name = "bot"
     return table

@@ -7,11 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+from arena.statistics.distributions import Floats as Floats
+from arena.statistics.distributions import expit
+
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _LONGEST_STEP = 0.75  # in log odds; two bots then part by 1.5, and every step lowers the loss
@@ -51,7 +50,7 @@ class Model:
 
     def shares(self, strengths: Floats) -> Floats:
         """Return the expected share of each pairing's first bot, 0 to 1."""
-        return np.asarray(expit(strengths[self.first] - strengths[self.second]))
+        return expit(strengths[self.first] - strengths[self.second])
 
     def gradient(self, strengths: Floats) -> Floats:
         """Return the slope of the negative log-likelihood."""
@@ -139,10 +138,13 @@ def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:
     >>> find_groups(5, np.array([0, 3]), np.array([2, 4])).tolist()
     [0, 1, 0, 2, 2]
     """
-    graph = coo_array((np.ones(len(first)), (first, second)), shape=(bots, bots))
-    _, groups = connected_components(graph, directed=False)
-    _, where, of_bots = np.unique(groups, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(where))[of_bots])
+    before, least = np.full(bots, -1), np.arange(bots)
+    while (least != before).any():  # until each bot has the least number of its group
+        before = least.copy()
+        np.minimum.at(least, first, before[second])
+        np.minimum.at(least, second, before[first])
+        least = least[least]
+    return np.unique(least, return_inverse=True)[1]
 
 
 def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:

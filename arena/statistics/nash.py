@@ -1,16 +1,25 @@
 """Nash: the Nash average, which ranks players of a game with cycles.
 
-Sources: Balduzzi, Tuyls, Perolat and Graepel 2018; for the equilibrium of largest support,
-Goldman and Tucker 1956.
+Where players choose at random, but one that wins 1 more is chosen exp(1 / heat) times as often,
+every heat has one mixture that is the answer to itself, x = softmax(payoffs @ x / heat). Its
+entropy is at least that of every equilibrium p: for p wins at least 0 from x, and x wins 0 from
+itself, so that p @ log(x) >= x @ log(x), and p @ log(p) >= p @ log(x). As the heat falls, x becomes
+an equilibrium itself.
+
+Sources: Balduzzi, Tuyls, Perolat and Graepel 2018; for such mixtures, McKelvey and Palfrey 1995.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog, minimize
-from scipy.special import logsumexp, softmax
 
-from arena.statistics.model import Floats, Numbers
+from arena.statistics.model import Floats
+
+_COOLING = 0.25
+_COLDEST = 1e-8  # of the largest payoff; the error of a probability is about as large
+_MOST_STEPS = 100
+_SHORTEST_STEP = 1e-6
+_SMALLEST_PART = 1e-4  # of a step
 
 
 def nash_average(payoffs: Floats) -> Floats:
@@ -25,55 +34,37 @@ def nash_average(payoffs: Floats) -> Floats:
     [0.333, 0.333, 0.333]
     """
     scaled = payoffs / (np.abs(payoffs).max(initial=0.0) or 1.0)
-    support = _largest_support(scaled)
-    average = np.zeros(len(scaled))
-    average[support] = _most_even(scaled, support)
-    return average
+    scores, heat = np.zeros(len(scaled)), 1.0
+    while heat > _COLDEST:
+        heat *= _COOLING
+        scores = _balance(scaled / heat, scores)
+    return _softmax(scores)
 
 
-def _largest_support(payoffs: Floats) -> Numbers:
-    """Return the numbers of the players that any equilibrium plays.
+def _balance(payoffs: Floats, scores: Floats) -> Floats:
+    """Return the scores that players have against the mixture that these scores make.
 
-    Some equilibrium plays exactly those that win the game's value against it; it is the one
-    in which probability and loss against it, of which one is 0, are largest for all players.
+    Newton's method, with steps that are halved until they come closer. Its matrix has the
+    eigenvalue 1 plus something imaginary, and so an inverse.
     """
-    players = len(payoffs)
-    # variables: the probabilities x, and the least of x - payoffs @ x over all players
-    least = np.hstack([payoffs - np.eye(players), np.ones((players, 1))])
-    loses = np.hstack([payoffs, np.zeros((players, 1))])
-    solution = linprog(
-        np.append(np.zeros(players), -1.0),
-        A_ub=np.vstack([least, loses]),
-        b_ub=np.zeros(2 * players),
-        A_eq=np.append(np.ones(players), 0.0)[None, :],
-        b_eq=[1.0],
-        bounds=(0, None),
-        method="highs",
-    )
-    shares = np.asarray(solution.x)[:-1]
-    return np.flatnonzero(shares > -payoffs @ shares)
+    for _ in range(_MOST_STEPS):
+        mixture = _softmax(scores)
+        won = payoffs @ mixture
+        bend = np.eye(len(scores)) - payoffs * mixture + np.outer(won, mixture)
+        step = np.linalg.solve(bend, won - scores)
+        part, missing = 1.0, np.linalg.norm(won - scores)
+        while part > _SMALLEST_PART:
+            moved = scores + part * step
+            if np.linalg.norm(payoffs @ _softmax(moved) - moved) <= (1 - part / 4) * missing:
+                break
+            part /= 2
+        scores = moved
+        if np.abs(step).max() < _SHORTEST_STEP * max(1.0, np.abs(scores).max()):
+            break
+    return scores
 
 
-def _most_even(payoffs: Floats, support: Numbers) -> Floats:
-    """Return the equilibrium of largest entropy that plays just these players.
-
-    They win nothing from it, and the others no more than that. The equilibrium is a softmax
-    of multipliers, one for each player; those of players outside are not below 0.
-    """
-    within = payoffs[:, support]
-    inside = np.zeros(len(payoffs), dtype=bool)
-    inside[support] = True
-
-    def loss(multipliers: Floats) -> tuple[float, Floats]:
-        scores = -(within.T @ multipliers)
-        return float(logsumexp(scores)), -(within @ softmax(scores))
-
-    best = minimize(
-        loss,
-        np.zeros(len(payoffs)),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(None, None) if player else (0, None) for player in inside],
-        options={"ftol": 1e-16, "gtol": 1e-10, "maxiter": 10_000, "maxfun": 100_000, "maxls": 50},
-    )
-    return np.asarray(softmax(-(within.T @ best.x)))
+def _softmax(scores: Floats) -> Floats:
+    """Return the mixture in which a player is exp(score) times as likely as one of score 0."""
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())

@@ -17,6 +17,7 @@ import numpy as np
 
 from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
 from arena.statistics.model import PairScores as PairScores
+from arena.statistics.root import find_root
 
 MEAN = 1500.0
 Z95 = 1.959963984540054
@@ -24,6 +25,7 @@ ELO = 400 / math.log(10)
 """Elo points in one unit of log odds."""
 
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
+_NEAR = 1e-12
 
 
 class Rating(NamedTuple):
@@ -114,9 +116,7 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
     def slope(strength: float) -> float:
         return float(model.gradient(at(strength))[-1])
 
-    from scipy.optimize import brentq  # 0.2 s, and rarely needed
-
-    best = brentq(slope, -_MOST_STRENGTH, _MOST_STRENGTH)
+    best = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
     bend = float(model.weights(at(best)).sum())
     error = Z95 * math.sqrt(max(0.0, float(model.spreads(strengths).sum()))) / bend
     return Rating(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
+from arena.statistics.distributions import normal_below
 from arena.statistics.field import Field
 from arena.statistics.model import Floats
 
@@ -37,7 +37,7 @@ def make_residuals(field: Field) -> pd.DataFrame:
     expected = model.shares(strengths)
     observed = np.array([score.total / (2 * score.pairs) for score in field.scores])
     z = _in_errors(field)
-    q = correct(2 * ndtr(-np.abs(z)))
+    q = correct(2 * normal_below(-np.abs(z)))
     own = pd.DataFrame(
         dict(zip(_COLUMNS, (bot, opponent, expected, observed - expected, z, q), strict=True))
     )

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
+from arena.statistics.distributions import Floats
+from arena.statistics.root import find_root
 from arena.statistics.rows import ScoreCounts
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 """The share of a pair's two games that each of the five scores is."""
@@ -40,7 +38,7 @@ def log_capital(counts: npt.ArrayLike, mean: float) -> Floats:
     gains = (SHARES - mean) / mean  # of a bet that loses its stake at a share of 0
     growth = np.log1p(np.outer(_STAKES, gains))
     totals = np.asarray(counts, dtype=float) @ growth.T
-    return np.asarray(logsumexp(totals, axis=-1) - math.log(len(_STAKES)))
+    return np.asarray(np.logaddexp.reduce(totals, axis=-1) - math.log(len(_STAKES)))
 
 
 def sequence_interval(counts: ScoreCounts, alpha: float = 0.05) -> tuple[float, float]:
@@ -72,6 +70,4 @@ def _root(excess: Callable[[float], float]) -> float:
     least, most = 1e-9, 1 - 1e-9
     if excess(least) <= 0:
         return 0.0
-    from scipy.optimize import brentq  # 0.2 s, and rarely needed
-
-    return float(brentq(excess, least, most, xtol=1e-10))
+    return find_root(excess, least, most, 1e-10)

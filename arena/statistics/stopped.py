@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import ndtr, roots_legendre
 
+from arena.statistics.distributions import Floats, normal_below
+from arena.statistics.root import find_root
 from arena.statistics.sprt import (
     Bounds,
     log_likelihood_ratio,
@@ -31,8 +31,6 @@ from arena.statistics.sprt import (
     single_ratios,
     with_one_more,
 )
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 _LOW, _MEDIAN, _HIGH = 0.025, 0.5, 0.975
 _FAR = 6.0  # standard deviations: what is further away does not happen
@@ -115,7 +113,7 @@ def estimate_drift(walk: Walk) -> Estimate:
             high += error * 2**step if excess(high) < 0 else 0
         if excess(low) >= 0 or excess(high) <= 0:  # it is there, or further away than can be
             return low if excess(low) >= 0 else high
-        return brentq(excess, low, high, xtol=error * 1e-9)
+        return find_root(excess, low, high, error * 1e-9)
 
     return Estimate(*map(drift_at, (_MEDIAN, _LOW, _HIGH)))
 
@@ -149,7 +147,7 @@ class _Stages:
         deviation = math.sqrt(least * self.walk.variance)
         wanted = 2 * (high - low) / deviation
         count = int(min(_MOST_NODES, max(_MIN_NODES, wanted)))
-        nodes, weights = roots_legendre(count)
+        nodes, weights = np.polynomial.legendre.leggauss(count)
         half = (high - low) / 2
         return np.asarray(low + half * (nodes + 1)), np.asarray(weights * half)
 
@@ -197,7 +195,7 @@ class _Stages:
         """Return how likely the walk gets from each start above `end` in so many steps."""
         moved = np.asarray(steps, dtype=float)
         deviation = np.sqrt(moved * self.walk.variance)
-        return np.asarray(ndtr((starts + moved * drift - end) / deviation))
+        return normal_below((starts + moved * drift - end) / deviation)
 
     def _masses(self, drift: float) -> Floats:
         """Return the probabilities at the nodes after each look, for another drift."""

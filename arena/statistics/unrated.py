@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from arena.lanes.faults import BY_RULE
+from arena.lanes.faults import BY_RULE, count_strikes
 from arena.statistics.rows import Faults
 from arena.tournament.schedule import Pairing
 
@@ -22,7 +22,7 @@ def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: 
     counts: Counter[str] = Counter()
     for pairing, loser, kind, games in faults:
         if kind != BY_RULE:
-            counts[pairings[pairing][loser]] += games
+            counts[pairings[pairing][loser]] += games * count_strikes(kind, max_faults)
     return {label for label, count in counts.items() if count >= max_faults}
 
 

@@ -55,6 +55,8 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         *(Route(f"{root}/{name}", handlers.file) for name in _FILES),
         Route(f"{root}/api/home", handlers.home),
         Route(f"{root}/api/games", handlers.new_game, methods=["POST"]),
+        Route(f"{root}/api/interrupted/{{name}}/go-on", handlers.go_on, methods=["POST"]),
+        Route(f"{root}/api/interrupted/{{name}}/keep", handlers.keep, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/events", handlers.game_events),
         Route(f"{root}/api/games/{{id}}/act", handlers.act, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/hint", handlers.hint, methods=["POST"]),
@@ -124,6 +126,16 @@ class _Handlers:
     async def new_game(self, request: Request) -> Response:
         asked = await read_body(request, NewGame)
         return JSONResponse({"id": await run_in_threadpool(self.table.sit_down, asked)})
+
+    async def go_on(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        name = request.path_params["name"]
+        return JSONResponse({"id": await run_in_threadpool(self.table.go_on, name)})
+
+    async def keep(self, request: Request) -> Response:
+        await read_body(request, Nothing)
+        name = request.path_params["name"]
+        return JSONResponse({"line": await run_in_threadpool(self.table.keep, name)})
 
     async def new_watch(self, request: Request) -> Response:
         asked = await read_body(request, NewWatch)

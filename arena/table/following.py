@@ -11,9 +11,9 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from arena.errors import ArenaError
+from arena.results.glance import is_under_way
 from arena.results.store import NAME
 from arena.table.looking_up import describe_progress
-from arena.table.shelf import is_written
 
 _EVERY = 1.0  # seconds between two looks, and
 _SHARE = 5  # times as long as a look took: a copy of a large store takes a while
@@ -30,7 +30,7 @@ async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
     stamp: object = None
     while True:
         started = time.monotonic()
-        goes_on, latest = is_written(path), _stamp(path)
+        goes_on, latest = is_under_way(path), _stamp(path)
         if latest != stamp or not goes_on:
             stamp = latest
             try:

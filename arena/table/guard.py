@@ -7,8 +7,11 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.table.door import Door, lead_to
+from arena.table.peer import is_of_stranger
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -27,47 +30,82 @@ _HEADERS: Final = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _NEVER_CHANGES = ("GET", "HEAD")
+_GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
+
+_SAYING = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<title>District Noir Arena</title>
+<p>{}</p>
+</html>
+"""
+LOST: Final = _SAYING.format(
+    "This browser is not let in, or not any more: an address works once. The last one that stands "
+    'in the terminal of <code>arena table</code> does. <a href="./">To the table</a>, if this '
+    "browser is in already."
+)
+FOREIGN: Final = _SAYING.format("This table was started by another user of this machine.")
+"""What is said at the table's own address to a browser that is not let in."""
 
 
 class Guard:
     """Lets a request pass that comes from a page of this server, and knows its secret.
 
-    The address with the token sets a cookie and leads to one without it. The cookie belongs
+    An address of the door sets a cookie and leads to one without a token. The cookie belongs
     to a path of random letters, because cookies of 127.0.0.1 are sent to all its ports.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
-        self.token = secrets.token_urlsafe(32)
         self.root = f"/{secrets.token_hex(8)}"
         self._cookie = f"arena_table_{port}"
         self._secret = secrets.token_urlsafe(32)
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
-        self.address = f"http://{self._hosts[0]}/?token={self.token}"
+        self.door = Door(f"http://{self._hosts[0]}{self.root}/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] != "http":
             raise ValueError(f"no {scope['type']} here")
         headers = Headers(scope=scope)
-        if headers.getlist("host") not in [[host] for host in self._hosts]:
-            answer: ASGIApp = _refusal()
-        elif self._is_door(scope):
-            answer = self._welcome()
-        elif self._may_pass(scope, headers):
-            answer = self.app
-        else:
-            answer = _refusal()
+        answer = self._answer(scope, headers)
         await answer(scope, receive, _guarded(send))
 
-    def _is_door(self, scope: Scope) -> bool:
-        """Return whether this is the address that was printed, with the right token."""
-        token = QueryParams(scope["query_string"]).get("token", "")
-        at_door = scope["path"] == "/" and scope["method"] == "GET"
-        return at_door and secrets.compare_digest(token.encode(), self.token.encode())
+    def _answer(self, scope: Scope, headers: Headers) -> ASGIApp:
+        """Return what answers a request.
+
+        A browser that loads in advance, and only guesses where its user goes, uses up no token.
+        """
+        if headers.getlist("host") not in [[host] for host in self._hosts]:
+            return _refusal()
+        token, is_in = self._token_of(scope), self._may_pass(scope, headers)
+        if token is None and not is_in:
+            return self._refuse(scope, LOST)
+        if token is not None and any(name in headers for name in _GUESSES):
+            return _refusal()
+        if is_of_stranger(tuple(scope["client"]), tuple(scope["server"])):
+            return self._refuse(scope, FOREIGN)
+        if token is None:
+            return self.app
+        if self.door.open(token):
+            return self._welcome()
+        return RedirectResponse("./", status_code=303) if is_in else self._refuse(scope, LOST)
+
+    def _token_of(self, scope: Scope) -> str | None:
+        """Return the token with which somebody asks for the page, None if there is none."""
+        return QueryParams(scope["query_string"]).get("token") if self._at_page(scope) else None
+
+    def _at_page(self, scope: Scope) -> bool:
+        return bool(scope["path"] == f"{self.root}/" and scope["method"] == "GET")
+
+    def _refuse(self, scope: Scope, why: str) -> Response:
+        """Refuse a request; only at the page's own address a person may need to know why."""
+        return HTMLResponse(why, 403) if self._at_page(scope) else _refusal()
 
     def _welcome(self) -> Response:
-        response = RedirectResponse(f"{self.root}/", status_code=303)
+        """Return a page that goes on with the cookie: a strict one follows no redirect."""
+        response = HTMLResponse(lead_to("./"))
         response.set_cookie(
             self._cookie, self._secret, path=f"{self.root}/", httponly=True, samesite="strict"
         )

@@ -51,7 +51,8 @@ class Hall:
 
     def check_room(self) -> None:
         """Raise InputError if too many games are under way."""
-        if sum(game.under_way for game in self._games.values()) >= MOST_OPEN:
+        games = [*self._games.values()]  # another thread may open one meanwhile
+        if sum(game.under_way for game in games) >= MOST_OPEN:
             raise InputError(f"{MOST_OPEN} games are under way; leave one of them first")
 
     def find(self, number: str, kind: type[AnyGame]) -> AnyGame:
@@ -76,7 +77,8 @@ class Hall:
 
     def close(self) -> None:
         """Leave all games, and wait for their ends."""
-        for game in self._games.values():
+        games = [*self._games.values()]
+        for game in games:
             game.leave()
-        for game in self._games.values():
+        for game in games:
             game.join(_PATIENCE)

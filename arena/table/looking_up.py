@@ -49,6 +49,7 @@ def describe_run(path: Path) -> dict[str, Any]:
             "title": results.name,
             "played": results.played,
             "total": results.total,
+            "finished": results.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
             "standings": plain_rows(results.standings),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -13,7 +14,7 @@ from arena.lanes.process import bot_process
 from arena.person.board import Board
 from arena.person.ending import format_result
 from arena.person.player import Quit
-from arena.person.sitting import Records, Session, Sitting
+from arena.person.sitting import Records, Sitting
 from arena.replays.timeline import describe_rules, look_back, make_frames
 from arena.table.open_game import OpenGame
 from engine import Action, View
@@ -23,15 +24,15 @@ from engine.view import view
 
 
 class PersonGame(OpenGame):
-    """A session of one game; `following` is the id of the next one."""
+    """A sitting at the page; `following` is the id of the next one."""
 
     kind = "play"
 
-    def __init__(self, folder: Path, session: Session, records: Records) -> None:
+    def __init__(self, folder: Path, sitting: Sitting, records: Records) -> None:
         super().__init__(folder)
-        self.session = session
+        self.sitting = sitting
+        self.session = sitting.session
         self.records = records
-        self.sitting = Sitting(session, 0)
         self.following: str | None = None
         self._awaited: View | None = None
         self._lock = threading.Lock()
@@ -51,9 +52,12 @@ class PersonGame(OpenGame):
         """Play the game, and return how it ended."""
         session = self.session
         self.news.publish(self.document("bot"))
-        with bot_process(
-            session.entry, session.rules, session.limits, self.folder, self.look_up
-        ) as process:
+        with (
+            closing(self.sitting),
+            bot_process(
+                session.entry, session.rules, session.limits, self.folder, self.look_up
+            ) as process,
+        ):
             finished = self.sitting.play(self, process, self.records, self._tell_of_bot)
         return self._ending(finished)
 
@@ -117,6 +121,7 @@ class PersonGame(OpenGame):
             "rules": describe_rules(seen.rules),
             "frames": make_frames([(one,) for one in look_back(seen)]),
             "texts": Board(seen, self.session.naming, opponent).actions,
+            "interrupted": len(self.sitting.former),
             "line": self.sitting.line,
             "file": str(self.records.path),
             **more,

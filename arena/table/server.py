@@ -8,19 +8,22 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 
 from arena.errors import InputError
-from arena.lanes.cleanup import adopt_orphans, scratch_folder
+from arena.lanes.cleanup import adopt_orphans
+from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
+from arena.table.door import Door, write_page
 from arena.table.guard import Guard
 from arena.table.table import Table
 
 HOST: Final = "127.0.0.1"
+_PAGE = "open.html"
 _PATIENCE = 1  # seconds for answers under way when the server ends
 _MOST_AT_ONCE = 200  # connections
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -62,22 +65,44 @@ class TableServer(uvicorn.Server):
         self.end()
 
 
-def serve(results: Path, port: int, tell: Callable[[str], None]) -> None:
-    """Serve the table, and call `tell` with its address as soon as it answers.
+def serve(
+    results: Path, port: int, tell: Callable[[str], None], show: Callable[[Path], None] | None
+) -> None:
+    """Serve the table; as soon as it answers, call `tell` with an address, `show` with a page.
 
+    Each lets one browser in: `tell` gets another address when one has been used. The page leads
+    to one that is told nobody; only this user can read it, and it goes when the server ends.
     Port 0 stands for a free one. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual.
     Raises InputError for a port that cannot be used.
     """
     adopt_orphans()
     with listen(port) as bound, scratch_folder() as folder:
         table = Table(results, folder)
+
+        def ready() -> None:
+            _tell_addresses(guard.door, tell)
+            if show is not None:
+                page = folder / _PAGE
+                write_page(page, guard.door.make_address())
+                show(page)
+
         try:
             server, guard = make_server(table, bound.getsockname()[1])
-            asyncio.run(_serve(server, bound, lambda: tell(guard.address)))
+            asyncio.run(_serve(server, bound, ready))
         finally:
             table.hall.close()
     if server.signal not in (0, signal.SIGINT):
         sys.exit(128 + server.signal)
+
+
+def _tell_addresses(door: Door, tell: Callable[[str], None]) -> None:
+    """Tell of an address, and of the next one whenever the last has been used."""
+
+    def tell_next() -> None:
+        with suppress(OSError):  # nobody reads it any more
+            _tell_addresses(door, tell)
+
+    tell(door.make_address(tell_next))
 
 
 def make_server(table: Table, port: int) -> tuple[TableServer, Guard]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.results.folder import COMPARISON
+from arena.results.glance import find_state
 from arena.results.store import NAME
 
 REPORT = "report.html"
@@ -33,8 +33,7 @@ class Shelf:
                     "name": path.relative_to(self.root).as_posix(),
                     "changed": (path / NAME).stat().st_mtime,
                     "report": _is_plain_file(path / REPORT),
-                    "comparison": _is_plain_file(path / COMPARISON),
-                    "written": is_written(path),
+                    "state": find_state(path),
                 }
             )
             if len(found) == _MOST_LISTED:
@@ -65,11 +64,6 @@ class Shelf:
             if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_REPORT:
                 raise LookupError(name)
             return file.read(_MOST_REPORT)
-
-
-def is_written(run: Path) -> bool:
-    """Return whether somebody is writing to a run, or was killed while writing to it."""
-    return (run / f"{NAME}-wal").exists()
 
 
 def _find_runs(folder: Path, depth: int) -> Iterator[Path]:

@@ -12,7 +12,8 @@ from arena.entries.catalogue import catalogue
 from arena.entries.ladder import ELO
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.person.sitting import Records, Session
+from arena.person.interrupted import Interrupted, find_interrupted
+from arena.person.sitting import Records, Session, Sitting
 from arena.records.naming import NAMINGS
 from arena.replays.game import Game
 from arena.runs.opponent import find_opponent, start_apart
@@ -41,7 +42,8 @@ class Table:
         self._again = threading.Lock()
 
     def home(self) -> dict[str, Any]:
-        """Return the bots that can be named, what cards can be called, and the open games."""
+        """Return the bots that can be named, what cards can be called, and the games so far."""
+        interrupted, problems = find_interrupted(self.records)
         return {
             "bots": [
                 {"name": bot.name, "description": bot.description, "elo": ELO.get(bot.name)}
@@ -49,6 +51,8 @@ class Table:
             ],
             "namings": [*NAMINGS],
             "open": self.hall.listing(),
+            "interrupted": [*map(_describe, interrupted)],
+            "problems": problems,
             "results": str(self.shelf.root),
         }
 
@@ -71,11 +75,44 @@ class Table:
                 raise InputError("the game has not ended")
             if game.following is None:
                 seed = _new_seed(person_begins=game.sitting.seat == 1)
-                game.following = self._open(replace(game.session, seed=seed))
+                game.following = self._open(replace(game.session, seed=seed, games=1))
             return game.following
 
     def _open(self, session: Session) -> str:
-        return self.hall.open(PersonGame(self.hall.new_folder(), session, self.records))
+        return self._open_sitting(Sitting(session, 0))
+
+    def _open_sitting(self, sitting: Sitting) -> str:
+        return self.hall.open(PersonGame(self.hall.new_folder(), sitting, self.records))
+
+    def go_on(self, name: str) -> str:
+        """Go on with an interrupted game, and return its id.
+
+        Raises LookupError if there is none of this name, InputError for a bot that does not
+        load, and what `Interrupted.go_on` raises.
+        """
+        self.hall.check_room()
+        interrupted = self._find_interrupted(name)
+        session = interrupted.session
+        entry = find_opponent(session.person, session.spec, session.entry.lane)
+        sitting = interrupted.go_on(entry, self.records)
+        try:
+            return self._open_sitting(sitting)
+        except InputError:
+            sitting.close()
+            raise
+
+    def keep(self, name: str) -> int:
+        """Record an interrupted game as it stands, and return its line.
+
+        Raises LookupError if there is none of this name.
+        """
+        return self._find_interrupted(name).keep(self.records)
+
+    def _find_interrupted(self, name: str) -> Interrupted:
+        for one in find_interrupted(self.records)[0]:
+            if one.path.name == name:
+                return one
+        raise LookupError(name)
 
     def watch(self, asked: NewWatch) -> str:
         """Begin a game of two bots, and return its id; raises InputError for a bad bot."""
@@ -97,6 +134,16 @@ class Table:
         if played is None:
             raise InputError("the game has not been played to its end")
         return to_timeline(played, f"seed {game.seed}")
+
+
+def _describe(one: Interrupted) -> dict[str, Any]:
+    """Return what the page tells of an interrupted game."""
+    return {
+        "name": one.path.name,
+        "title": "{} against {}".format(*one.session.fixture(one.number).labels),
+        "bot": one.session.spec,
+        "plies": one.plies,
+    }
 
 
 def _new_seed(*, person_begins: bool) -> int:

@@ -140,9 +140,14 @@ def convert(data: Any, name: str) -> Config:
     except RulesError as error:
         raise InputError(f"rules: {error}") from None
     name = config.name if isinstance(data, dict) and "name" in data else name
+    check_name(name)
+    return msgspec.structs.replace(config, name=name)
+
+
+def check_name(name: str) -> None:
+    """Raise InputError for the name of a run that cannot name its folder."""
     if not _NAME.fullmatch(name):
         raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
-    return msgspec.structs.replace(config, name=name)
 
 
 def make_tournament(

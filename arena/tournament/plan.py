@@ -1,10 +1,10 @@
-"""Plan: what is still to be played, cut into chunks of a fraction of a second."""
+"""Plan: what is still to be played, in turns, cut into chunks of a fraction of a second."""
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.strikes import Strikes
@@ -19,11 +19,24 @@ _PARTS = 8  # of a pairing's pairs in a round of few pairings: there is work for
 _LEAST = 4  # pairs: smaller chunks cost more than they spread
 
 
+class _Missing(NamedTuple):
+    """Pairs of a pairing that are to be played, up to `end`, in chunks of `most` at most.
+
+    `turn` is that of the first of them; below 0, it is a place in a list.
+    """
+
+    turn: int
+    pairing: int
+    first: int
+    end: int
+    most: int
+
+
 class Plan:
     """Cuts pairs into chunks, those of each pairing by the speed of its games so far.
 
-    `missing` holds, for each pairing, the ranges of pairs that are to be played, in order;
-    `seats` is the order of the two halves of a chunk.
+    `missing` holds, for each pairing, ranges of pairs that are to be played in just this order;
+    what is added later is played in turns. `seats` is the order of the two halves of a chunk.
     """
 
     def __init__(
@@ -34,12 +47,13 @@ class Plan:
     ) -> None:
         self.strikes = strikes
         self.seats = seats
-        self._missing: deque[tuple[int, range, int]] = deque()  # with the most of a chunk
-        self._returned: list[tuple[int, int, Chunk]] = []  # a heap, in the schedule's order
+        self._missing: list[_Missing] = []  # a heap
+        self._returned: list[Chunk] = []
         self._given: dict[tuple[int, int], int] = {}  # pairs of chunks that are being played
         self._pair_seconds: dict[int, float] = {}
-        for number, ranges in enumerate(missing):
-            self.add(((number, pairs) for pairs in ranges), spread=False)
+        listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
+        for place, (number, pairs) in enumerate(listed, -len(listed)):
+            self._push(_Missing(place, number, pairs.start, pairs.stop, len(pairs)))
 
     @property
     def is_finished(self) -> bool:
@@ -53,7 +67,15 @@ class Plan:
         """
         for pairing, pairs in missing:
             most = max(_LEAST, len(pairs) // _PARTS) if spread else len(pairs)
-            self._missing.append((pairing, pairs, most))
+            self._push(_Missing(0, pairing, pairs.start, pairs.stop, most))
+
+    def _push(self, missing: _Missing) -> None:
+        """Add pairs; those of one turn are played before those of the next."""
+        if missing.first < missing.end:
+            if missing.turn >= 0:
+                turn = self.strikes.turn_of(missing.pairing, missing.first)
+                missing = missing._replace(turn=turn)
+            heapq.heappush(self._missing, missing)
 
     def next(self, fits: Fits | None = None) -> Chunk | None:
         """Return what to play next, None when everything has been given out.
@@ -70,29 +92,35 @@ class Plan:
 
     def _take(self, fits: Fits | None) -> Chunk | None:
         """Return the next chunk that has been given back, or else of what is missing."""
-        for place in sorted(self._returned):
-            if fits is None or fits(place[0]):
-                self._returned.remove(place)
-                return place[-1]
-        if fits is None:
-            return self._cut() if self._missing else None
-        for index, (pairing, *_) in enumerate(self._missing):
-            if fits(pairing):
-                self._missing.rotate(-index)
-                chunk = self._cut()
-                self._missing.rotate(index)
+        for chunk in sorted(self._returned, key=self._place):
+            if fits is None or fits(chunk.pairing):
+                self._returned.remove(chunk)
                 return chunk
-        return None
+        passed: list[_Missing] = []
+        while self._missing and fits and not fits(self._missing[0].pairing):
+            passed.append(heapq.heappop(self._missing))
+        taken = self._cut() if self._missing else None
+        for missing in passed:
+            heapq.heappush(self._missing, missing)
+        return taken
+
+    def _place(self, chunk: Chunk) -> tuple[int, ...]:
+        """Return where a chunk stands in the schedule."""
+        return (self.strikes.turn_of(chunk.pairing, chunk.first), *chunk[:2])
 
     def _cut(self) -> Chunk:
         """Return the next chunk of what is missing, all of it where it is not to be played."""
-        pairing, pairs, most = self._missing.popleft()
+        missing = heapq.heappop(self._missing)
+        turn, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
         size = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
-        size = len(pairs) if self.strikes.is_out(pairing) else min(size, most)
-        if size < len(pairs):
-            self._missing.appendleft((pairing, pairs[size:], most))
-        return Chunk(pairing, pairs.start, min(size, len(pairs)), seats=self.seats)
+        stop = min(first + min(size, most), end)
+        if turn >= 0:
+            stop = min(stop, self.strikes.turn_end(pairing, first))
+        if self.strikes.is_out(pairing):
+            stop = end
+        self._push(missing._replace(first=stop))
+        return Chunk(pairing, first, stop - first, seats=self.seats)
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
@@ -102,7 +130,7 @@ class Plan:
         """Take back chunks that were given out and not played."""
         for chunk in chunks:
             self._forget(chunk)
-            self._returned.append((chunk.pairing, chunk.first, chunk))
+            self._returned.append(chunk)
 
     def _forget(self, chunk: Chunk) -> None:
         """Take note that a chunk, or several as one, is not being played any more."""

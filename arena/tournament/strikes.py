@@ -1,6 +1,6 @@
 """Strikes: which bots have had too many faults, and which games are forfeits by rule.
 
-It is decided in the order of the schedule and not in that of playing: a bot's
+It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
 played. So the number of workers changes nothing. A run of several rounds adds each round to
 the schedule when it begins.
@@ -9,12 +9,14 @@ the schedule when it begins.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from arena.games.match import GameResult
+from arena.lanes.faults import count_strikes
 from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
+from arena.tournament.turns import in_turns, turn_end, turn_of
 
 
 class Forfeits(NamedTuple):
@@ -41,18 +43,30 @@ class Strikes:
         self.out: dict[str, int] = {}  # by label: the order in which they went out
         self._due: list[Forfeits] = []
         self._counts: Counter[str] = Counter()
-        self._bases: dict[int, int] = {}  # by pairing: the place of its pair 0 in this round
-        self._scheduled = 0  # pairs of all rounds so far
-        self._settled = 0  # of them, from the beginning without a gap
-        self._finished: dict[int, tuple[int, int, int, list[GameResult]]] = {}
+        self._legs: dict[int, Leg] = {}  # of this round, by pairing
+        self._schedule: Iterator[Leg] = iter(())
+        self._next: Leg | None = None  # the first of the schedule that is not settled
+        self._finished: dict[tuple[int, int], tuple[int, list[GameResult]]] = {}
         if pairs:
             self.extend(single_round(pairings, pairs))
 
-    def extend(self, legs: Iterable[Leg]) -> None:
+    def extend(self, legs: Sequence[Leg]) -> None:
         """Add a round to the schedule; all pairs of the rounds before are finished."""
-        for leg in legs:
-            self._bases[leg.pairing] = self._scheduled - leg.first
-            self._scheduled += leg.end - leg.first
+        self._legs = {leg.pairing: leg for leg in legs}
+        self._schedule = in_turns(legs)
+        self._next = next(self._schedule, None)
+
+    def turn_of(self, pairing: int, pair: int) -> int:
+        """Return the turn of this round in which a pair of a pairing is played."""
+        return turn_of(pair - self._legs[pairing].first)
+
+    def turn_end(self, pairing: int, pair: int) -> int:
+        """Return the pair of a pairing with which the turn after that of a pair begins.
+
+        A pairing that is alone in its round plays all in one turn.
+        """
+        leg = self._legs[pairing]
+        return leg.end if len(self._legs) == 1 else leg.first + turn_end(pair - leg.first)
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
@@ -66,11 +80,18 @@ class Strikes:
         They are of one leg. `forfeits` are those of their games that a fault has ended.
         """
         games = sorted(forfeits, key=lambda game: game[:2])
-        self._finished[self._bases[pairing] + first] = (pairing, first, pairs, games)
-        while self._settled in self._finished:
-            finished = self._finished.pop(self._settled)
-            self._settle(*finished)
-            self._settled += finished[2]
+        end = first + pairs
+        while first < end:
+            until = min(end, self.turn_end(pairing, first))
+            own = [game for game in games if first <= game.pair < until]
+            self._finished[pairing, first] = until - first, own
+            first = until
+        while self._next and self._next[:2] in self._finished:
+            number, start, stop = self._next
+            width, own = self._finished.pop((number, start))
+            self._settle(number, start, width, own)
+            rest = Leg(number, start + width, stop)
+            self._next = rest if rest.first < stop else next(self._schedule, None)
 
     def take_due(self) -> list[Forfeits]:
         """Return the forfeits by rule that follow from what is settled, each once."""
@@ -84,7 +105,8 @@ class Strikes:
             return
         for game in games:
             label = self.pairings[pairing][game.winner == 0]
-            self._counts[label] += 1
+            kind = game.fault.kind if game.fault else ""
+            self._counts[label] += count_strikes(kind, self.most)
             if self._counts[label] >= self.most:
                 self.out[label] = len(self.out)
                 self._forfeit(pairing, 2 * game.pair + game.seat + 1, end)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import NamedTuple
 
-from arena.errors import InputError
+from arena.errors import InputError, not_installed
 
 _REACH = 8  # places beside the wanted distance, where an opponent is looked for at first
 
@@ -27,11 +28,13 @@ def default_rounds(bots: int) -> int:
 
 
 def check_swiss(panel: Sequence[object], until: object) -> None:
-    """Raise InputError for what a Swiss tournament cannot have."""
+    """Raise InputError for what a Swiss tournament cannot have, and where networkx is missing."""
     if panel:
         raise InputError("format: a Swiss tournament has no panel")
     if until is not None:
         raise InputError("until: a Swiss tournament stops after its rounds")
+    if not find_spec("networkx"):
+        raise InputError(f"format: swiss: {not_installed('networkx', 'swiss')}")
 
 
 def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:

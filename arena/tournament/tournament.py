@@ -131,11 +131,7 @@ class Tournament:
             **panel,
             **self._more(),
             "bots": [entry.describe() for entry in self.entries],
-            "versions": {
-                "arena": metadata.version("district-noir-arena"),
-                "engine": engine_sha256(),
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
         }
 
     def _more(self) -> dict[str, Any]:
@@ -146,6 +142,15 @@ class Tournament:
         if self.anchor:
             more["anchor"] = msgspec.to_builtins(self.anchor)
         return {key: value for key, value in more.items() if value}
+
+
+def versions() -> dict[str, str]:
+    """Return what plays here: the arena's version, the engine's hash and Python's version."""
+    return {
+        "arena": metadata.version("district-noir-arena"),
+        "engine": engine_sha256(),
+        "python": platform.python_version(),
+    }
 
 
 @cache

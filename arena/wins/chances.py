@@ -11,9 +11,9 @@ from functools import cache
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
 
 from arena.entries.resolve import resolve
+from arena.statistics.distributions import expit
 from arena.wins.batch import Bools, Bytes, Ints
 from arena.wins.moments import Floats
 from arena.wins.replay import Replay, count_sets, seat_at

@@ -11,14 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
+from arena.statistics.distributions import student_bound
 from arena.statistics.ratings import Z95
 from arena.wins.batch import Ints
 
 Floats = npt.NDArray[np.float64]
-
-_SIDE = 0.975  # of a 95 % interval
 
 
 class Interval(NamedTuple):
@@ -74,7 +72,7 @@ class Moments:
         pairs, count, mean, between = self._between()
         few = pairs < 2
         spread = np.divide(pairs * between, pairs - 1, where=~few, out=np.full_like(mean, np.nan))
-        half = np.where(few, np.nan, stdtrit(np.maximum(pairs - 1, 1), _SIDE))
+        half = np.where(few, np.nan, student_bound(np.maximum(pairs - 1, 1)))
         half = half * np.sqrt(spread) / np.maximum(count, 1)
         return Interval(mean, mean - half, mean + half)
 

@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, stdtrit
 
+from arena.statistics.distributions import expit, logit, student_bound
 from arena.wins.batch import Bools, Ints
 from arena.wins.moments import Floats, Interval
 from arena.wins.products import cross, dot, weigh
@@ -27,7 +27,6 @@ _NEAR = 1e-4
 _PART = 4_000
 _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
 _FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
-_SIDE = 0.975
 
 
 class Worth(NamedTuple):
@@ -242,5 +241,5 @@ def _half(pairs: int, error: Floats) -> Floats:
     """Return half the width of a 95 % interval, which two pairs or more have."""
     if pairs < 2:
         return np.full_like(error, np.nan)
-    half: Floats = error * stdtrit(pairs - 1, _SIDE) * np.sqrt(pairs / (pairs - 1))
+    half: Floats = error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1))
     return half

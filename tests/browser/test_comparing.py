@@ -73,7 +73,7 @@ def shared(keep_page: Open, pages: Mapping[str, Path]) -> Open:
 
 
 @pytest.mark.parametrize(
-    "kind", ["runs", "versions", pytest.param("rules", marks=pytest.mark.slow)]
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "rules")) for kind in LOOKS]
 )
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""

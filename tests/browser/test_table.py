@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.table.door import write_page
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
+from tests.person.interrupting import leave_journal
 from tests.table import Client, running
 from tests.table.results import HOSTILE, make_results
-from tests.table.test_playing import LOWEST
+from tests.table.test_playing import BROKEN, LOWEST
 
 Open = Callable[..., Any]
 LONG = "\u05d0\u05d1\u05d2" + "\uff37" * 57  # from right to left, and wide
@@ -90,9 +95,9 @@ def last_line(page: Any) -> int:
 
 def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     """From the form to the record, which `arena replay` judges as the page did."""
-    page = open_page(client.guard.address)
+    page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
-    assert client.guard.token not in page.url
+    assert "token" not in page.url
     assert find_faults(page) == []
     begin(page)
     assert find_faults(page) == []
@@ -101,9 +106,12 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     page.wait_for_selector(".hint table")
     assert page.locator(".hint h2").inner_text().startswith("champion would ")
     assert overflowing(page) == 0
+    await_turn(page, page.locator(".hand .act").first.click)
+    assert re.search(r"greedy (plays|takes) ", page.locator("#said").text_content())
     while not is_over(page):
         assert "Your turn" in page.locator(".turn-line").inner_text()
-        await_turn(page, page.locator(".act").first.click)
+        take = page.locator(".act.take")
+        await_turn(page, (take if take.count() else page.locator(".hand .act").first).click)
     result = page.locator(".result h2").inner_text()
     judged = judge(client, last_line(page))
     assert judged["over"]
@@ -118,9 +126,15 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     assert "seat 1" in page.locator(".seat:has(.act)").inner_text()
 
 
-def test_a_game_on_a_phone_by_keys_with_a_reload(client: Client, open_page: Open) -> None:
-    """Signs of cards and T; dark; in German; the game is there again after a reload."""
-    page = open_page(client.guard.address, viewport=PHONE, color_scheme="dark")
+def test_a_game_on_a_phone_by_keys_with_a_reload(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signs of cards and T; dark; in German; the game is there again after a reload.
+
+    With this seed there is something to take in the end.
+    """
+    monkeypatch.setattr("arena.table.table.secrets.randbelow", lambda _: 0)
+    page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     assert overflowing(page) == 0
     begin(page, "uniform", begins="bot", names="german")
@@ -130,6 +144,10 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(client: Client, open_page: Open
         await_turn(page, partial(page.keyboard.press, key))
         focused = page.evaluate("document.activeElement.closest('.arena-board') !== null")
         assert focused
+    while not page.evaluate("document.activeElement.matches('.hand .act')"):
+        page.keyboard.press("Tab")
+    await_turn(page, partial(page.keyboard.press, "Enter"))
+    await_turn(page, partial(page.keyboard.press, "t"))
     shown = page.locator(".felt").inner_text()
     page.reload()
     page.wait_for_selector(".act")
@@ -140,14 +158,84 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(client: Client, open_page: Open
     page.get_by_role("button", name="Leave the game").click()
     page.wait_for_selector(".result:not([hidden])")
     assert "Kept unfinished" in page.locator(".result").inner_text()
-    assert judge(client, last_line(page))["over"] is False
+    line = last_line(page)
+    assert judge(client, line)["over"] is False
+    page.get_by_role("link", name="Play", exact=True).click()
+    page.get_by_role("link", name=str(line), exact=True).click()
+    page.wait_for_selector(".transport")
+
+
+def test_the_page_that_is_opened_leads_in_and_an_address_works_once(
+    client: Client, browser: Any, tmp_path: Path
+) -> None:
+    """Also from a file, as Chromium follows it; a second tab needs no address of its own.
+
+    Scripts do not see the cookie, and no other port of this machine gets it.
+    """
+    file, address = tmp_path / "open.html", client.guard.door.make_address()
+    write_page(file, address)
+    inside, outside = browser.new_context(), browser.new_context()
+    page, tab, other = inside.new_page(), inside.new_page(), outside.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector("form")
+    assert page.url == f"{client.origin}{client.root}/"
+    assert page.evaluate("document.cookie") == ""
+    for again in (page.url, address):
+        tab.goto(again)
+        tab.wait_for_selector("form")
+        assert tab.url == page.url
+    with listening() as (port, asked):
+        tab.goto(f"http://127.0.0.1:{port}/")
+    assert "cookie" not in asked[0].lower()
+    other.goto(address)
+    assert "an address works once" in other.locator("p").inner_text()
+    inside.close()
+    outside.close()
+
+
+@contextmanager
+def listening() -> Iterator[tuple[int, list[str]]]:
+    """Yield the port of another server of this machine, and the headers that it is sent."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(str(self.headers))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port, asked
+        server.shutdown()
+
+
+def test_an_interrupted_game_goes_on_or_is_kept(client: Client, open_page: Open) -> None:
+    """The page with the form lists it, with the spec of its bot, and a button for each."""
+    for seed in (0, 2):
+        leave_journal(client.table.records.path.parent, "greedy", seed, 9)
+    page = open_page(client.guard.door.make_address(), viewport=PHONE)
+    page.wait_for_selector("text=Interrupted games")
+    assert page.get_by_text("human against greedy (greedy) \u2013 9 actions").count() == 2
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.get_by_role("button", name="Keep it unfinished").first.click()
+    page.wait_for_selector("text=human against greedy \u2013 kept unfinished")
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_selector(".act")
+    assert "goes on where it was interrupted, at ply 9." in page.locator(".turn-line").inner_text()
+    page.get_by_role("button", name="Leave the game").click()
+    page.wait_for_selector("text=Kept unfinished")
 
 
 def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> None:
     """A bot that does not exist; and, when the cookie is gone, where to find a new one."""
     context = browser.new_context()  # the browser writes every refusal on its console
     page = context.new_page()
-    page.goto(client.guard.address)
+    page.goto(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.locator("form select").first.select_option("")
     page.get_by_label("Opponent: a file or a spec").fill("./none.py")
@@ -156,7 +244,7 @@ def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> No
     assert "./none.py" in page.locator("#complaint").inner_text()
     context.clear_cookies()
     page.get_by_role("link", name="Runs").click()
-    page.wait_for_selector("text=Open the address")
+    page.wait_for_selector("text=Open the last address")
     context.close()
 
 
@@ -166,7 +254,7 @@ def test_a_bot_with_a_hostile_name_is_shown_as_text(
     """It is no element, does not turn the sentences round, and fits a phone."""
     bot = tmp_path / "lowest.py"
     bot.write_text(LOWEST)
-    page = open_page(client.guard.address, viewport=PHONE)
+    page = open_page(client.guard.door.make_address(), viewport=PHONE)
     page.wait_for_selector("form")
     for name in (HOSTILE, LONG):
         page.goto(f"{client.origin}{client.root}/#/play")
@@ -181,11 +269,17 @@ def test_a_bot_with_a_hostile_name_is_shown_as_text(
         page.goto(f"{client.origin}{client.root}/#/play")
         page.wait_for_selector(".games a")
         assert overflowing(page) == 0
+    bot.write_text(BROKEN)
+    begin(page, str(bot), begins="bot")
+    assert page.locator(".result h2").inner_text() == "You win."
+    evidence = page.locator(".result .evidence").inner_text()
+    assert "ZeroDivisionError" in evidence
+    assert "<noise>" in evidence
 
 
 def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     """As they play, and step by step: no more of the game is shown than has been asked for."""
-    page = open_page(f"{client.guard.address}")
+    page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.get_by_role("link", name="Watch").click()
     page.wait_for_selector("text=Seed of the deal")
@@ -197,6 +291,8 @@ def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     page.wait_for_selector(".transport")
     chips = page.locator(".chip")
     chips.first.wait_for()
+    speeds = page.get_by_label("Speed").locator("option").all_inner_texts()
+    assert speeds == ["as they play", "fast", "slowly", "step by step"]
     page.get_by_label("Speed").select_option("")
     shown = chips.count()
     page.get_by_role("button", name="Next action").click()
@@ -205,13 +301,17 @@ def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     page.get_by_label("Speed").select_option("0")
     page.wait_for_selector("text=The game is over. Seed 7.")
     page.wait_for_selector(".status .ending")
+    page.get_by_role("button", name="To the deal").click()
+    assert page.locator(".hand .back").count() == 0
+    page.get_by_role("radio", name="greedy").check(force=True)
+    assert page.locator(".hand .back").count() == 5
     assert "majority" in page.locator("h1").inner_text()
     assert overflowing(page) == 0
 
 
 def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None:
     """Standings, a game through the viewer, and evidence as text, also on a phone."""
-    page = open_page(client.guard.address, viewport=PHONE, color_scheme="dark")
+    page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     page.get_by_role("link", name="Runs").click()
     page.get_by_role("link", name="series/faults").click()
@@ -239,7 +339,7 @@ def test_a_run_under_way_is_followed(client: Client, open_page: Open) -> None:
     shutil.copytree(root / "series" / "faults", folder, symlinks=True)
     log = folder / "run.sqlite-wal"
     log.touch()
-    page = open_page(f"{client.guard.address}")
+    page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.goto(f"{client.origin}{client.root}/#/run/now")
     page.wait_for_selector("text=2 of 2 games; under way")
@@ -255,7 +355,7 @@ def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
     """Neither inside the page nor opened by itself, whatever its scripts try."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(client.guard.address)
+    page.goto(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.goto(f"{client.origin}{client.root}/#/report/cup")
     inside = page.frame_locator("iframe.report").locator("#said:not(:empty)")

@@ -12,6 +12,7 @@ import pytest
 from engine import Record
 from tests.conftest import Arena, run_here
 from tests.rogues import write
+from tests.stores import forge
 
 LABEL = "a/b (c), d"
 
@@ -187,9 +188,7 @@ def test_a_damaged_store_is_one_line(folder: Path, tmp_path: Path, command: str)
     assert (done.returncode, done.stdout) == (2, "")
     store = (folder / "results" / "cup" / "run.sqlite").read_bytes()
     (tmp_path / "run" / "run.sqlite").write_bytes(store)
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
-        database.execute("UPDATE games SET actions = '99' WHERE pairing = 0")
-    database.close()
+    forge(tmp_path / "run" / "run.sqlite", "UPDATE games SET actions = '99' WHERE pairing = 0")
     done = run_here(tmp_path, "show", "run", "greedy", LABEL, "--pair", "0", "--seat", "0")
     assert done.returncode == 2
     assert "its record cannot be played" in done.stderr

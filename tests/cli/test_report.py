@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Arena, run_here
+from tests.stores import forge
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +104,7 @@ def test_what_cannot_be_reported_is_one_line(
     """With exit status 2, and nothing is written."""
     (runs / "link").symlink_to("two")
     shutil.copytree(runs / "three", runs / "empty")
-    with sqlite3.connect(runs / "empty" / "run.sqlite") as database:
-        database.execute("DELETE FROM games")
-    database.close()
+    forge(runs / "empty" / "run.sqlite", "DELETE FROM games")
     done = arena("report", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(message)
@@ -116,9 +114,7 @@ def test_what_cannot_be_reported_is_one_line(
 
 def test_a_run_under_way_is_reported_as_it_is(arena: Arena, runs: Path) -> None:
     """The report says how many games there are; the store stays as it was."""
-    with sqlite3.connect(runs / "one" / "run.sqlite") as database:
-        database.execute("DELETE FROM games WHERE pairing = 2 OR pair > 2")
-    database.close()
+    forge(runs / "one" / "run.sqlite", "DELETE FROM games WHERE pairing = 2 OR pair > 2")
     before = (runs / "one" / "run.sqlite").read_bytes()
     assert arena("report", "one", "--out", "page.html").returncode == 0
     assert "Not finished: 12 of 24 games." in (runs / "page.md").read_text()

@@ -52,9 +52,9 @@ def page_of(done: Done, folder: Path) -> tuple[Path, dict[str, Any]]:
 
 def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
     """With its bots, its name, its ending and the chances by `champion`."""
-    path, timeline = page_of(view(folder, "results/cup", "greedy/raises/3/1"), folder)
-    assert path.name == "greedy-raises-3-1.html"
-    assert timeline["title"] == "cup: greedy/raises/3/1"
+    path, timeline = page_of(view(folder, "results/cup", "greedy/raises/1/1"), folder)
+    assert path.name == "greedy-raises-1-1.html"
+    assert timeline["title"] == "cup: greedy/raises/1/1"
     assert timeline["players"] == ["raises", "greedy"]
     assert timeline["ending"] == "raises forfeits (exception at ply 0): ValueError: boom"
     assert "raise ValueError('boom')" in timeline["evidence"]
@@ -65,9 +65,9 @@ def test_a_game_of_a_run_becomes_a_page_named_after_it(folder: Path) -> None:
 
 def test_a_seats_page_has_its_own_name_and_no_message(folder: Path) -> None:
     """The other's fault may say what it held."""
-    done = view(folder, "results/cup", "greedy/raises/3/1", "--seat", "1", "--names", "german")
+    done = view(folder, "results/cup", "greedy/raises/1/1", "--seat", "1", "--names", "german")
     path, timeline = page_of(done, folder)
-    assert path.name == "greedy-raises-3-1-seat-1.html"
+    assert path.name == "greedy-raises-1-1-seat-1.html"
     assert timeline["ending"] == "raises forfeits at ply 0"
     assert timeline["frames"][0]["hands"][0] is None
     text = path.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "library.md").read_text()
 def test_the_examples_of_the_page_run() -> None:
     """As one session, typed as it is printed."""
     sessions = markdown.blocks(PAGE, "pycon")
-    assert len(sessions) == 4
+    assert len(sessions) == 5
     assert markdown.failures("library.md", sessions) == 0
 
 

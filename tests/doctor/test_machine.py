@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.doctor import extras
 from arena.doctor import machine as doctor
 from arena.doctor.machine import (
     Finding,
@@ -21,6 +22,7 @@ from arena.doctor.machine import (
 )
 from arena.doctor.programs import ask
 from arena.lanes.bubblewrap import TRIAL
+from tests.packaging.test_metadata import PROJECT
 from tests.waiting import until
 
 SHORT = 0.5  # seconds
@@ -64,6 +66,25 @@ def alive(pid: int) -> bool:
         ["/bin/ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return bool(done.stdout.strip()) and not done.stdout.startswith("Z")
+
+
+def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that lack a library are named, with what they are for and how they are installed."""
+    of_developers = {"test", "docs", "bench", "fuzz", "mutants"}
+    assert extras.EXTRAS.keys() == PROJECT["optional-dependencies"].keys() - of_developers
+    assert extras._is_installed("pytest")
+    assert not extras._is_installed("no-package-of-this-name")
+    monkeypatch.setattr(extras, "_is_installed", bool)
+    assert extras.examine_extras().detail == ", ".join(extras.EXTRAS)
+    hidden = ("networkx", "vl-convert-python")
+    monkeypatch.setattr(extras, "_is_installed", lambda name: name not in hidden)
+    finding = named("extras")
+    assert finding.ok is None
+    assert finding.detail.startswith("table, parquet, dask, mpi, rl, openspiel; not ")
+    assert finding.detail.endswith("; not report (report.html, and charts), swiss (format: swiss)")
+    assert finding.advice.startswith("pip install 'district-noir-arena[report]'")
+    monkeypatch.setattr(extras, "PACKAGE", "no-package-of-this-name")
+    assert extras.examine_extras().detail.startswith("unknown")
 
 
 @pytest.mark.usefixtures("_nothing")
@@ -172,7 +193,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(
 def test_an_empty_path_raises_nothing() -> None:
     """Every interpreter is "not found", which is information, not a fault."""
     findings = {finding.what: finding for finding in examine()}
-    assert findings.keys() >= {"python", "start methods", "cores", "memory", "sqlite", "user"}
+    assert findings.keys() >= {"python", "workers", "cores", "memory", "sqlite", "user"}
     for command in doctor.INTERPRETERS:
         assert findings[command] == (command, None, "not found", "")
 
@@ -253,12 +274,11 @@ def test_python_is_new_enough_from_3_11_on() -> None:
     assert doctor.examine_python().ok is (sys.version_info >= (3, 11))
 
 
-def test_without_a_fork_server_there_are_no_workers() -> None:
+def test_where_nothing_forks_there_are_no_workers() -> None:
     """Then only the lane inproc is left."""
-    assert doctor.examine_start_methods(["fork", "spawn", "forkserver"]).ok
-    finding = doctor.examine_start_methods(["spawn"])
-    assert finding.ok is False
-    assert "forkserver" in finding.advice
+    assert doctor.examine_workers().ok
+    finding = doctor.examine_workers(forks=False)
+    assert (finding.ok, finding.detail) == (False, "cannot be forked")
     assert (
         doctor.examine_lanes(has_workers=False, has_jail=True).detail
         == "inproc; no process and no jail"

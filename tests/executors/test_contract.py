@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing.util
 import os
 import pickle
 import tempfile
@@ -21,8 +20,8 @@ from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Here
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
-from arena.lanes.cleanup import scratch_folder
 from arena.lanes.limits import Limits
+from arena.lanes.scratch import scratch_folder
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
@@ -130,7 +129,6 @@ def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes of workers and bots have ended when `close` returns."""
-    multiprocessing.util.get_temp_dir()  # made now, outside the folder
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # of sites
     chunks = executor.play(plan_for(honest), honest, LOG)

@@ -33,10 +33,21 @@ def test_the_pairs_in_play_are_played_again_apart() -> None:
     ]
 
 
-def test_a_worker_that_reported_no_pair_of_its_chunk_was_playing_the_first() -> None:
-    """It died before it reported one."""
-    again = Deaths().replan(Chunk(0, 10, 2), AB, range(3, 4), None, KILLED)
-    assert again == [Chunk(0, 10, 1, apart=True), Chunk(0, 11, 1)]
+@pytest.mark.parametrize("pairs", [(0, 0), (3, 1), (1 << 60, 1 << 60), (-5, 3), (14, -9)])
+def test_a_worker_that_reported_no_pair_of_its_chunk_was_playing_the_first(
+    pairs: tuple[int, int],
+) -> None:
+    """It died before it reported one, or a bot has written over what it reported."""
+    progress = Progress(bytearray(Progress.SIZE))
+    progress.set_pairs(*pairs)
+    assert progress.pairs_of(Chunk(0, 10, 2)) == range(10, 11)
+
+
+def test_a_report_of_more_pairs_than_there_are_is_cut() -> None:
+    """A bot may have written it, and nobody counts up to it."""
+    progress = Progress(bytearray(Progress.SIZE))
+    progress.set_pairs(11, (1 << 63) - 1)
+    assert progress.pairs_of(Chunk(0, 10, 3)) == range(11, 13)
 
 
 def test_a_chunk_of_many_pairs_that_is_played_apart_is_split_as_well() -> None:
@@ -111,7 +122,7 @@ def test_progress_is_read_as_it_was_written() -> None:
     progress, other = Progress(memory), Progress(memory)
     assert other.beat == 0
     progress.set_pairs(1_000_000, 3)
-    assert other.pairs == range(1_000_000, 1_000_003)
+    assert other.pairs_of(Chunk(0, 999_999, 9)) == range(1_000_000, 1_000_003)
     assert other.beat == 1
     progress.count_beat()
     assert other.beat == 2

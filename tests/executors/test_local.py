@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing.util
 import os
 import signal
 import subprocess
@@ -16,7 +15,6 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.executors.member import defer_interrupts
 from arena.results.store import Store
 from arena.runs.run import run
 from arena.tournament.plan import Plan
@@ -26,13 +24,14 @@ from engine import STANDARD
 from tests import ROOT
 from tests.waiting import PATIENCE
 
-PLAY = """
+IMPORTS = """
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.runs.run import run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-
+"""
+PLAY = f"""{IMPORTS}
 bots = [resolve("greedy"), resolve("uniform", lane="process")]
 
 def main():
@@ -127,14 +126,9 @@ class Network:
 
 bot = Network
 """
-FORFEITS = """
+FORFEITS = f"""{IMPORTS}
 import os, sys
-from arena.entries.resolve import resolve
-from arena.executors.local import LocalExecutor
 from arena.lanes.launch import THREADS
-from arena.runs.run import run
-from arena.tournament.tournament import Tournament
-from engine import STANDARD
 
 for name in THREADS:
     os.environ.pop(name, None)
@@ -164,7 +158,7 @@ class Unready:
 
 
 def end_here(how: str) -> None:
-    if multiprocessing.parent_process() is None:
+    if "arena.cli" in sys.modules:
         raise AssertionError("only a worker unpickles the tournament")
     if how == "raises":
         raise RuntimeError("no room at the inn")
@@ -194,33 +188,17 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     assert str(caught.value) == f"a worker process did not start: {reason}"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_waits_until_a_worker_has_its_place(number: signal.Signals) -> None:
-    """It comes once at the end, to the handler that was there before."""
-    events: list[str] = []
-    before = signal.signal(number, lambda *_: events.append("signal"))
-    try:
-        with defer_interrupts(), defer_interrupts():
-            os.kill(os.getpid(), number)
-            os.kill(os.getpid(), number)
-            events.append("started")
-        assert events == ["started", "signal"]
-    finally:
-        signal.signal(number, before)
-
-
 def test_a_run_that_fails_in_the_middle_leaves_no_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does it while its exception is kept, as a notebook keeps the last one."""
-    multiprocessing.util.get_temp_dir()  # made now, outside the folder
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(Store, "add", fail)
     bots = [resolve("greedy"), resolve("uniform")]
     with pytest.raises(ArenaError, match="no space") as kept:
         run(Tournament("fails", 0, 4, bots, STANDARD), LocalExecutor(2), None, QUIET)
     assert kept.tb is not None
-    assert [*tmp_path.glob("district-noir-*")] == []
+    assert [*tmp_path.iterdir()] == []
 
 
 def fail(*_: object) -> None:

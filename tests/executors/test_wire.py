@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.executors import frames
 from arena.executors.sites import wire
 from arena.executors.sites.versions import Versions
 from arena.games.match import GameResult
@@ -158,7 +159,7 @@ def possible_and_not() -> Iterator[Any]:
 @pytest.mark.parametrize("data", [*possible_and_not()])
 def test_what_was_not_asked_for_is_garbled(data: bytes) -> None:
     """Also a game that cannot be: it would only fail when the tables are made."""
-    with pytest.raises(wire.Garbled, match=r"^its answer "):
+    with pytest.raises(frames.Garbled, match=r"^its answer "):
         wire.read_answer(data, [CHUNK])
 
 
@@ -167,14 +168,14 @@ def test_impossible_times_are_garbled(buckets: dict[int, int]) -> None:
     """A time that no float holds would end the run when its files are written."""
     distribution = [1, 0.5, 0.5, buckets]
     part = [2, 5, 1, RESULTS, {"greedy": [distribution, distribution]}, 0.5]
-    with pytest.raises(wire.Garbled, match=r"^its answer "):
+    with pytest.raises(frames.Garbled, match=r"^its answer "):
         wire.read_answer(answer([], part=part), [CHUNK])
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x91" * 100_000, pickle.dumps(["no"])])
 def test_a_first_message_that_cannot_be_read_is_garbled(data: bytes) -> None:
     """It is neither taken for a site that lacks nothing, nor executed."""
-    with pytest.raises(wire.Garbled, match="first message"):
+    with pytest.raises(frames.Garbled, match="first message"):
         wire.read_hello(data)
 
 
@@ -189,21 +190,21 @@ def test_nothing_of_a_site_is_unpickled() -> None:
     """A pickle that would end this process is Garbled."""
     bomb = pickle.dumps(Bomb())
     for read in (wire.read_hello, lambda data: wire.read_answer(data, [CHUNK])):
-        with pytest.raises(wire.Garbled):
+        with pytest.raises(frames.Garbled):
             read(bomb)
 
 
 def test_frames_arrive_whole() -> None:
     """Also those that are longer than a pipe holds are not needed at once; the end is an error."""
     source, sink = os.pipe()
-    wire.send(sink, wire.ANSWER, b"abc")
-    wire.send(sink, wire.BEAT)
-    assert wire.receive(source) == (wire.ANSWER, b"abc")
-    assert wire.receive(source) == (wire.BEAT, b"")
+    frames.send(sink, wire.ANSWER, b"abc")
+    frames.send(sink, wire.BEAT)
+    assert frames.receive(source) == (wire.ANSWER, b"abc")
+    assert frames.receive(source) == (wire.BEAT, b"")
     os.write(sink, b"\x01")
     os.close(sink)
     with pytest.raises(EOFError):
-        wire.receive(source)
+        frames.receive(source)
     os.close(source)
 
 
@@ -212,6 +213,6 @@ def test_a_frame_of_any_size_is_not_waited_for() -> None:
     source, sink = os.pipe()
     os.write(sink, b"\xff" * 9)
     with pytest.raises(EOFError):
-        wire.receive(source)
+        frames.receive(source)
     os.close(source)
     os.close(sink)

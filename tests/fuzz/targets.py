@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -38,6 +38,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError
 from engine.strategy import Clock
 from tests.runs.test_verify import HERE
+from tests.stores import forge
 
 MOST_CALLS = 3_000_000
 """Calls of Python functions that one input may cost: about a second."""
@@ -195,13 +196,8 @@ def cut(length: int) -> Change:
 
 
 def execute(statement: str, *values: object) -> Change:
-    """Return a change of the store by a statement."""
-
-    def change(folder: Path) -> None:
-        with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
-            database.execute(statement, values)
-
-    return change
+    """Return a change of the store by a statement, with checksums of what it holds then."""
+    return lambda folder: forge(folder / "run.sqlite", statement, *values)
 
 
 def manifest(text: str) -> Change:

@@ -77,7 +77,7 @@ def test_a_bot_is_asked_with_all_that_its_seat_sees() -> None:
     """The row, the piles and the history as text, and the seconds left."""
     seat = Seat(Clock(decision=2.0, game=9.0))
     question, action = seat.choose(action="5", seconds=0.5)
-    assert (question.process, question.allowed) == (seat.process, (2.0, inf))
+    assert (question.process, question.allowed) == (seat.process, (2.0, inf, inf))
     assert question.message == Choose(
         game=3,
         seat=0,
@@ -120,7 +120,7 @@ def test_a_bot_without_a_limit_is_waited_for_indefinitely() -> None:
     """Its time is still counted."""
     seat = Seat(Clock())
     question, _ = seat.choose(action="5", seconds=1e6)
-    assert question.allowed == (inf, inf)
+    assert question.allowed == (inf, inf, inf)
     assert (seat.clock.used, seat.timing.wall.longest) == (1e6, 1e6)
 
 

@@ -17,15 +17,15 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.lanes import cgroup, hierarchy, holds
-from arena.lanes.cgroup import PREFIX, Group, groups_of_run, make_group, try_group
-from arena.lanes.cleanup import remove_folder, scratch_folder
+from arena.lanes.cgroup import RUN, Group, groups_of_run, make_group, try_group
+from arena.lanes.cleanup import remove_folder
 from arena.lanes.faults import Forfeit
 from arena.lanes.hierarchy import find_base, locate
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Allowed, Limits
-from arena.lanes.lock import lock_folder
 from arena.lanes.meter import Meter
 from arena.lanes.process import bot_process
+from arena.lanes.scratch import scratch_folder
 from engine import STANDARD
 from tests import asking, rogues
 from tests.runs.test_rogues import needs_jail
@@ -39,7 +39,8 @@ HYBRID = (
 )
 FILES = ("cgroup.procs", "cgroup.kill", "cgroup.subtree_control", "cpu.stat")
 LIMITS = {"memory": ("memory.max", "memory.swap.max", "memory.oom.group"), "pids": ("pids.max",)}
-RUN = f"{PREFIX}test-{os.getpid()}"
+NAME = f"{RUN}test-{os.getpid()}"
+GROUP = f"noir-arena-{NAME}"
 LEAVES = (
     "import os, time\n"
     "if os.fork(): time.sleep(600)\n"
@@ -138,10 +139,15 @@ def written(group: Group) -> dict[str, str]:
     return {name: (group.folder / name).read_text() for name in names}
 
 
+def written_at_all(group: Group) -> bool:
+    """Return whether a group has limits."""
+    return bool(group.folder and (group.folder / "memory.max").exists())
+
+
 def test_a_group_limits_memory_and_processes_together(kernel: Kernel) -> None:
     """With 8 MB for the kernel and none of it swapped; the whole group ends together."""
-    with groups_of_run(RUN):
-        group = make_group(Path("/tmp", RUN, "worker", "bot"), 256, 35)
+    with groups_of_run(NAME):
+        group = make_group(Path("/tmp", NAME, "worker", "bot"), 256, 35)
         assert written(group) == {
             "memory.max": str(264 << 20),
             "memory.swap.max": "0",
@@ -156,22 +162,30 @@ def test_a_group_limits_memory_and_processes_together(kernel: Kernel) -> None:
 
 def test_in_a_scope_of_its_own_the_arena_makes_room(kernel: Kernel, scope: Path) -> None:
     """A group with limits below it can have no processes; so they move, and are found there."""
-    with groups_of_run(RUN):
-        assert groups(scope) == ["district-noir", RUN]
+    with groups_of_run(NAME):
+        assert groups(scope) == ["district-noir", GROUP]
         assert hierarchy.read(scope / "district-noir/cgroup.procs") == [str(os.getpid())]
-        assert written(make_group(Path(RUN), 1, 1))["pids.max"] == "1"
+        assert written(make_group(Path(NAME), 1, 1))["pids.max"] == "1"
     assert locate("0::/scope/district-noir\n", MOUNT) == locate("0::/scope\n", MOUNT)
     kernel.has(scope / "district-noir")
+
+
+def test_a_program_that_calls_the_arena_is_not_moved(scope: Path) -> None:
+    """Nor are the settings of its group changed; its bots are only measured."""
+    before = {path: path.read_text() for path in scope.iterdir()}
+    with groups_of_run(NAME, is_own_program=False):
+        assert not written_at_all(make_group(Path(NAME), 1, 1))
+        assert {path: path.read_text() for path in scope.iterdir() if path.is_file()} == before
 
 
 def test_in_a_scope_with_others_nobody_is_moved(kernel: Kernel, scope: Path) -> None:
     """Then the group only measures, and nothing is left."""
     kernel.has(scope, os.getpid(), os.getppid())
-    with groups_of_run(RUN):
-        group = make_group(Path(RUN), 1, 1)
+    with groups_of_run(NAME):
+        group = make_group(Path(NAME), 1, 1)
         assert group.folder
         assert not (group.folder / "memory.max").exists()
-        assert groups(scope) == [RUN]
+        assert groups(scope) == [GROUP]
     assert groups(scope) == []
 
 
@@ -182,41 +196,21 @@ def test_where_limits_are_refused_all_move_back(
     write = cgroup.write
     refused = "cgroup.subtree_control"
     monkeypatch.setattr(hierarchy, "write", lambda p, t: p.name == refused or write(p, t))
-    with groups_of_run(RUN):
-        assert groups(scope) == [RUN]
+    with groups_of_run(NAME):
+        assert groups(scope) == [GROUP]
         assert hierarchy.read(scope / "cgroup.procs") == [str(os.getpid())]
 
 
-def test_groups_of_killed_runs_are_removed_and_no_others(kernel: Kernel) -> None:
-    """A run that lives holds a lock."""
-    for name in ("killed", "living"):
-        (kernel.root / f"{PREFIX}{name}").mkdir()
-        (kernel.root / f"{PREFIX}{name}" / "1-0").mkdir()
-    (kernel.root / "others").mkdir()
-    lock = lock_folder(kernel.root / f"{PREFIX}living")
-    with groups_of_run(RUN):
-        assert groups(kernel.root) == sorted([f"{PREFIX}living", RUN, "others"])
-    os.close(lock)
-
-
-def test_a_run_that_begins_leaves_another_that_begins_its_group(
-    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also between the making of the other's group and its lock."""
-    second, lock = f"{PREFIX}second", cgroup.lock_folder
-
-    def slow_lock(folder: Path) -> int:
-        if folder == kernel.root / RUN:
-            monkeypatch.setattr(cgroup, "lock_folder", lock)
-            with groups_of_run(second):
-                assert folder.exists()
-        return lock(folder)
-
-    monkeypatch.setattr(cgroup, "lock_folder", slow_lock)
-    with groups_of_run(RUN):
-        assert (kernel.root / RUN).exists()
-        with pytest.raises(BlockingIOError):
-            lock_folder(kernel.root / RUN)
+def test_groups_of_others_are_left_alone(kernel: Kernel) -> None:
+    """Whatever their names; that of a killed run goes with its folder."""
+    for name in ("killed", "arena", "friday"):
+        (kernel.root / f"noir-arena-{RUN}{name}").mkdir()
+    before = groups(kernel.root)
+    with groups_of_run(NAME):
+        assert groups(kernel.root) == sorted([*before, GROUP])
+    assert groups(kernel.root) == before
+    cgroup.remove_groups(f"{RUN}killed")
+    assert groups(kernel.root) == sorted({*before} - {f"noir-arena-{RUN}killed"})
 
 
 @pytest.mark.parametrize("base", [None, Path("/proc"), Path("/nowhere/at/all")])
@@ -225,8 +219,8 @@ def test_without_groups_everything_else_works(
 ) -> None:
     """A group without a folder does nothing."""
     monkeypatch.setattr(cgroup, "find_base", lambda: base)
-    with groups_of_run(RUN):
-        group = make_group(Path("/tmp", RUN), 1, 1)
+    with groups_of_run(NAME):
+        group = make_group(Path("/tmp", NAME), 1, 1)
     assert (group, group.joining, group.used()) == (Group(), (), 0.0)
     group.kill()
     group.remove()
@@ -302,8 +296,8 @@ def test_the_doctor_says_what_groups_do(monkeypatch: pytest.MonkeyPatch, kernel:
 @pytest.fixture
 def group() -> Iterator[Group]:
     """Yield a group of the kernel itself, and see that nothing is left of it."""
-    with groups_of_run(RUN):
-        made = make_group(Path(RUN), 256, 35)
+    with groups_of_run(NAME):
+        made = make_group(Path(NAME), 256, 35)
         yield made
         made.remove()
         assert made.folder
@@ -353,7 +347,7 @@ def test_each_process_of_a_bot_has_a_group_as_long_as_it_runs() -> None:
     with scratch_folder() as folder:
         base = find_base()
         assert base
-        run = base / folder.name
+        run = base / f"noir-arena-{folder.name}"
         (folder / "bot").mkdir()
         entry = resolve("greedy", lane="process")
         with bot_process(entry, STANDARD, Limits(), folder / "bot") as process:
@@ -368,7 +362,7 @@ def test_each_process_of_a_bot_has_a_group_as_long_as_it_runs() -> None:
 
 @needs_groups
 def test_with_its_folder_a_run_loses_its_groups_and_all_in_them() -> None:
-    """As when the keeper cleans up behind a run that was killed."""
+    """As when the fork server cleans up behind a run that was killed."""
     with scratch_folder() as folder:
         group = make_group(folder / "bot", 256, 35)
         process = subprocess.Popen([*group.joining, "sleep", "600"])

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.lanes.cleanup import scratch_folder
 from arena.lanes.evidence import settle
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.output import Output
+from arena.lanes.scratch import scratch_folder
 
 
 def test_addresses_and_numbers_of_a_process_are_replaced() -> None:
@@ -54,7 +54,7 @@ def test_text_is_cut_after_it_is_settled() -> None:
     """Folders with names of several lengths leave the same end."""
     ends = set()
     for worker in ("worker-1", "worker-100"):
-        line = f"/tmp/district-noir-01234567/{worker}/bot-0 {'x' * 20}\n"
+        line = f"/tmp/noir-arena-0/run-01234567/{worker}/bot-0 {'x' * 20}\n"
         fault = Forfeit("exception", line * 99, line * 999, line * 999).fault
         assert len(fault.message) <= 200
         assert len(fault.traceback) == len(fault.output) == 2000
@@ -64,7 +64,16 @@ def test_text_is_cut_after_it_is_settled() -> None:
 
 def test_settling_takes_no_longer_than_the_text_is_long() -> None:
     """No pattern looks at a part of the text again and again."""
-    for part in ("x", "/", "/x", "0x1", "tmp", "Thread-", "district-noir-", "/district-noir-"):
+    for part in (
+        "x",
+        "/",
+        "/x",
+        "0x1",
+        "tmp",
+        "Thread-",
+        "/noir-arena-0",
+        "/noir-arena-0/run-",
+    ):
         Forfeit("exception", part * 10**6, part * 10**6, part * 10**6)
 
 

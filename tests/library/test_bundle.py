@@ -19,6 +19,7 @@ import pytest
 import engine
 from arena import InputError
 from arena.entries.source import load_bot
+from arena.library import importable
 from arena.library.bundle import bundle
 from bots.greedy import bot as greedy
 from engine import STANDARD, TAKE, Action, Setup, View
@@ -115,7 +116,7 @@ def make_local() -> Callable[..., Any]:
 @pytest.fixture(autouse=True)
 def _tests_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for a program of a user, also where the repository's folder is on the path."""
-    monkeypatch.setattr("arena.library.importable._is_found", lambda package: package == "numpy")
+    monkeypatch.setitem(importable._places, "tests", ())
 
 
 def load(source: bytes) -> Any:

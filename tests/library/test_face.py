@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def test_every_public_name_has_an_example(name: str) -> None:
     if thing.__module__ != "arena.errors":
         assert ">>> " in (inspect.getdoc(thing) or "")
     assert inspect.getdoc(thing)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    """It is looked up when it is asked for, as pip does."""
+    assert arena.__version__ == metadata.version("district-noir-arena")
+    assert "__version__" in dir(arena)
+    code = "import arena, sys; assert 'importlib.metadata' not in sys.modules"
+    subprocess.run([sys.executable, "-S", "-c", code], check=True, cwd=ROOT)
 
 
 def test_an_unknown_name_is_an_error() -> None:

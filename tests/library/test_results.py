@@ -18,6 +18,7 @@ import arena
 from arena.results.folder import WINS
 from arena.results.store import Store
 from tests import ROOT
+from tests.stores import forge
 from tests.waiting import PATIENCE
 
 HOSTILE = "<script>alert('x')</script>"
@@ -179,7 +180,7 @@ def test_a_running_run_can_be_opened(tmp_path: Path, seen: list[arena.Results]) 
         assert len(results.games) == results.played
         assert results.standings["games"].sum() == 2 * results.played
         assert not results.timings.size
-    assert str(seen[0]).startswith("run: 0 of 360 games\nrank")
+    assert str(seen[0]).startswith("run: not finished: 0 of 360 games\nrank")
     with pytest.raises(arena.InputError, match="game greedy/city_hunter/59/1: not played yet"):
         seen[3].game("greedy", "city_hunter", 59, 1)
     undisturbed = arena.run(bots, pairs=60, seed=7, progress=False)
@@ -219,9 +220,8 @@ def test_what_is_not_a_run_is_an_error(tmp_path: Path, folder: Path) -> None:
         arena.open(tmp_path / "nowhere")
     path = tmp_path / "copy"
     shutil.copytree(folder, path)
-    with sqlite3.connect(path / "run.sqlite") as database:
-        database.execute("UPDATE games SET actions = 'TTT' WHERE pairing = 0 AND pair = 0")
-    database.close()
+    change = "UPDATE games SET actions = 'TTT' WHERE pairing = 0 AND pair = 0"
+    forge(path / "run.sqlite", change)
     with pytest.raises(arena.InputError, match="its record cannot be played: illegal action"):
         arena.open(path).game("uniform", HOSTILE)
     (path / "timings.csv").write_text("bot\n")

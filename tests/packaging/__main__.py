@@ -1,6 +1,7 @@
 """`make release-check`: the wheel in a fresh environment of each Python that is named.
 
-The libraries come from the package index, in the versions of constraints.txt.
+The libraries come from the package index, in the versions of constraints.txt: first those that
+every user needs, which are small, and then those of the extra `report`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from tests.packaging import smoke, wheel
 
+MOST = 180
+"""Megabytes that the wheel and what it needs take, beside what a new environment has."""
+
 
 def main(pythons: list[str]) -> None:
     """Build an sdist and a wheel, and try the wheel with each Python."""
@@ -19,13 +23,20 @@ def main(pythons: list[str]) -> None:
         built = wheel.build(folder / "built")
         for number, python in enumerate(pythons):
             here = folder / str(number)
-            bin_folder = wheel.install(built, here / "environment", python)
-            for job in (smoke.try_commands, smoke.try_in_another_project):
+            environment = here / "environment"
+            before = wheel.make(environment, python)
+            wheel.add(environment, str(built))
+            after = wheel.megabytes(environment)
+            assert after - before <= MOST, f"{after} MB, and {before} MB of them before"
+            bin_folder = environment / "bin"
+            for job in (smoke.try_commands, smoke.try_in_another_project, smoke.try_without_pages):
                 empty = here / job.__name__
                 empty.mkdir()
                 job(bin_folder, empty)
+            wheel.add(environment, f"{built}[report]")
+            smoke.try_pages(bin_folder, here / smoke.try_without_pages.__name__)
             version = wheel.run([bin_folder / "python", "--version"], here).strip()
-            print(f"{built.name} works with {version}")
+            print(f"{built.name} works with {version}: {after} MB, {before} MB of them before")
 
 
 if __name__ == "__main__":

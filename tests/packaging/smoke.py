@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from arena.results.folder import TABLES
 from tests import ROOT
 from tests.packaging.wheel import run
 
@@ -20,6 +21,7 @@ _OTHERS = (
     "yaml",
 )
 _MARK = "imported-"
+_LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
 
@@ -42,6 +44,31 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
         [arena, "check", "./first_bot.py", "--games", "4", *how_to_check], folder
     )
     assert "Round 1" in run([arena, "play", "human", "greedy"], folder, text="quit\n")
+
+
+def try_without_pages(bin_folder: Path, folder: Path) -> None:
+    """Play a run without the extra `report`: it has every table, and says what it does not have."""
+    arena = bin_folder / "arena"
+    out = run([arena, "run", "quickstart", "--pairs", "5"], folder)
+    assert out.count(f"report.html is left out: {_LACK}") == 1
+    names = {path.name for path in (folder / "results" / "quickstart").iterdir()}
+    assert {"manifest.json", "report.md", *TABLES} <= names
+    assert "report.html" not in names
+    refused = run([arena, "report", "results/quickstart"], folder, status=2)
+    assert refused == f"error: a page with charts: {_LACK}\n"
+    assert "not report (report.html, and charts)" in " ".join(
+        run([arena, "doctor"], folder).split()
+    )
+
+
+def try_pages(bin_folder: Path, folder: Path) -> None:
+    """Go on with that run where the extra `report` was installed: then it has its page."""
+    arena = bin_folder / "arena"
+    lines = run([arena, "verify", "results/quickstart"], folder)
+    assert "report.html: not there; `arena report` writes it" in lines
+    assert "left out" not in run([arena, "run", "quickstart", "--pairs", "5"], folder)
+    assert "vegaEmbed" in (folder / "results" / "quickstart" / "report.html").read_text()
+    assert "report.html" not in run([arena, "verify", "results/quickstart"], folder)
 
 
 def try_in_another_project(bin_folder: Path, folder: Path, *how_to_check: str) -> None:

@@ -11,6 +11,8 @@ import pytest
 from arena.tournament.shipped import shipped
 from tests import ROOT
 from tests.packaging import smoke, wheel
+from tests.packaging.__main__ import MOST
+from tests.packaging.test_metadata import PROJECT
 
 OUTSIDE_JAIL = ("--lane", "process")  # the libraries are borrowed from a folder it does not show
 
@@ -23,8 +25,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bin_folder(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the commands of an environment in which the wheel is installed."""
-    return wheel.install_beside(built, tmp_path_factory.mktemp("environment") / "here")
+    """Return the folder of the commands of an environment with the wheel and what it needs.
+
+    The libraries of the extras are not in it.
+    """
+    needed = wheel.libraries(PROJECT["dependencies"])
+    return wheel.install_beside(built, tmp_path_factory.mktemp("environment") / "here", needed)
 
 
 @pytest.mark.study
@@ -34,9 +40,27 @@ def test_its_commands_work_in_an_empty_folder(bin_folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_a_run_without_extras_has_every_table(bin_folder: Path, tmp_path: Path) -> None:
+    """And says in a line that it has no page."""
+    smoke.try_without_pages(bin_folder, tmp_path)
+
+
+@pytest.mark.slow
 def test_they_work_in_a_folder_with_modules_of_its_own(bin_folder: Path, tmp_path: Path) -> None:
     """bots/, engine.py, random.py and others are imported by no process of the arena."""
     smoke.try_in_another_project(bin_folder, tmp_path, *OUTSIDE_JAIL)
+
+
+def test_what_it_needs_is_small(built: Path) -> None:
+    """With itself; most of it is pandas and numpy. With pip an environment has 200 MB at most."""
+    files = {
+        Path(str(file.locate())).resolve()
+        for library in wheel.libraries(PROJECT["dependencies"])
+        for file in library.files or []
+    }
+    sizes = [path.stat().st_blocks * 512 for path in files if path.is_file()]
+    unpacked = sum(info.file_size for info in zipfile.ZipFile(built).infolist())
+    assert sum(sizes) + 2 * unpacked < MOST * 2**20  # what pip compiles is about as large
 
 
 def test_it_has_what_is_no_python(built: Path) -> None:

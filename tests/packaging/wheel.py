@@ -6,19 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import metadata
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from tests import ROOT
 
 _BUILT = ("arena", "bots", "configs", "engine", "LICENSE", "NOTICE", "README.md", "pyproject.toml")
 
 
-def run(words: Sequence[str | Path], folder: Path, text: str = "") -> str:
+def run(words: Sequence[str | Path], folder: Path, text: str = "", status: int = 0) -> str:
     """Run a command in a folder, away from this clone; return what it prints.
 
-    Fails, with all that was printed, for an exit status that is not 0.
+    Fails, with all that was printed, for another exit status.
     """
     done = subprocess.run(
         words,
@@ -30,7 +32,7 @@ def run(words: Sequence[str | Path], folder: Path, text: str = "") -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{words}:\n{done.stdout}"
+    assert done.returncode == status, f"{words}:\n{done.stdout}"
     return done.stdout
 
 
@@ -49,24 +51,50 @@ def build(folder: Path, *options: str) -> Path:
     return wheel
 
 
-def install_beside(wheel: Path, folder: Path) -> Path:
-    """Make an environment of the wheel that borrows the libraries of this one; return its bin."""
+def libraries(requirements: Iterable[str]) -> list[metadata.Distribution]:
+    """Return what pip would install for requirements, without extras, as it is installed here."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = [*requirements]
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        is_wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if is_wanted and requirement.name not in found:
+            found[requirement.name] = metadata.distribution(requirement.name)
+            waiting += found[requirement.name].requires or []
+    return [*found.values()]
+
+
+def install_beside(wheel: Path, folder: Path, borrowed: Iterable[metadata.Distribution]) -> Path:
+    """Make an environment of the wheel that borrows libraries of this one; return its bin."""
     run([sys.executable, "-m", "venv", "--without-pip", folder], wheel.parent)
     python = folder / "bin" / "python"
     words = ["--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
     run([sys.executable, "-m", "pip", *words], wheel.parent)
-    own = Path(
-        run(
-            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder
-        ).strip()
-    )
-    (own / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for library in borrowed:
+        for name in {file.parts[0] for file in library.files or []} - {".."}:
+            (packages(folder) / name).symlink_to(library.locate_file(name))
     return folder / "bin"
 
 
-def install(wheel: Path, folder: Path, python: str) -> Path:
-    """Make an environment of the wheel and the libraries that it needs; return its bin."""
-    run([python, "-m", "venv", folder], wheel.parent)
-    words = ["install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel]
-    run([folder / "bin" / "python", "-m", "pip", *words], wheel.parent)
-    return folder / "bin"
+def packages(environment: Path) -> Path:
+    """Return the folder of an environment in which libraries are."""
+    (folder,) = environment.glob("lib/python*/site-packages")
+    return folder
+
+
+def make(folder: Path, python: str) -> int:
+    """Make a new environment, and return how many megabytes its libraries take."""
+    folder.mkdir(parents=True)
+    run([python, "-m", "venv", folder], folder)
+    return megabytes(folder)
+
+
+def add(environment: Path, requirement: str) -> None:
+    """Install something in an environment, in the versions that make installs."""
+    words = ["install", "--quiet", "--constraint", ROOT / "constraints.txt", requirement]
+    run([environment / "bin" / "python", "-m", "pip", *words], environment)
+
+
+def megabytes(environment: Path) -> int:
+    """Return what the libraries of an environment take on the disk, as `du -sm` says it."""
+    return int(run(["du", "-sm", packages(environment)], environment).split()[0])

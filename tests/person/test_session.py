@@ -65,12 +65,14 @@ class First:
         return action
 
 
-def expected(seed: int, number: int = 0, bot: str = "greedy") -> tuple[str, str]:
+def expected(
+    seed: int, number: int = 0, bot: str = "greedy", person: str = "human"
+) -> tuple[str, str]:
     """Return what First types against a bot, and the actions of their game."""
-    seat = (seed + number) % 2
-    deal, lucks = Fixture(Pairing("human", bot), number, seat).draw(seed)
+    seat, entry = (seed + number) % 2, resolve(bot)
+    deal, lucks = Fixture(Pairing(person, entry.label), number, seat).draw(seed)
     state, first = State(deal), First()
-    players = [first, resolve(bot).create(setup(lucks[1 - seat], 1 - seat))]
+    players = [first, entry.create(setup(lucks[1 - seat], 1 - seat))]
     referee(state, players if seat == 0 else players[::-1])
     return first.typed, to_text(state.history)
 

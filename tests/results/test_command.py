@@ -52,13 +52,14 @@ def test_parameters_are_quoted_for_a_shell() -> None:
 
 
 def test_limits_are_in_the_command() -> None:
-    """All four of them, if one is not the default."""
+    """All of them, if one is not the default."""
     (text,) = options(cup("uniform", "greedy", limits=Limits(decision=3.0)))["--limits"]
     assert json.loads(text) == {
         "decision": 3.0,
         "game": None,
         "start": 10.0,
         "backstop": None,
+        "idle": None,
         "memory": 1024,
     }
     for limits in (Limits(game=60.0), Limits(start=1.0), Limits(memory=64)):

@@ -9,6 +9,7 @@ from random import Random
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
+from arena.results.cells import guard
 from arena.results.rows import GAME_COLUMNS, write_faults, write_games
 from arena.results.store import Store
 from arena.tournament.chunk import Chunk, Played
@@ -20,10 +21,10 @@ AB = Pairing("a", "b")
 def test_the_lines_of_games_are_those_that_csv_writes() -> None:
     """For labels and kinds of faults that it quotes, and across the ends of texts."""
     store = Store(None)
-    pairings = [Pairing("a, b", 'the "new" one'), Pairing("a, b", "Äpfel"), Pairing("x", "y'")]
+    pairings = [Pairing("a, b", 'the "new" one'), Pairing("a, b", "Äpfel"), Pairing("=x", "y'")]
     rng = Random(1)
     for number, pairs in enumerate((2000, 1, 2500)):
-        kinds = ["", "", "illegal", 'a "b"', "a,b", "a\nb", "NA"]
+        kinds = ["", "", "illegal", 'a "b"', "a,b", "a\nb", "NA", "=1+1"]
         games = []
         for pair, seat in product(range(pairs), (0, 1)):
             kind, winner = rng.choice(kinds), rng.choice((0, 1, None))
@@ -34,7 +35,7 @@ def test_the_lines_of_games_are_those_that_csv_writes() -> None:
     wanted, found = io.StringIO(), io.StringIO()
     writer = csv.writer(wanted, lineterminator="\n")
     writer.writerow(GAME_COLUMNS)
-    writer.writerows(store.named_games(pairings))
+    writer.writerows(map(guard, row) for row in store.named_games(pairings))
     write_games(found, store.game_lines(pairings))
     assert found.getvalue() == wanted.getvalue()
     store.close()

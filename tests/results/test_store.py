@@ -140,13 +140,13 @@ def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("version", [0, 2, 4])
+@pytest.mark.parametrize("version", [0, 3, 5])
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
-    """Older or newer than ours, which is 3; the file is not changed."""
+    """Older or newer than ours, which is 4; the file is not changed."""
     path = tmp_path / "run.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (3,)
+        assert database.execute("PRAGMA user_version").fetchone() == (4,)
         database.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with pytest.raises(InputError, match=r"run\.sqlite: from another version of the arena"):
@@ -180,7 +180,7 @@ DAMAGES = {
     "DROP TABLE evidence": "not the tables of a run",
     "CREATE VIEW more AS SELECT 1": "not the tables of a run",
     "CREATE TRIGGER more AFTER INSERT ON games BEGIN DELETE FROM games; END": "not the tables",
-    "INSERT INTO run VALUES ('more', 'x')": "a value of a wrong type at 'more'",
+    "INSERT INTO run VALUES ('more', 'x', 0)": "a value of a wrong type at 'more'",
     "UPDATE run SET value = x'ff'": "a value of a wrong type at 'manifest'",
     "UPDATE games SET winner = 2 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
     "UPDATE games SET win_type = x'ff' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
@@ -192,7 +192,7 @@ DAMAGES = {
     "UPDATE games SET pair = -1 WHERE pair = 1": "a value of a wrong type at '0/-1/0'",
     "UPDATE games SET pairing = 'x' WHERE pair = 1": "a value of a wrong type at 'x/1/0'",
     "UPDATE games SET seat = 2 WHERE pair = 1 AND seat = 0": "a value of a wrong type at '0/1/2'",
-    "INSERT INTO evidence VALUES (0, 0, 0, x'ff', '', '')": "a value of a wrong type at '0/0/0'",
+    "INSERT INTO evidence VALUES (0, 0, 0, x'ff', '', '', 0)": "a value of a wrong type at '0/0/0'",
 }
 
 
@@ -220,7 +220,7 @@ def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, dam
     with pytest.raises(InputError) as caught:
         Store(path)
     assert str(caught.value).startswith(f"{path}: damaged: {damage}")
-    assert str(caught.value).endswith("; --fresh starts over")
+    assert str(caught.value).endswith("; a run with --fresh starts over")
     assert path.read_bytes() == before
 
 
@@ -230,7 +230,7 @@ def test_a_game_that_the_run_does_not_have_is_refused(pairings: int, pairs: int)
     store = Store(None)
     store.add(played(4, 9, 1))
     store.check_games(5, 10)
-    with pytest.raises(InputError, match="damaged: a game of pair 9 of pairing 4; --fresh"):
+    with pytest.raises(InputError, match="damaged: a game of pair 9 of pairing 4; a run with"):
         store.check_games(pairings, pairs)
 
 

@@ -332,6 +332,6 @@ def test_without_openspiel_it_is_said_what_to_install() -> None:
     code = "import sys; sys.modules['pyspiel'] = None; import arena.rl.spiel_bots"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
-        "arena.errors.InputError: OpenSpiel is not installed: "
+        "arena.errors.InputError: OpenSpiel is not installed; "
         "pip install 'district-noir-arena[openspiel]'"
     )

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -15,21 +14,6 @@ class Evil:
         return (os.write, (2, b"run in another process\n"))
 
 
-def kill_tracker():
-    """Kill the process in which multiprocessing keeps count, a child of the worker's parent."""
-    family = {os.getppid(), parent_of(os.getppid())}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (folder / "cmdline").read_bytes()
-            if b"resource_tracker" in words and parent_of(int(folder.name)) in family:
-                os.kill(int(folder.name), signal.SIGKILL)
-
-
-def parent_of(process):
-    """Return the parent of a process."""
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-
-
 def write(data):
     """Write into every pipe of this process."""
     for link in Path("/proc/self/fd").iterdir():
@@ -40,7 +24,6 @@ def write(data):
 
 EVIL = pickle.dumps(Evil())
 WAYS = {
-    "tracker": kill_tracker,
     "garbage": lambda: write(b"\xff" * 99 + b"\n"),
     "pickle": lambda: write(struct.pack("!i", len(EVIL)) + EVIL),
 }

@@ -30,6 +30,11 @@ class Waits:
         """Sleep for days."""
         time.sleep(10**6)
 
+    def naps(self, view):
+        """Sleep for a second, and answer."""
+        time.sleep(1)
+        return view.legal[0]
+
     def swallows(self, _view):
         """Loop forever, also after exceptions."""
         while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import write
+from tests.stores import forge
 
 SEEN: list[tuple[int, dict[int, Counts], list[str]]] = []
 
@@ -167,9 +167,7 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
 def test_verify_knows_how_long_each_pairing_is(cup: Tournament, tmp_path: Path) -> None:
     """A game more or less than the rounds have is a difference."""
     run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)
-    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as database, database:
-        database.execute(
-            "DELETE FROM games WHERE (pairing, pair) IN (SELECT pairing, max(pair) FROM games)"
-        )
+    change = "DELETE FROM games WHERE (pairing, pair) IN (SELECT pairing, max(pair) FROM games)"
+    forge(tmp_path / "run.sqlite", change)
     with pytest.raises(Difference, match="is missing"):
         list(verify(tmp_path, 0, LocalExecutor(1)))

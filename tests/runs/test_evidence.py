@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.cleanup import scratch_folder
+from arena.lanes.scratch import scratch_folder
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

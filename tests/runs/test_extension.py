@@ -22,6 +22,7 @@ import pytest
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
 from tests.runs.test_resume import digests, games_in, has_kept_more, started
+from tests.stores import forge
 from tests.waiting import PATIENCE
 
 BOTS: list[Any] = [
@@ -275,8 +276,8 @@ def test_a_patch_release_of_python_is_not_another_engine(
     python = json.loads((cup / "manifest.json").read_text())["versions"]["python"]
     minor = python.rpartition(".")[0]
     for there, status in ((f"{minor}.99", 0), ("3.9.1", 2)):
-        with closing(sqlite3.connect(cup / "run.sqlite")) as database, database:
-            database.execute("UPDATE run SET value = replace(value, ?, ?)", (python, there))
+        change = "UPDATE run SET value = replace(value, ?, ?)"
+        forge(cup / "run.sqlite", change, python, there)
         done = arena("run", "cup.yaml")
         assert done.returncode == status
     assert "versions.python: there 3.9" in done.stderr
@@ -319,10 +320,8 @@ def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_pa
     """Neither its first one nor its extension, which has the files of the smaller run."""
     write_config(tmp_path, ["uniform", "greedy"])
     arena("run", "cup.yaml")
-    with closing(sqlite3.connect(cup / "run.sqlite")) as database, database:
-        (manifest,) = database.execute("SELECT value FROM run").fetchone()
-        longer = manifest.replace('"pairs": 3', '"pairs": 4')
-        database.execute("UPDATE run SET value = ?", (longer,))
+    change = "UPDATE run SET value = replace(value, ?, ?)"
+    forge(cup / "run.sqlite", change, '"pairs": 3', '"pairs": 4')
     unfinished = "error: results/cup: the run has not finished; start it again to go on\n"
     done = arena("verify", "results/cup")
     assert (done.returncode, done.stderr) == (2, unfinished)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import multiprocessing.util
 import os
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -255,7 +255,6 @@ def assert_none_is_left(mark: str) -> None:
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder; no file may be left in its `here` and `tmp`, and no process."""
-    multiprocessing.util.get_temp_dir()  # made now, outside the folder
     before = set(psutil.Process().children(recursive=True))
     with tempfile.TemporaryDirectory(prefix="rogues-") as name:
         folder = Path(name)
@@ -270,17 +269,14 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         assert list((folder / "tmp").iterdir()) == []
         after = psutil.Process().children(recursive=True)
         for process in set(after) - before:
-            assert is_dead_or_of_multiprocessing(process), process
+            assert is_dead(process), process
 
 
-def is_dead_or_of_multiprocessing(process: psutil.Process) -> bool:
-    """Return whether a process has ended, reaped or not, or serves multiprocessing itself."""
-    try:
-        command = " ".join(process.cmdline())
-    except psutil.NoSuchProcess:  # ZombieProcess is a subclass
-        return True
-    servers = ("multiprocessing.forkserver", "multiprocessing.resource_tracker")
-    return any(server in command for server in servers)
+def is_dead(process: psutil.Process) -> bool:
+    """Return whether a process has ended, reaped or not."""
+    with suppress(psutil.Error):
+        return process.status() == psutil.STATUS_ZOMBIE
+    return True
 
 
 @pytest.fixture

@@ -20,11 +20,10 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.games.match import Finished, result_of
-from arena.lanes.cleanup import scratch_folder
+from arena.lanes.scratch import scratch_folder
 from arena.results.folder import RunFolder
 from arena.results.store import Store
 from arena.runs import compared
-from arena.runs import verify as verify_module
 from arena.runs.compared import Difference
 from arena.runs.run import run
 from arena.runs.verify import spread, verify
@@ -36,6 +35,7 @@ from engine import STANDARD, State
 from engine.play import playout
 from tests.conftest import Arena
 from tests.rogues import FOLDER, write
+from tests.stores import forge
 
 
 class InThisProcess:
@@ -93,8 +93,7 @@ def tired(tmp_path: Path) -> Path:
 
 def change(folder: Path, statement: str) -> None:
     """Change the store of a run."""
-    with sqlite3.connect(folder / "run.sqlite") as database:
-        assert database.execute(statement).rowcount > 0
+    assert forge(folder / "run.sqlite", statement) > 0
 
 
 def difference(folder: Path, sample: int = 20) -> str:
@@ -145,7 +144,7 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
             "uniform/greedy/1/0: its record cannot be played: ",
         ),
         ("DELETE FROM games WHERE pair = 1 AND seat = 1", "uniform/greedy/1/1: is missing"),
-        ("DELETE FROM games WHERE pairing = 2", "greedy/raises/0/0: is missing"),
+        ("DELETE FROM games WHERE pairing = 0", "uniform/greedy/0/0: is missing"),
         (
             "UPDATE games SET fault = '' WHERE pairing = 1",
             "uniform/raises/0/0: its record ends in the",
@@ -156,7 +155,7 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
         ),
         (
             "UPDATE games SET winner = 1 - winner WHERE fault = 'max_faults'",
-            "uniform/raises/5/0: winner is 1, and the record gives 0",
+            "uniform/raises/3/0: winner is 1, and the record gives 0",
         ),
         (
             "UPDATE games SET winner = 0, win_type = 'forfeit', points = 0, opponent_points = 0,"
@@ -238,12 +237,12 @@ def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     assert difference(out).startswith("games.parquet: cannot be read: ")
-    for module in (verify_module, compared):
-        monkeypatch.setattr(module, "is_available", lambda: False)
+    monkeypatch.setattr(compared, "is_available", lambda: False)
     lines = list(verify(out, 0, HERE))
     assert lines[1:3] == [
         "files: 16 compared",
-        "games.parquet: not compared: pyarrow is not installed",
+        "games.parquet: not compared: pyarrow is not installed; "
+        "pip install 'district-noir-arena[parquet]'",
     ]
     path.unlink()
     assert list(verify(out, 0, HERE))[1:] == ["files: 16 compared", *lines[3:]]
@@ -286,12 +285,35 @@ def test_a_manifest_of_wrong_types_is_refused(
 ) -> None:
     """The message names the store and the place in the manifest."""
     changed = json.loads((out / "manifest.json").read_text()) | change_of
-    with sqlite3.connect(out / "run.sqlite") as database:
-        database.execute("UPDATE run SET value = ?", (json.dumps(changed),))
+    forge(out / "run.sqlite", "UPDATE run SET value = ?", json.dumps(changed))
     with pytest.raises(InputError) as caught:
         list(verify(out, 0, HERE))
     start = f"{out}/run.sqlite: its manifest cannot be read: {reason}"
     assert str(caught.value).startswith(start)
+
+
+@pytest.mark.parametrize(("part", "there"), [("engine", "1f" * 32), ("arena", "0.0.9")])
+def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str, there: str) -> None:
+    """Its games and files may differ from what this version makes; the message names both."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    here = manifest["versions"][part]
+    manifest["versions"][part] = there
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    forge(out / "run.sqlite", "UPDATE games SET plies = plies + 1")
+    with pytest.raises(InputError) as caught:
+        list(verify(out, 0, HERE))
+    why = f"versions.{part}: there {there[:12]}"
+    start = f"{out}: written by another version of the arena, which can verify it: {why}"
+    assert str(caught.value).startswith(start)
+    assert f", here {here[:12]}" in str(caught.value)
+
+
+def test_a_store_of_another_version_is_not_called_forged(out: Path) -> None:
+    """Nor is it read: the message names its version and the one that is read here."""
+    with closing(sqlite3.connect(out / "run.sqlite")) as database:
+        database.execute("PRAGMA user_version = 3")
+    with pytest.raises(InputError, match="a store of version 3, and this arena reads version 4; a"):
+        list(verify(out, 0, HERE))
 
 
 def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:

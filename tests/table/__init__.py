@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from arena.lanes.cleanup import scratch_folder
+from arena.lanes.scratch import scratch_folder
 from arena.table.guard import Guard
 from arena.table.server import listen, make_server
 from arena.table.table import Table
@@ -27,8 +27,12 @@ class Client:
         self.port = port
         self.root = guard.root
         self.origin = f"http://127.0.0.1:{port}"
-        answer, _ = self.send("GET", guard.address.removeprefix(self.origin), {})
+        answer, _ = self.send("GET", self.new_path(), {})
         self.cookie = str(answer.headers["set-cookie"]).partition(";")[0]
+
+    def new_path(self) -> str:
+        """Return an address that lets a browser in, without the server's name."""
+        return self.guard.door.make_address().removeprefix(self.origin)
 
     @property
     def headers(self) -> dict[str, str]:

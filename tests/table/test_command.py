@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import signal
+import stat
 import subprocess
 import sys
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import psutil
 import pytest
 
+from arena.table import server as module
 from tests.conftest import Arena, start_command
 from tests.table.test_playing import SLEEPER
 from tests.waiting import PATIENCE, until
@@ -26,13 +29,13 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
     assert parts.hostname == "127.0.0.1"
     assert parts.port is not None
     connection = HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
-    connection.request("GET", f"/?{parts.query}")
+    connection.request("GET", f"{parts.path}?{parts.query}")
     answer = connection.getresponse()
     answer.read()
     cookie = str(answer.headers["set-cookie"]).partition(";")[0]
     origin = f"http://127.0.0.1:{parts.port}"
     headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
-    return connection, str(answer.headers["location"]), headers
+    return connection, parts.path, headers
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -55,6 +58,7 @@ def test_it_ends_with_a_signal_and_leaves_no_process(
     try:
         connection, root, headers = open_address(server.stdout.readline())
         assert "Ctrl-C" in server.stdout.readline()
+        further = server.stdout.readline(), server.stdout.readline()
         body = b'{"bot": "./sleeper.py", "begins": "bot"}'
         connection.request("POST", f"{root}api/games", body, headers)
         path = f"{root}api/games/{json.load(connection.getresponse())['id']}/events"
@@ -68,13 +72,18 @@ def test_it_ends_with_a_signal_and_leaves_no_process(
     assert (server.returncode, out, errors) == (status, "", "")
     until(lambda: not any(map(is_alive, below)))
     assert (tmp_path / "results" / "human" / "games.jsonl").read_text() == ""
+    assert further[0].partition("?")[0] == f"{headers['Origin']}{root}"
+    assert further[1] == "for another browser: the address before has been used\n"
 
 
-def test_the_address_is_opened_in_the_browser(tmp_path: Path) -> None:
-    """In the one that the user has chosen; $BROWSER is a program that is given the address."""
+def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path) -> None:
+    """Only the user can read it, it goes with the server, and its address is printed nowhere.
+
+    $BROWSER is a program that is given the page.
+    """
+    opened = tmp_path / "opened"
     browser = tmp_path / "browser.sh"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened.part\nmv {tmp_path}/opened.part '
-                       f"{tmp_path}/opened\n")  # fmt: skip
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part\nmv {opened}.part {opened}\n')
     browser.chmod(0o755)
     server = subprocess.Popen(
         ["/usr/bin/env", f"BROWSER={browser}", sys.executable, "-m", "arena", "table"],
@@ -84,13 +93,58 @@ def test_the_address_is_opened_in_the_browser(tmp_path: Path) -> None:
     )
     assert server.stdout is not None
     try:
-        address = server.stdout.readline()
-        until((tmp_path / "opened").exists)
+        until(opened.exists)
+        page = Path(unquote(urlsplit(opened.read_text().strip()).path))
+        assert stat.S_IMODE(page.stat().st_mode) == 0o600
+        assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
+        (address,) = set(re.findall(r"http:[^\"]+", page.read_text()))
+        connection, root, headers = open_address(address)
+        connection.request("GET", f"{root}api/home", headers=headers)
+        assert connection.getresponse().status == 200
     finally:
         server.send_signal(signal.SIGINT)
-        server.communicate(timeout=PATIENCE)
-    assert (tmp_path / "opened").read_text() == address
+        out, _ = server.communicate(timeout=PATIENCE)
+    assert address not in out
+    assert len(out.splitlines()) == 2  # the printed address has not been used
+    assert not page.exists()
     assert server.returncode == 0
+
+
+def test_an_address_that_nobody_can_be_told_does_not_harm_who_has_one(tmp_path: Path) -> None:
+    """What reads the output may have ended."""
+    server = start_command(tmp_path, "table", "--no-browser")
+    assert server.stdout is not None
+    try:
+        address = server.stdout.readline()
+        server.stdout.close()
+        connection, root, headers = open_address(address)
+        connection.request("GET", f"{root}api/home", headers=headers)
+        assert connection.getresponse().status == 200
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.parametrize(
+    ("words", "port", "results", "opens"),
+    [
+        ("", 0, "results", True),
+        ("--no-browser", 0, "results", False),
+        ("--port 8123 --results elsewhere", 8123, "elsewhere", True),
+    ],
+)
+def test_the_options_say_where_and_whether_a_browser_is_opened(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, words: str, port: int, results: str, opens: bool
+) -> None:
+    """Port 0 is a free one."""
+    served: list[tuple[Path, int, bool]] = []
+
+    def serve(folder: Path, number: int, _tell: object, show: object) -> None:
+        served.append((folder, number, show is not None))
+
+    monkeypatch.setattr(module, "serve", serve)
+    assert arena("table", *words.split()).returncode == 0
+    assert served == [(Path(results), port, opens)]
 
 
 def test_without_its_libraries_it_says_what_to_install(

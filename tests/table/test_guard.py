@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from base64 import urlsafe_b64decode
 from typing import Any
 
 import pytest
@@ -10,29 +12,86 @@ import pytest
 from arena.errors import InputError
 from arena.table.application import REPORT_POLICY
 from arena.table.asked import MOST_BODY
-from arena.table.guard import POLICY
+from arena.table.guard import LOST, POLICY
 from arena.table.server import listen
 from tests.table import Client
 
 
-def test_the_address_sets_a_cookie_and_leads_to_one_without_the_token(client: Client) -> None:
+def test_an_address_lets_one_browser_in(client: Client) -> None:
     """Scripts cannot read the cookie, other sites cannot use it, and other ports never get it."""
-    address = client.guard.address.removeprefix(client.origin)
-    for _ in range(2):  # the token works as often as it is used
+    address = client.new_path()
+    answer, content = client.send("GET", address, {})
+    assert answer.status == 200
+    assert b'content="0; url=./"' in content
+    value, *words = str(answer.headers["set-cookie"]).split(";")
+    assert {word.strip().lower() for word in words} == {
+        "httponly",
+        "samesite=strict",
+        f"path={client.root}/",
+    }
+    assert value.partition("=")[2] not in address
+    for _ in range(2):
         answer, content = client.send("GET", address, {})
-        assert (answer.status, content) == (303, b"")
-        assert answer.headers["location"] == f"{client.root}/"
-        assert client.guard.token not in answer.headers["location"]
-        words = {word.strip().lower() for word in answer.headers["set-cookie"].split(";")[1:]}
-        assert words == {"httponly", "samesite=strict", f"path={client.root}/"}
+        assert (answer.status, content) == (403, LOST.encode())
+        assert "set-cookie" not in answer.headers
+    assert client.send("GET", client.new_path(), {})[0].status == 200
+
+
+def test_a_token_and_the_cookie_are_256_random_bits(client: Client) -> None:
+    """Each is another one."""
+    tokens = [client.new_path().partition("?token=")[2] for _ in range(3)]
+    secrets = [*tokens, client.cookie.partition("=")[2], client.root[1:]]
+    assert len({*secrets}) == 5
+    assert {len(urlsafe_b64decode(f"{one}=")) for one in secrets[:4]} == {32}
+
+
+def test_the_page_has_no_script_or_style_of_its_own(client: Client) -> None:
+    """All are files of the server, and each of them is there."""
+    page = client.ask_bytes("").decode()
+    tags = re.findall(r"<(?:script|link|style|img)[^>]*>", page)
+    names = [name for tag in tags for name in re.findall(r'(?:src|href)="([^"]+)"', tag)]
+    assert len(tags) == len(names) > 10
+    assert "<script>" not in page
+    assert not re.search(r"\son\w+=", page)
+    for name in names:
+        assert name == "data:," or client.ask_bytes(name)
+
+
+def test_a_browser_that_is_in_may_open_an_address_again(client: Client) -> None:
+    """From its history, say, or where something has opened it twice."""
+    address = client.new_path()
+    client.send("GET", address, {})
+    answer, content = client.send("GET", address, {"Cookie": client.cookie})
+    assert (answer.status, content) == (303, b"")
+    assert answer.headers["location"] == "./"
+
+
+GUESSES = [{"Sec-Purpose": "prefetch;prerender"}, {"Purpose": "prefetch"}, {"X-moz": "prefetch"}]
+
+
+def test_only_a_browser_that_opens_an_address_uses_it_up(client: Client) -> None:
+    """And not one that loads in advance, a look at its head, or what comes from another site."""
+    address = client.new_path()
+    tries = [("GET", address, headers) for headers in [*GUESSES, {"Host": "example.com"}]]
+    tries += [(method, address, {}) for method in ("HEAD", "POST", "OPTIONS")]
+    tries += [
+        ("GET", address.replace(client.root, root), {}) for root in ("", "/x", client.root[:-1])
+    ]
+    tries += [("GET", address, {**headers, "Cookie": client.cookie}) for headers in GUESSES]
+    for method, path, headers in tries:
+        answer, content = client.send(method, path, headers)
+        assert (answer.status, content) == (403, b""), (method, path, headers)
+    assert client.send("GET", address, {})[0].status == 200
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%C3%A4", "?token=%FF"])
-def test_a_wrong_token_is_refused_without_a_word(client: Client, query: str) -> None:
-    """Also one that is no text."""
-    answer, content = client.send("GET", f"/{query}", {})
-    assert (answer.status, content) == (403, b"")
-    assert "set-cookie" not in answer.headers
+def test_a_wrong_token_is_refused(client: Client, query: str) -> None:
+    """Also one that is no text; and nothing is said but where to find a right one."""
+    for path, said in ((f"{client.root}/", LOST), ("/", ""), ("/x/", "")):
+        answer, content = client.send("GET", f"{path}{query}", {})
+        assert (answer.status, content.decode()) == (403, said)
+        assert "set-cookie" not in answer.headers
+    assert client.root not in LOST
 
 
 HOSTS = [
@@ -49,7 +108,7 @@ HOSTS = [
 def test_another_host_is_refused(client: Client, host: str) -> None:
     """A site whose name leads to 127.0.0.1 (DNS rebinding) has the browser, and not the host."""
     name = host.format(port=client.port)
-    for path in (client.guard.address.removeprefix(client.origin), f"{client.root}/api/home"):
+    for path in (client.new_path(), f"{client.root}/api/home"):
         answer, content = client.send("GET", path, client.headers | {"Host": name})
         assert (answer.status, content) == (403, b"")
 
@@ -91,7 +150,8 @@ def test_another_origin_is_refused_everywhere(client: Client, changed: dict[str,
     for path in PATHS:
         for method in ("GET", "POST", "OPTIONS", "DELETE"):
             answer, content = client.send(method, f"{client.root}/{path}", headers, b"{}")
-            assert (answer.status, content) == (403, b""), (method, path)
+            said = LOST if (method, path) == ("GET", "") else ""
+            assert (answer.status, content.decode()) == (403, said), (method, path)
             assert not [name for name in answer.headers if name.lower().startswith("access-")]
 
 
@@ -175,7 +235,10 @@ def test_a_form_of_another_site_has_the_wrong_type(client: Client) -> None:
 def test_the_server_is_bound_to_this_machine_alone(client: Client) -> None:
     """To 127.0.0.1, and not to all addresses; a port in use is refused."""
     with listen(0) as bound:
-        assert bound.getsockname()[0] == "127.0.0.1"
+        host, port = bound.getsockname()
+        assert host == "127.0.0.1"
+    with listen(port) as bound:
+        assert bound.getsockname() == (host, port)
     with pytest.raises(InputError, match=f"--port {client.port}: "), listen(client.port):
         pass
 

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
+import sqlite3
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
 
+from arena.entries import syntax
+from arena.entries.catalogue import catalogue
 from arena.results.reader import read_run
-from arena.table.looking_up import describe_run
+from arena.table import looking_up
+from arena.table.looking_up import (
+    describe_progress,
+    describe_run,
+    find_game,
+    list_games,
+    list_records,
+)
 from arena.table.shelf import Shelf
 from engine import Record
 from tests.table import Client, running
 from tests.table.results import HOSTILE
+from tests.threads import changing_places
 
 
 def query(path: str, **values: object) -> str:
@@ -28,7 +42,48 @@ def test_the_runs_are_listed_and_nothing_that_is_none(client: Client) -> None:
     assert {*runs} == {"cup", "series/faults"}
     assert runs["cup"]["report"]
     assert not runs["series/faults"]["report"]
-    assert not runs["cup"]["written"]
+    assert {run["state"] for run in runs.values()} == {"finished"}
+
+
+def test_runs_are_found_four_folders_deep(tmp_path: Path) -> None:
+    """The one that was changed last is the first of the list; there are 500 at most."""
+    names = ["/".join("abcde"[:depth]) + "/run" for depth in range(5)]
+    for number, name in enumerate(names):
+        run = tmp_path / name.lstrip("/")
+        run.mkdir(parents=True)
+        (run / "run.sqlite").touch()
+        os.utime(run / "run.sqlite", (number, number))
+    found = [run["name"] for run in Shelf(tmp_path).listing()]
+    assert found == [name.lstrip("/") for name in reversed(names[:4])]
+    for number in range(600):
+        (tmp_path / f"z{number}").mkdir()
+        (tmp_path / f"z{number}" / "run.sqlite").touch()
+    assert len(Shelf(tmp_path).listing()) == 500
+
+
+def test_a_run_is_read_while_somebody_writes_and_left_as_it_is(
+    tmp_path: Path, results: Path
+) -> None:
+    """Nobody waits for the other: a writer that holds the whole store does not stop a reader."""
+    run = tmp_path / "cup"
+    shutil.copytree(results / "cup", run)
+    writer = sqlite3.connect(run / "run.sqlite", isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    writer.execute("UPDATE games SET plies = 1")
+
+    def look() -> dict[str, tuple[int, int, int]]:
+        facts = {path.name: path.stat() for path in (run, *run.iterdir())}
+        return {name: (one.st_mtime_ns, one.st_size, one.st_ino) for name, one in facts.items()}
+
+    before = look()
+    assert Shelf(tmp_path).listing()[0]["state"] == "under way"
+    assert describe_run(run)["played"] == 60
+    assert describe_progress(run)["played"] == 60
+    assert list_games(run, 0, 0)["games"][0]["plies"] > 1
+    assert find_game(run, 0, 0, 0)["frames"]
+    assert look() == before
+    writer.execute("ROLLBACK")
+    writer.close()
 
 
 OUTSIDE = [
@@ -99,7 +154,7 @@ def test_a_run_is_shown_as_it_was_played(client: Client, results: Path) -> None:
     assert game is not None
     assert timeline["players"] == ["uniform", "greedy"]
     assert "".join(frame["action"]["char"] for frame in timeline["frames"][1:]) == game.actions
-    assert timeline["frames"][0]["chance"] is not None
+    assert all(frame["chance"] is not None for frame in timeline["frames"])
 
 
 NOWHERE = [
@@ -135,6 +190,39 @@ def test_faults_come_with_their_evidence(client: Client, results: Path) -> None:
     assert describe_run(results / "series" / "faults") == run
 
 
+def test_long_lists_are_cut(tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first 200 faults of a run, and the last 200 of a person's games."""
+    assert (looking_up._MOST_FAULTS, looking_up._MOST_RECORDS) == (200, 200)
+    monkeypatch.setattr(looking_up, "_MOST_FAULTS", 1)
+    assert len(describe_run(results / "series" / "faults")["faults"]) == 1
+    deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    (tmp_path / "games.jsonl").write_text(f"{Record(deal, '').to_json()}\n" * 201)
+    found = [record["line"] for record in list_records(tmp_path / "games.jsonl")]
+    assert found == [*range(201, 1, -1)]
+
+
+def test_requests_that_come_side_by_side_are_all_answered(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ones parse the bots, one at a time; each bot is parsed once."""
+    monkeypatch.setattr(syntax, "_kept", {})
+    parsed: list[bytes] = []
+    parse = syntax.parse_source
+
+    def keep(source: bytes) -> ast.Module:
+        parsed.append(source)
+        time.sleep(0.01)  # the others come meanwhile
+        return parse(source)
+
+    monkeypatch.setattr(syntax, "parse_source", keep)
+    asked = [query("run", name="cup"), "api/home", "api/records", "api/home"] * 10
+    with changing_places(), ThreadPoolExecutor(len(asked)) as threads:
+        answers = [*threads.map(client.ask_bytes, asked)]
+    assert len({*answers[1::4], *answers[3::4]}) == 1
+    assert b"champion" in answers[1]
+    assert len(parsed) == len({*parsed}) >= len(catalogue())
+
+
 def test_a_run_under_way_is_followed(tmp_path: Path, results: Path) -> None:
     """What has been added is told, each fault once, until nobody writes any more."""
     run = tmp_path / "faults"
@@ -145,6 +233,7 @@ def test_a_run_under_way_is_followed(tmp_path: Path, results: Path) -> None:
         news = client.news_of_run("faults")
         first = next(news)
         assert (first["played"], first["rate"], first["over"]) == (2, None, False)
+        assert {row["bot"] for row in first["standings"]} == {HOSTILE, "greedy"}
         assert [fault["bot"] for fault in first["faults"]] == [HOSTILE] * 2
         log.unlink()
         last = next(news)

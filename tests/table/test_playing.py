@@ -12,11 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.entries.ladder import ELO
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.table import person_game
 from arena.table.hall import MOST_OPEN
 from arena.table.news import News
 from arena.table.person_game import PersonGame
+from arena.tournament.config import convert
 from arena.tournament.schedule import Fixture
 from engine.play import Draw
 from engine.state import random_deal
@@ -85,6 +87,10 @@ def test_a_game_is_recorded_as_that_of_the_terminal(
     assert record["bots"][judged["winner"]] == record["winner"]
     assert last["result"] in done.stdout
     assert last["command"] == "arena human greedy --seed 0"
+    number = next(game["id"] for game in client.ask("api/home")["open"])
+    for path in (f"games/{number}/timeline", f"record?line={last['line']}"):
+        frames = client.ask(f"api/{path}")["frames"]
+        assert all(None not in frame["hands"] for frame in frames)
 
 
 def test_seats_alternate_from_game_to_game(client: Client) -> None:
@@ -103,14 +109,65 @@ def test_seats_alternate_from_game_to_game(client: Client) -> None:
         assert end["command"] == f"arena human uniform --seed {record['seed']}"
 
 
-def test_names_are_those_that_were_asked_for(client: Client) -> None:
+@pytest.mark.parametrize(
+    ("names", "card"), [("english", "Support"), ("german", "Bande"), ("deck", "\u2663")]
+)
+def test_names_are_those_that_were_asked_for(client: Client, names: str, card: str) -> None:
     """In the sentences about what happened, and in the command."""
-    path = sit_down(client, names="german")
+    path = sit_down(client, names=names)
     news = next(client.news(f"{path}/events"))
-    assert news["names"] == "german"
+    assert news["names"] == names
     last = client.play(path)
-    assert any("Bande" in text for text in last["texts"])
-    assert "--names german" in last["command"]
+    assert any(card in text for text in last["texts"])
+    assert (f"--names {names}" in last["command"]) is (names != "english")
+
+
+@pytest.mark.parametrize(
+    ("spec", "label"),
+    [
+        ("greedy", "greedy"),
+        ("ismcts(iterations=9)", "ismcts(iterations=9)"),
+        ("{folder}/lowest.py", "lowest"),
+        ("Ann={folder}/lowest.py", "Ann"),
+    ],
+)
+def test_a_bot_is_named_as_on_the_command_line(
+    client: Client, tmp_path: Path, spec: str, label: str
+) -> None:
+    """It has the limits of `arena play`, and a process of its own."""
+    (tmp_path / "lowest.py").write_text(LOWEST)
+    path = sit_down(client, bot=spec.format(folder=tmp_path))
+    news = next(news for news in client.news(f"{path}/events") if news["phase"] == "yours")
+    assert news["players"] == ["human", label]
+    session = client.table.hall.find(path.rpartition("/")[2], PersonGame).session
+    assert session.limits == convert({"bots": ["greedy", "uniform"], "pairs": 1}, "play").limits
+    assert len(bot_processes(client)) >= 1
+    client.ask(f"{path}/leave", {})
+    (*_,) = client.news(f"{path}/events")
+    until(lambda: not bot_processes(client))
+
+
+def test_the_bots_of_the_ladder_are_offered(client: Client) -> None:
+    """The strongest first, with their ratings."""
+    bots = client.ask("api/home")["bots"]
+    rated = {bot["name"]: bot["elo"] for bot in bots if bot["elo"] is not None}
+    assert rated == ELO
+    assert [*rated] == sorted(ELO, key=lambda name: -ELO[name])
+    assert all(bot["description"] for bot in bots)
+
+
+def test_only_what_leaves_a_choice_is_asked(client: Client) -> None:
+    """An action that is the only one is carried out for the person."""
+    path = sit_down(client)
+    asked = []
+    for news in client.news(f"{path}/events"):
+        if news["phase"] == "yours":
+            frame = news["frames"][-1]
+            asked.append(frame["ply"])
+            assert len(frame["legal"]) > 1
+            client.ask(f"{path}/act", {"ply": frame["ply"], "action": frame["legal"][0]})
+    own = [frame["ply"] - 1 for frame in news["frames"][1:] if frame["action"]["seat"] == 0]
+    assert {*asked} < {*own}
 
 
 def test_a_game_is_there_in_every_tab_and_after_a_reload(client: Client) -> None:
@@ -193,7 +250,8 @@ def test_a_bots_fault_is_a_forfeit_with_its_evidence(client: Client, tmp_path: P
 
 
 def test_there_are_not_too_many_games(client: Client) -> None:
-    """One more is refused until another one has been left."""
+    """One more than eight is refused until another one has been left."""
+    assert MOST_OPEN == 8
     paths = [sit_down(client, bot="uniform") for _ in range(MOST_OPEN)]
     asked = {"bot": "uniform"}
     assert "leave one of them" in client.ask("api/games", asked, 400)["error"]

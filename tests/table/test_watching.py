@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import arena
+from arena.results.reader import read_run
 from tests.table import Client
 from tests.table.test_playing import BROKEN, SLEEPER, bot_processes
 from tests.waiting import until
@@ -22,6 +23,17 @@ def test_the_game_is_that_of_the_library(client: Client) -> None:
         assert all(None not in frame["hands"] for frame in frames)
     assert seen[-1]["result"] == timeline["ending"] == game.ending
     assert len(seen) > 2
+
+
+def test_with_the_seed_of_a_run_it_is_the_game_of_pair_0(client: Client, results: Path) -> None:
+    """In which the first bot has seat 0."""
+    number = client.ask("api/watched", {"bots": ["greedy", "uniform"], "seed": 7})["id"]
+    (*_, last) = client.news(f"api/watched/{number}/events")
+    _, store = read_run(results / "cup")
+    game = store.game(0, 0, 0)
+    store.close()
+    assert game is not None
+    assert "".join(frame["action"]["char"] for frame in last["frames"][1:]) == game.actions
 
 
 def test_a_bot_may_play_itself_and_without_a_seed_it_is_a_new_one(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena.tournament.chunk import Chunk, Played
+from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Strikes
@@ -11,8 +12,14 @@ PAIRINGS = round_robin("abc")
 PAIRS = 1000
 
 
+def made() -> Plan:
+    plan = Plan([], Strikes(PAIRINGS, PAIRS, most=10))
+    plan.add([(number, range(PAIRS)) for number in range(3)], spread=False)
+    return plan
+
+
 def chunks(seconds_per_pair: float) -> list[Chunk]:
-    plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
+    plan = made()
     planned = []
     while chunk := plan.next():
         planned.append(chunk)
@@ -20,50 +27,74 @@ def chunks(seconds_per_pair: float) -> list[Chunk]:
     return planned
 
 
+def pairs_of(planned: list[Chunk]) -> list[tuple[int, int]]:
+    return [(c.pairing, pair) for c in planned for pair in range(c.first, c.first + c.pairs)]
+
+
 def test_every_pair_is_in_one_chunk() -> None:
     """At any speed, from a microsecond to a minute for a pair."""
     for seconds in (1e-6, 1e-3, 0.1, 60.0):
-        pairs = [
-            (chunk.pairing, pair)
-            for chunk in chunks(seconds)
-            for pair in range(chunk.first, chunk.first + chunk.pairs)
-        ]
-        assert pairs == [(pairing, pair) for pairing in range(3) for pair in range(1000)]
+        pairs = pairs_of(chunks(seconds))
+        assert sorted(pairs) == [(pairing, pair) for pairing in range(3) for pair in range(1000)]
+
+
+def test_pairings_play_in_turns() -> None:
+    """Pair 0 of all, then pair 1; no pairing has more than a quarter more pairs than another."""
+    for seconds in (1e-6, 0.1):
+        played = [0, 0, 0]
+        pairs = pairs_of(chunks(seconds))
+        assert pairs[:24] == [(pairing, pair) for pair in range(8) for pairing in range(3)]
+        for pairing, pair in pairs:
+            assert pair == played[pairing]
+            played[pairing] += 1
+            assert max(played) <= max(min(played) + 1, 1.25 * min(played))
+
+
+def test_what_is_listed_is_played_as_it_is_listed() -> None:
+    """Verify plays games again in another order than the run."""
+    listed = [[range(9, 10), range(3, 6)], [], [range(0, 1)]]
+    plan = Plan(listed, Strikes(PAIRINGS, PAIRS, most=10))
+    pairs = pairs_of(list(iter(plan.next, None)))
+    assert pairs == [(0, 9), (0, 3), (0, 4), (0, 5), (2, 0)]
 
 
 def test_a_chunk_takes_a_fraction_of_a_second() -> None:
-    """After the first chunk has shown the speed; a slow pair is a chunk of its own."""
-    for seconds in (0.001, 0.01):
+    """After the first chunk has shown the speed, as far as a turn goes; a slow pair is one."""
+    for seconds in (0.003, 0.01):
         sizes = [chunk.pairs for chunk in chunks(seconds) if chunk.first]
         assert 0.2 <= max(sizes) * seconds <= 1
     assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}
 
 
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
-    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs, and so have all that follow."""
-    assert [chunk.pairs for chunk in chunks(1 / 16)[:4]] == [1, 4, 4, 4]
+    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs."""
+    assert max(chunk.pairs for chunk in chunks(1 / 16)) == 4
 
 
 def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:
     """In whatever order they are taken back."""
-    plan = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, most=10))
-    first, second, third = plan.next(), plan.next(), plan.next()
+    plan = made()
+    first, second, third, fourth = (plan.next() for _ in range(4))
     assert first
     assert second
     assert third
-    plan.take_back([third, first])
-    plan.take_back([second])
-    assert [plan.next() for _ in range(3)] == [first, second, third]
-    fourth = plan.next()
     assert fourth
-    assert fourth.first == third.first + third.pairs
+    plan.take_back([fourth, third, first])
+    plan.take_back([second])
+    assert [plan.next() for _ in range(4)] == [first, second, third, fourth]
+    fifth = plan.next()
+    assert fifth
+    assert fifth[:2] == (1, 1)
 
 
 def test_a_round_of_one_pairing_has_work_for_many_workers() -> None:
     """It is cut into eight parts, but not into chunks of fewer than four pairs."""
     for pairs, sizes in ((80, [10] * 8), (10, [4, 4, 2])):
-        plan = Plan([], Strikes(PAIRINGS, PAIRS, most=10))
+        strikes = Strikes(PAIRINGS, 0, most=10)
+        strikes.extend([Leg(1, 0, 1)])
+        plan = Plan([], strikes)
         plan.learn(Played(Chunk(1, 0, 1), [], {}, 1e-6))  # they are fast
+        strikes.extend([Leg(1, 100, 100 + pairs)])
         plan.add([(1, range(100, 100 + pairs))], spread=True)
         planned = list(iter(plan.next, None))
         assert [chunk.pairs for chunk in planned] == sizes
@@ -94,10 +125,6 @@ def test_only_wanted_pairings_are_given_out() -> None:
     assert odd is not None
     assert odd.pairing == 1
     plan.take_back([odd])
-    assert [chunk.pairing for chunk in iter(lambda: plan.next(lambda n: n != 1), None)] == [
-        0,
-        0,
-        2,
-        2,
-    ]
+    others = [chunk.pairing for chunk in iter(lambda: plan.next(lambda n: n != 1), None)]
+    assert others == [0, 0, 2, 2]
     assert [chunk.pairing for chunk in iter(plan.next, None)] == [1, 1]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
 
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.tournament.leg import Leg
 from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Forfeits, Strikes
 
@@ -22,41 +24,58 @@ def strike(pair: int, seat: int, loser: int) -> GameResult:
     return GameResult(pair, seat, 1 - loser, "forfeit", 0, 0, 0, fault, "")
 
 
+def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[int, range]:
+    """Finish all pairings with these faults; return the games by rule of each, and see who loses.
+
+    Of every pairing these are all games from one on.
+    """
+    for number in range(len(PAIRINGS)):
+        strikes.finish(number, 0, PAIRS, faults.get(number, ()))
+    games: dict[int, list[int]] = {}
+    for due in strikes.take_due():
+        games.setdefault(due.pairing, []).extend(range(due.first, due.end))
+        first = min(strikes.out[label] for label in PAIRINGS[due.pairing] if label in strikes.out)
+        assert strikes.out[PAIRINGS[due.pairing][due.loser]] == first
+    for number, played in games.items():
+        assert played == [*range(played[0], 2 * PAIRS)], number
+    return {number: range(played[0], 2 * PAIRS) for number, played in games.items()}
+
+
 def test_after_the_last_allowed_fault_all_games_are_forfeits() -> None:
-    """The rest of its pairing and all later ones; earlier games do not change."""
+    """The rest of that turn and all later turns; what stands before does not change."""
     strikes = Strikes(PAIRINGS, PAIRS, most=3)
-    faults = [strike(*place, loser=1) for place in ((2, 0), (2, 1), (4, 0), (9, 1))]
-    strikes.finish(0, 0, PAIRS, faults)  # a - b
-    assert strikes.take_due() == [Forfeits(0, 9, 40, loser=1)]
-    strikes.finish(1, 0, PAIRS)  # a - c
-    strikes.finish(2, 0, PAIRS)  # a - d
-    assert strikes.take_due() == []
-    assert strikes.is_out(3)
-    strikes.finish(3, 0, PAIRS, [strike(1, 0, loser=1)] * 5)  # b - c, of which nothing counts
-    assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
+    places = ((2, 0), (2, 1), (4, 0), (9, 1))
+    of_b = [strike(*place, loser=1) for place in places]
+    games = play(strikes, {0: of_b, 3: [strike(5, 0, loser=1)] * 5})  # a - b, and b - c later
     assert list(strikes.out) == ["b"]
+    # the third fault is in pair 4 of a - b, game 8; b - c and b - d come after it in that turn
+    assert games == {0: range(9, 40), 3: range(8, 40), 4: range(8, 40)}
+    assert strikes.is_out(3)
     assert not strikes.is_out(5)  # c - d
+
+
+def test_faults_of_earlier_turns_count_first() -> None:
+    """However late their pairing stands in the schedule."""
+    strikes = Strikes(PAIRINGS, PAIRS, most=2)
+    faults = {0: [strike(7, 0, loser=1)], 4: [strike(1, seat, loser=0) for seat in (0, 1)]}
+    games = play(strikes, faults)  # a - b, and b - d
+    assert games == {0: range(4, 40), 3: range(4, 40), 4: range(4, 40)}
 
 
 def test_of_two_bots_that_are_out_the_first_loses() -> None:
     """The first that went out loses their games."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
-    strikes.finish(0, 0, PAIRS, [strike(0, 0, loser=1)])
-    strikes.finish(1, 0, PAIRS, [strike(0, 0, loser=1)])
-    strikes.finish(2, 0, PAIRS)
-    strikes.take_due()
-    strikes.finish(3, 0, PAIRS)  # b - c
-    assert strikes.take_due() == [Forfeits(3, 0, 40, loser=0)]
+    games = play(strikes, {0: [strike(0, 0, loser=1)], 1: [strike(0, 0, loser=1)]})
+    assert list(strikes.out) == ["b", "c"]
+    assert games[3] == range(40)  # b - c
 
 
 def test_the_bot_that_went_out_first_may_be_the_second_of_its_pairing() -> None:
     """d goes out in a - d and c later in b - c, so d loses the games of c - d."""
     strikes = Strikes(PAIRINGS, PAIRS, most=1)
-    for number in range(len(PAIRINGS)):
-        guilty = {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]}.get(number, [])
-        strikes.finish(number, 0, PAIRS, guilty)
+    games = play(strikes, {2: [strike(0, 0, loser=1)], 3: [strike(0, 0, loser=1)]})
     assert list(strikes.out) == ["d", "c"]
-    assert strikes.take_due()[-1] == Forfeits(5, 0, 40, loser=1)
+    assert games[5] == range(40)
 
 
 def test_the_schedule_decides_which_bot_went_out_first() -> None:
@@ -68,6 +87,20 @@ def test_the_schedule_decides_which_bot_went_out_first() -> None:
         strikes.finish(number, 0, PAIRS)
     strikes.finish(2, 0, PAIRS, [strike(0, 0, loser=1)])  # a - d
     assert list(strikes.out) == ["d", "c"]
+
+
+def test_a_later_round_begins_with_turns_of_its_own() -> None:
+    """Its legs begin at any pair, and have any length."""
+    strikes = Strikes(PAIRINGS, 0, most=1)
+    strikes.extend([Leg(0, 10, 12), Leg(1, 0, 3)])
+    strikes.finish(0, 10, 2, [strike(11, 0, loser=1)])  # a - b
+    strikes.finish(1, 0, 1)
+    assert list(strikes.out) == ["b"]
+    strikes.finish(1, 1, 2, [strike(1, 0, loser=1)])  # a - c
+    assert list(strikes.out) == ["b", "c"]
+    strikes.extend([Leg(3, 4, 6)])
+    strikes.finish(3, 4, 2)
+    assert strikes.take_due()[-1] == Forfeits(3, 8, 12, loser=0)
 
 
 @pytest.mark.parametrize("seed", range(20))

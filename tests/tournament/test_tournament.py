@@ -131,6 +131,7 @@ def test_a_manifest_says_what_was_asked_for_and_with_what(cup: Tournament) -> No
             "game": None,
             "start": 10.0,
             "backstop": None,
+            "idle": None,
             "memory": 1024,
         },
         "max_faults": 10,

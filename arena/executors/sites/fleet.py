@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 
 from arena.errors import NoSites
+from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger, make_record
 from arena.executors.sites import host, wire
 from arena.executors.sites.batch import Batch, Held
@@ -207,7 +208,7 @@ class Fleet:
                 self._welcome(site, event.value)
             else:
                 yield from self._accept(site, batch, event.value)
-        except wire.Garbled as error:
+        except Garbled as error:
             self._lose(site, str(error))
         finally:
             self.calls.took(event.call, site)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 
 from arena.errors import ArenaError
+from arena.executors import frames
 from arena.executors.sites import wire
 from arena.lanes.faults import describe_exit, one_line
 
@@ -82,13 +83,13 @@ class HostedSite:
 
     def _send(self, kind: int, data: bytes) -> None:
         with suppress(OSError), self._sending:  # its end is noticed where it is heard
-            wire.send(self._sink, kind, data)
+            frames.send(self._sink, kind, data)
 
     def _listen(self) -> None:
         """Pass on what the site says until it ends."""
-        with suppress(EOFError, OSError, wire.Garbled):
+        with suppress(EOFError, OSError, frames.Garbled):
             while True:
-                kind, data = wire.receive(self._source)
+                kind, data = frames.receive(self._source)
                 self._beat = time.monotonic()
                 if kind == wire.HELLO:
                     self._hello.put(data)
@@ -137,7 +138,7 @@ class HostedSite:
             self.kill()
 
     def kill(self) -> None:
-        """Kill the site's program; its keeper ends the rest."""
+        """Kill the site's program; its fork server ends the rest."""
         self._process.kill()
         self._process.wait()
 

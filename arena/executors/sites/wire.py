@@ -1,25 +1,20 @@
-"""Wire: what a site and its host say to each other, as bytes.
+"""Wire: what a site and its host say to each other, as the data of frames.
 
-A frame is its length, its kind and its text. A site is told what to play by pickled data, which
-its host has from the client; what a site says is MessagePack that is checked while it is read,
-so that nothing of a site runs in the client.
+A site is told what to play by pickled data, which its host has from the client; what a site says
+is MessagePack that is checked while it is read, so that nothing of a site runs in the client.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from arena.errors import ArenaError
-from arena.executors.sites.possible import is_possible, is_possible_timing
+from arena.executors.answers import Part, from_part, to_part
+from arena.executors.frames import Garbled
 from arena.executors.sites.versions import Versions
-from arena.games.match import GameResult
-from arena.games.timing import Timing, TimingData
 from arena.tournament.chunk import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
@@ -29,9 +24,6 @@ HEAD, BATCH = 1, 2
 
 HELLO, ANSWER, BEAT = 1, 2, 3
 """Kinds of frames from a site: what it lacks, what a batch came to, and that it lives."""
-
-_FRAME = struct.Struct("<QB")
-_MOST = 1 << 30  # bytes of a frame
 
 
 class Head(NamedTuple):
@@ -59,17 +51,6 @@ class Line(msgspec.Struct, array_like=True):
     process: str
     level: int
     text: str
-
-
-class Part(msgspec.Struct, array_like=True):
-    """What a chunk came to."""
-
-    pairing: int
-    first: int
-    pairs: int
-    results: list[GameResult]
-    timings: dict[str, TimingData]
-    seconds: float
 
 
 class Answer(msgspec.Struct, array_like=True):
@@ -101,10 +82,6 @@ _hello = msgspec.msgpack.Decoder(Hello)
 _answer = msgspec.msgpack.Decoder(Answer)
 _asked = msgspec.msgpack.Decoder(_Asked)
 _numbered = msgspec.msgpack.Decoder(_Numbered)
-
-
-class Garbled(ArenaError):
-    """What a site has sent is not what was asked for."""
 
 
 def write_head(head: Head) -> bytes:
@@ -150,11 +127,10 @@ def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
     """Return what a site answers to a batch; chunks that follow each other are one part of it."""
-    parts = []
-    for chunk in join_chunks([one.chunk for one in played]):
-        whole = join(chunk, (one for one in played if _is_in(one.chunk, chunk)))
-        timings = {label: timing.to_data() for label, timing in whole.timings.items()}
-        parts.append(Part(*chunk[:3], whole.results, timings, whole.seconds))
+    parts = [
+        to_part(join(chunk, (one for one in played if _is_in(one.chunk, chunk))))
+        for chunk in join_chunks([one.chunk for one in played])
+    ]
     return msgspec.msgpack.encode(Answer(number, parts, lines))
 
 
@@ -184,44 +160,7 @@ def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], lis
     played = []
     for chunk in join_chunks(chunks):
         part = parts.get(chunk[:2])
-        if part is None or [result[:2] for result in part.results] != _places(chunk):
+        if part is None:
             raise Garbled("its answer has other games than it was asked for")
-        if not (
-            all(map(is_possible, part.results))
-            and all(map(is_possible_timing, part.timings.values()))
-        ):
-            raise Garbled("its answer has a game that cannot be")
-        timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
-        played.append(Played(chunk, part.results, timings, part.seconds))
+        played.append(from_part(part, chunk))
     return played, answer.lines
-
-
-def _places(chunk: Chunk) -> list[tuple[int, int]]:
-    pairs = range(chunk.first, chunk.first + chunk.pairs)
-    return [(pair, seat) for pair in pairs for seat in (0, 1)]
-
-
-def send(descriptor: int, kind: int, data: bytes = b"") -> None:
-    """Write a frame; raises OSError where the other end is closed."""
-    rest = memoryview(_FRAME.pack(len(data), kind) + data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-def receive(descriptor: int) -> tuple[int, bytes]:
-    """Wait for a frame, and return its kind and its text; raises EOFError at the end."""
-    size, kind = _FRAME.unpack(_read(descriptor, _FRAME.size))
-    if size > _MOST:
-        raise EOFError
-    return kind, _read(descriptor, size)
-
-
-def _read(descriptor: int, size: int) -> bytes:
-    parts = []
-    while size:
-        part = os.read(descriptor, min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)

@@ -58,6 +58,11 @@
     });
   }
 
+  // As arena.results.cells does: no spreadsheet makes a formula of a text after an apostrophe.
+  function guard(text) {
+    return /^'*[ \t\r\n=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
+  }
+
   function quote(text) {
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
@@ -66,7 +71,10 @@
     const heads = [...table.tHead.rows[0].cells];
     const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
     const lines = rows.map((row) =>
-      heads.map((head, n) => quote(String(valueOf(row.cells[n], head.dataset.kind) ?? ""))),
+      heads.map((head, n) => {
+        const value = valueOf(row.cells[n], head.dataset.kind) ?? "";
+        return quote(typeof value === "string" ? guard(value) : String(value));
+      }),
     );
     return [heads.map((head) => head.dataset.name), ...lines].map((line) => `${line.join(",")}\n`).join("");
   }

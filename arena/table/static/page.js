@@ -5,7 +5,7 @@ window.Table = {};
 (() => {
   const Table = window.Table;
   const { make } = window.Arena;
-  const ENDED = "This page is no longer let in. Open the address that `arena table` has printed.";
+  const ENDED = "This page is no longer let in. Open the last address that `arena table` has printed.";
 
   const byId = (id) => document.getElementById(id);
 

@@ -17,6 +17,8 @@
     const home = await ask("api/home");
     const { records } = await ask("api/records");
     const games = make("div", "games");
+    for (const problem of home.problems) games.append(make("p", "warning", problem));
+    if (home.interrupted.length) games.append(make("h2", "", "Interrupted games"), listInterrupted(home.interrupted));
     if (home.open.length) games.append(make("h2", "", "Open games"), listOpen(home.open));
     games.append(make("h2", "", "Your games"), listRecords(records));
     main.append(make("h1", "", "Play"), make("div", "start", "", makeForm(home), games));
@@ -47,6 +49,23 @@
       const link = makeLink("", game.kind, game.id);
       link.append(makeName(game.title));
       list.append(make("li", "", "", link, ` \u2013 ${PHASES[game.phase]}`));
+    }
+    return list;
+  }
+
+  // Games whose table was killed: each goes on from its last action, or is kept as it stands.
+  function listInterrupted(games) {
+    const list = make("ul", "plain-list");
+    for (const game of games) {
+      const path = `api/interrupted/${encodeURIComponent(game.name)}`;
+      const item = make("li", "", "", makeName(game.title), ` (`, make("code", "", game.bot), `) \u2013 ${game.plies} actions`);
+      const act = (action) => attempt(async () => {
+        const { id } = await ask(`${path}/${action}`, {});
+        if (id) window.location.hash = Table.addressOf("play", id);
+        else item.replaceChildren(makeName(game.title), " \u2013 kept unfinished");
+      });
+      item.append(" ", makeButton("Go on", () => act("go-on")), " ", makeButton("Keep it unfinished", () => act("keep")));
+      list.append(item);
     }
     return list;
   }
@@ -109,10 +128,12 @@
 
     // What has happened since the person's last action, and what is next.
     describe(bot) {
-      const { phase, texts, seat } = this.news;
+      const { phase, texts, seat, interrupted, rules } = this.news;
       const own = this.frames.findLastIndex((frame) => frame.action && frame.action.seat === seat);
       const told = texts.slice(Math.max(0, own - 1)).map((text) => `${text.replace(/^you /, "You ")}.`);
       const frame = this.frames.at(-1);
+      const goesOn = interrupted && this.sent < 0 && frame.ply < interrupted + rules.round_plies;
+      if (goesOn) told.push(`The game goes on where it was interrupted, at ply ${interrupted}.`);
       if (!texts.length) told.push(frame.turn === seat ? "You begin." : `${bot} begins.`);
       if (phase === "yours") told.push(frame.legal.includes("T") ? "Your turn: play a card, or take." : "Your turn: play a card.");
       if (phase === "bot") told.push(`${bot} is thinking\u2026`);

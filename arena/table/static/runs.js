@@ -17,7 +17,7 @@
       return;
     }
     const rows = runs.map((run) => [
-      makeNamed(run.name, "run"), run.written ? "under way" : run.comparison ? "comparison" : "finished",
+      makeNamed(run.name, "run"), run.state,
       run.report ? makeLink("report", "report", run.name) : "",
       new Date(1000 * run.changed).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
     ]);
@@ -50,14 +50,14 @@
       const { runs } = await ask("api/runs");
       const known = runs.find((run) => run.name === this.name);
       if (known && known.report) this.links.append(makeLink("The report", "report", this.name));
-      if (known && known.written) {
+      if (known && known.state === "under way") {
         this.close = Table.listen(`api/run/events?${queryOf({ name: this.name })}`, (news) => this.hear(news));
       } else await this.load();
     }
 
     async load() {
       const run = await ask(`api/run?${queryOf({ name: this.name })}`);
-      this.show(run, "");
+      this.show(run, run.finished ? "" : "; not finished");
       for (const warning of run.warnings) this.parts.standings.append(make("p", "warning", warning));
       this.faults = run.faults;
       this.pairings = run.pairings;

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.rogues import FOLDER
-from tests.runs.test_resume import left_over
+from tests.runs.test_resume import left_over, runs_in
 from tests.waiting import until
 
 
@@ -46,7 +46,7 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
         run.kill()
         run.wait()
         until(lambda: left_over(tmp_path) == [])
-        until(lambda: list(tmp_path.glob("district-noir-*")) == [])
+        until(lambda: runs_in(tmp_path) == [])
     finally:
         for process in left_over(tmp_path):
             with suppress(psutil.Error):

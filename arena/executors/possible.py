@@ -6,7 +6,7 @@ from typing import Final, get_args
 
 from arena.games.match import GameResult
 from arena.games.timing import TimingData
-from arena.lanes.faults import MOST_OUTPUT, Fault, one_line, printable
+from arena.lanes.faults import KINDS, MOST_OUTPUT, Fault, one_line, printable
 from engine.cards import CHARS
 from engine.scoring import WinType
 
@@ -16,9 +16,6 @@ _WIN_TYPES = frozenset(get_args(WinType)) | {_FORFEIT}
 _MOST = 1_000_000  # of points and plies: no rules reach it
 _MOST_BUCKET = 1000  # of times: those of a bucket above it are no seconds
 _MOST_DECISIONS = 1 << 40  # of a bot in one chunk
-_KINDS = frozenset(
-    ("illegal", "exception", "timeout", "crash", "protocol", "memory", "import", "params")
-)
 
 
 def is_possible(result: GameResult) -> bool:
@@ -40,7 +37,7 @@ def _is_possible_fault(fault: Fault) -> bool:
     """Return whether a lane could have found this fault; forfeits by rule are the client's."""
     evidence = fault.traceback + fault.output
     return (
-        fault.kind in _KINDS
+        fault.kind in KINDS
         and fault.message == one_line(fault.message)
         and evidence == printable(evidence)
         and len(evidence) <= 2 * MOST_OUTPUT

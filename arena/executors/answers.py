@@ -1,0 +1,102 @@
+"""Answers: what a worker or a site says of its games, as bytes that are checked as they are read.
+
+A bot may run in the process that says it. So nothing is unpickled, and what cannot be is Garbled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from arena.executors.deaths import Asking
+from arena.executors.frames import Garbled, pack
+from arena.executors.possible import is_possible, is_possible_timing
+from arena.games.match import GameResult
+from arena.games.timing import Timing, TimingData
+from arena.lanes.faults import MOST_OUTPUT
+from arena.tournament.chunk import Chunk, Played
+
+PLAYED, ASKING, WORDS = 1, 2, 3
+"""Kinds of frames from a worker: what a chunk came to, whom it asks, and its last words."""
+
+_MOST_REST = 1 << 20  # bytes of a frame beside its games
+_MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
+
+
+class LastWords(NamedTuple):
+    """Why a worker process ends by itself, as one line."""
+
+    text: str
+
+
+Answer: TypeAlias = "Played | Asking | LastWords"
+
+
+class Part(msgspec.Struct, array_like=True):
+    """What a chunk came to, as it travels."""
+
+    pairing: int
+    first: int
+    pairs: int
+    results: list[GameResult]
+    timings: dict[str, TimingData]
+    seconds: float
+
+
+def to_part(played: Played) -> Part:
+    """Return what a chunk came to as it travels."""
+    timings = {label: timing.to_data() for label, timing in played.timings.items()}
+    return Part(*played.chunk[:3], played.results, timings, played.seconds)
+
+
+def from_part(part: Part, chunk: Chunk) -> Played:
+    """Return what a chunk came to; raises Garbled unless these are its games, and can be."""
+    if [result[:2] for result in part.results] != _places(chunk):
+        raise Garbled("its answer has other games than it was asked for")
+    are_possible = all(map(is_possible, part.results))
+    if not (are_possible and all(map(is_possible_timing, part.timings.values()))):
+        raise Garbled("its answer has a game that cannot be")
+    timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
+    return Played(chunk, part.results, timings, part.seconds)
+
+
+def _places(chunk: Chunk) -> list[tuple[int, int]]:
+    pairs = range(chunk.first, chunk.first + chunk.pairs)
+    return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
+
+
+def most_bytes(chunks: Iterable[Chunk]) -> int:
+    """Return how long an answer to one of these chunks may be."""
+    games = max((chunk.pairs * len(chunk.seats) for chunk in chunks), default=0)
+    return _MOST_REST + games * _MOST_GAME
+
+
+def write_answer(answer: Answer) -> bytes:
+    """Return what a worker says as a frame."""
+    if isinstance(answer, Played):
+        return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
+    kind = ASKING if isinstance(answer, Asking) else WORDS
+    return pack(kind, msgspec.msgpack.encode(answer))
+
+
+def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
+    """Return what a worker says that plays this chunk; raises Garbled for anything else."""
+    try:
+        if kind == WORDS:
+            return _words.decode(data)
+        if kind == PLAYED and chunk:
+            return from_part(_part.decode(data), chunk)
+        if kind == ASKING and chunk:
+            asking = _asking.decode(data)
+            if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
+                return asking
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Garbled(f"its answer cannot be read: {error}") from None
+    raise Garbled("it said what it was not asked for")
+
+
+_part = msgspec.msgpack.Decoder(Part)
+_asking = msgspec.msgpack.Decoder(Asking)
+_words = msgspec.msgpack.Decoder(LastWords)

@@ -1,0 +1,246 @@
+"""Journal: the actions of a sitting under way, each in a line as it is made, in a locked file."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from arena.errors import ArenaError, InputError
+from arena.games.match import Asking, Player
+from arena.records.judge import parse_record
+from arena.records.naming import Naming
+from engine import Action, EngineError, State, View
+from engine.cards import CHARS
+from engine.notation import parse_deal
+
+ENDING: Final = ".jsonl"
+_MOST = 1 << 20  # bytes: a game has some thousand
+_TRIES = 20  # times that a lock is asked for: a process that only looks has it for a moment
+_PAUSE = 0.05  # seconds between them
+_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW
+_OLD: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line after the first one."""
+
+    ply: int
+    action: str
+
+
+class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which game of which session a journal is of; the bot stands beside it, as in a record."""
+
+    person: str
+    spec: str
+    games: Annotated[int, Meta(ge=1)]
+    number: Annotated[int, Meta(ge=0)]
+    names: Naming
+    thoughts: bool
+
+
+class Content(NamedTuple):
+    """What a journal holds: its first line, the game up to its last action, and their bytes.
+
+    The first line is a record of the game without actions, beside which stands whose game it is.
+    """
+
+    head: bytes
+    deal: bytes
+    state: State
+    size: int
+
+
+class Journal:
+    """A journal that this process writes: no other takes its game up meanwhile.
+
+    That of a new game has no `content`, and no file before the first action.
+    """
+
+    def __init__(self, path: Path, head: bytes) -> None:
+        self.path = path
+        self.content: Content | None = None
+        self._head = head
+        self._file: int | None = None
+
+    @classmethod
+    def begin(cls, folder: Path, name: str, head: str) -> Journal:
+        """Return the journal of a new game, whose file will be in a folder."""
+        path = folder / f"{name}-{secrets.token_hex(4)}{ENDING}"
+        return cls(path, head.encode() + b"\n")
+
+    @classmethod
+    def take(cls, path: Path) -> Journal:
+        """Return the journal of a game that was interrupted; a damaged end is cut off.
+
+        Raises InputError if another process has it, and for a file that is no journal.
+        """
+        file = _lock(path, fcntl.LOCK_EX, _TRIES)
+        if file is None:
+            raise InputError(f"{path}: the game goes on elsewhere, or has ended there")
+        try:
+            content = _parse(path, file)
+            with _named(path):
+                os.ftruncate(file, content.size)
+        except ArenaError:
+            os.close(file)
+            raise
+        journal = cls(path, content.head)
+        journal.content, journal._file = content, file
+        return journal
+
+    def add(self, ply: int, action: Action) -> None:
+        """Write an action down; raises ArenaError if it cannot be written."""
+        line = msgspec.json.encode(_Line(ply, CHARS[action])) + b"\n"
+        with _named(self.path):
+            if self._file is None:
+                self._make(self._head + line)
+            else:
+                _write(self._file, line)
+
+    def _make(self, text: bytes) -> None:
+        """Make the file, under a hidden name until it is locked and its first lines are there."""
+        self.path.parent.mkdir(exist_ok=True)
+        hidden = self.path.with_name(f".{self.path.name}")
+        self._file = os.open(hidden, _NEW, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _write(self._file, text)
+        hidden.rename(self.path)
+
+    def remove(self) -> None:
+        """Remove the file: the game has ended, and is recorded."""
+        if self._file is not None:
+            with _named(self.path):
+                self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let another process take up what has not been removed."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class Kept:
+    """A player whose actions are written down before they count."""
+
+    def __init__(self, player: Player, journal: Journal) -> None:
+        self.player = player
+        self.journal = journal
+
+    def begin(self) -> Asking[None]:
+        """Begin as the player does."""
+        return self.player.begin()
+
+    def choose(self, view: View, /) -> Asking[Action]:
+        """Return the player's action."""
+        action = yield from self.player.choose(view)
+        self.journal.add(len(view.history), action)
+        return action
+
+    def end(self) -> Asking[None]:
+        """End as the player does."""
+        return self.player.end()
+
+
+def read_journal(path: Path) -> Content | None:
+    """Return what the journal of an interrupted game holds, None while a process has it.
+
+    Raises ArenaError for a file that cannot be read, and for one that is no journal.
+    """
+    file = _lock(path, fcntl.LOCK_SH, 1)
+    if file is None:
+        return None
+    try:
+        return _parse(path, file)
+    finally:
+        os.close(file)
+
+
+def _parse(path: Path, file: int) -> Content:
+    """Return what a journal holds, up to the first line that is damaged or does not follow.
+
+    Raises InputError if that is the first line of all.
+    """
+    with _named(path):
+        text = os.pread(file, _MOST, 0)
+    head, *lines = text.splitlines(keepends=True) or [b""]
+    try:
+        record = parse_record(head)
+        state = record.replay()
+    except EngineError as error:
+        raise InputError(f"{path}: line 1: {error}") from None
+    size = len(head)
+    for line in lines:
+        action = _read_action(line, len(state.history))
+        if state.over or action not in state.legal():
+            break
+        state.apply(action)
+        size += len(line)
+    return Content(head, parse_deal(record.deal, record.rules), state, size)
+
+
+def _read_action(line: bytes, ply: int) -> Action:
+    """Return the action of a whole line that is for this ply, -1 for any other line."""
+    try:
+        read = msgspec.json.decode(line, type=_Line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return -1
+    if not line.endswith(b"\n") or read.ply != ply or len(read.action) != 1:
+        return -1
+    return CHARS.find(read.action)
+
+
+def _lock(path: Path, kind: int, tries: int) -> int | None:
+    """Return a descriptor that locks a file until it is closed, None if another has the lock.
+
+    Also None for a file that has gone meanwhile.
+    """
+    with _named(path):
+        try:
+            file = os.open(path, _OLD)
+        except FileNotFoundError:
+            return None
+        locked = False
+        try:
+            waits = (_PAUSE * bool(number) for number in range(tries))
+            locked = any(_try_lock(file, kind, wait) for wait in waits)
+            locked = locked and os.fstat(file).st_nlink > 0
+        finally:
+            if not locked:
+                os.close(file)
+        return file if locked else None
+
+
+def _try_lock(file: int, kind: int, wait: float) -> bool:
+    """Return whether a file can be locked after so many seconds."""
+    time.sleep(wait)
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _write(file: int, text: bytes) -> None:
+    """Write all of a text in one go, so that a kill leaves the line whole or away."""
+    if os.write(file, text) != len(text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name a file that cannot be used, in an ArenaError."""
+    try:
+        yield
+    except OSError as error:
+        raise ArenaError(f"{path}: {error.strerror or error}") from None

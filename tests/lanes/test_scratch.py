@@ -1,0 +1,139 @@
+"""Only what a run has made is removed, however much its name looks like the arena's."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.lanes.scratch import MARKER, scratch_folder
+from tests.conftest import run_here
+from tests.users import IS_ROOT
+
+HOME = f"noir-arena-{os.geteuid()}"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder for temporary files of this test."""
+    place = tmp_path / "tmp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+@contextmanager
+def killed_run(place: Path) -> Iterator[Path]:
+    """Yield the folder of a run that was killed, in a place."""
+    with scratch_folder() as folder:
+        kept = shutil.copytree(folder.parent, place / "kept")
+    kept.chmod(0o700)
+    yield kept.rename(folder.parent) / folder.name
+
+
+def test_what_looks_like_a_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
+    """A clone, notes, a file, a link and results survive a whole run, with their modes."""
+    place, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"
+    for name in ("district-noir-arena", "district-noir-notes", "district-noir-friday"):
+        (place / name).mkdir(parents=True, mode=0o755)
+        (place / name / "run.sqlite").write_text("mine")
+    (place / "district-noir-file").write_text("mine")
+    (elsewhere / "deep").mkdir(parents=True)
+    for folder in (elsewhere, elsewhere / "deep"):
+        folder.chmod(0o755)
+    (place / "district-noir-link").symlink_to(elsewhere)
+    (place / HOME).symlink_to(elsewhere)
+    before = tree(tmp_path)
+    words = ("play", "uniform", "greedy", "--pairs", "1", "--workers", "1")
+    assert run_here(tmp_path, *words, TMPDIR=str(place)).returncode == 0
+    assert tree(tmp_path) == before
+
+
+def tree(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the mode and the size of all that is in a folder; those of folders are their files."""
+    status = {path: path.lstat() for path in folder.rglob("*")}
+    return {
+        path: (one.st_mode, -1 if stat.S_ISDIR(one.st_mode) else one.st_size)
+        for path, one in status.items()
+    }
+
+
+def test_the_folder_of_a_killed_run_is_removed_and_that_of_a_living_one_is_not(place: Path) -> None:
+    """Nor is what has no marker, or one that is a link, or what others may enter."""
+    with killed_run(place) as killed, scratch_folder() as living:
+        for name in ("run-unmarked", "run-linked", "new-1234"):
+            (living.parent / name).mkdir(0o700)
+        (living.parent / "run-linked" / MARKER).symlink_to(living / MARKER)
+        (living.parent / "run-open").mkdir(0o755)
+        (living.parent / "run-open" / MARKER).touch()
+        assert not killed.exists()
+        with scratch_folder() as third:
+            names = {folder.name for folder in living.parent.iterdir()}
+        others = {MARKER, "run-unmarked", "run-linked", "run-open", "new-1234"}
+        assert names == {living.name, third.name, *others}
+
+
+@pytest.mark.parametrize("what", ["open", "unmarked", "file", "link", "another's"])
+def test_a_name_that_is_taken_is_left_alone(place: Path, what: str) -> None:
+    """The runs then have their folder under the next name."""
+    home = place / HOME
+    if what == "file":
+        home.write_text("mine")
+    elif what == "link":
+        home.symlink_to(place)
+    else:
+        home.mkdir()
+        if what != "unmarked":
+            (home / MARKER).touch()
+        home.chmod(0o755 if what == "open" else 0o700)
+    if what == "another's":
+        if not IS_ROOT:
+            pytest.skip("only root can make a folder that belongs to somebody else")
+        os.chown(home, 61_347, 61_347)
+    before = home.lstat()
+    with scratch_folder() as folder:
+        assert folder.parent == place / f"{HOME}.1"
+        assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    assert home.lstat()[:8] == before[:8]
+    assert [*place.iterdir()] == [home]
+
+
+def test_a_folder_for_temporary_files_without_a_free_name_is_one_line(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As is one that cannot be written, or is not there."""
+    monkeypatch.setattr("arena.lanes.scratch._MOST_HOMES", 2)
+    for name in (HOME, f"{HOME}.1"):
+        (place / name).touch()
+    with pytest.raises(ArenaError, match="and the names before it are taken"), scratch_folder():
+        pass
+    monkeypatch.setattr(tempfile, "tempdir", str(place / "nowhere"))
+    with pytest.raises(ArenaError, match="nowhere: No such file or directory"), scratch_folder():
+        pass
+
+
+def test_a_file_system_without_locks_is_one_line(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends with status 1, and leaves nothing behind."""
+
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    done = run_here(tmp_path, "play", "uniform", "greedy", "--pairs", "1", TMPDIR=str(place))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"error: temporary folder {place}: its file system has no locks (Operation not supported); "
+        "set TMPDIR to a folder on a local disk"
+    )
+    assert [*place.glob("*/*")] == []

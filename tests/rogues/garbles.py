@@ -1,0 +1,79 @@
+"""Writes into what its worker shares with the parent, in its first decision."""
+
+import gc
+import os
+import pickle
+import signal
+import struct
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+class Evil:
+    """Runs code where it is unpickled."""
+
+    def __reduce__(self):
+        return (os.write, (2, b"run in another process\n"))
+
+
+EVIL = pickle.dumps(Evil())
+FRAMES = {
+    "four": b"\0\0\0\1",
+    "pickle": struct.pack("<QB", len(EVIL), 1) + EVIL,
+    "long": struct.pack("<QB", 1 << 62, 1),
+    "begun": struct.pack("<QB", 1 << 19, 1),
+    "unknown": struct.pack("<QB", 0, 99),
+    "words": struct.pack("<QB", 3, 3) + b"\x91\xa1x",
+    "words_of_nobody": struct.pack("<QB", 3, 3) + b"\x91\xa1\x1b" * 2,
+}
+
+
+def write(kind, data):
+    """Write into every descriptor of a kind; return whether there is one."""
+    found = False
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if int(link.name) > 2 and kind in os.readlink(link):
+                os.write(int(link.name), data)
+                found = True
+    return found
+
+
+def beat_for_ever():
+    """Give the signs of life of a worker, and never answer; elsewhere do nothing."""
+    found = [thing for thing in gc.get_objects() if type(thing).__name__ == "Progress"]
+    if not found:
+        return
+
+    def beat():
+        while True:
+            found[0].count_beat()
+            time.sleep(0.01)
+
+    threading.Thread(target=beat, daemon=True).start()
+    while True:
+        time.sleep(0.01)
+
+
+class Garbles:
+    """`how` names the way."""
+
+    def __init__(self, _setup, how: str = "four"):
+        self.how = how
+
+    def choose(self, view, /):
+        """Write once, and return the first legal action."""
+        if len(view.history) < 2:
+            if self.how == "beats":
+                beat_for_ever()
+            elif self.how == "progress":
+                if write("progress", struct.pack("<qqq", 1 << 62, 1, 1 << 62)):
+                    os.kill(os.getpid(), signal.SIGKILL)
+            else:
+                write("socket:", FRAMES[self.how])
+        return view.legal[0]
+
+
+bot = Garbles

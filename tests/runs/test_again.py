@@ -1,0 +1,195 @@
+"""A run is played again from its manifest, with the same bytes, or it is said what has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena as library
+from tests.conftest import Arena, run_here
+from tests.rogues import write
+from tests.runs.test_verify import RAISES
+
+NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
+BOTS = ["uniform", "greedy", "g=greedy(patience=1.5)", {"bot": "./mine.py", "label": "my own"}]
+CONFIGS: dict[str, dict[str, Any]] = {
+    "rules": {"rules": {"set_bonus": 0}, "max_faults": 2, "anchor": "greedy=9", "lane": "inproc"},
+    "gauntlet": {"format": "gauntlet", "panel": ["denier", "majority"], "limits": {"game": 60.0}},
+    "lanes": {"lane": "process"},
+    "swiss": {"format": "swiss", "rounds": 2},
+    "until": {"until": "resolved", "max_pairs": 12},
+}
+COMMANDS = {
+    **{name: f"run {name}.yaml" for name in CONFIGS},
+    "compare": "compare denier greedy --max-pairs 2 --seed 3",
+    "against": "compare denier greedy --against uniform,./mine.py --max-pairs 12",
+    "play": "play uniform ./mine.py --against greedy --pairs 2 --out results/play",
+    "ablate": "ablate rules.yaml --rule set_bonus=5 --out results/ablate",
+}
+CHEAP = ("rules", "compare")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a bot that fails, and with configs."""
+    folder = tmp_path_factory.mktemp("again")
+    write(folder, "mine", RAISES)
+    for name, more in CONFIGS.items():
+        config = {"pairs": 2, "seed": 5, "bots": BOTS} | more
+        (folder / f"{name}.yaml").write_text(json.dumps(config))
+    return folder
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in NOT_SAME}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind if kind in CHEAP else pytest.param(kind, marks=pytest.mark.slow) for kind in COMMANDS],
+)
+def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kind: str) -> None:
+    """By its manifest alone, which lies elsewhere."""
+    before = {*folder.glob("results/*")}
+    assert run_here(folder, *COMMANDS[kind].split()).returncode == 0
+    (out,) = {*folder.glob("results/*")} - before
+    out = out / "set_bonus=5" if kind == "ablate" else out
+    manifest = folder / f"{kind}.json"
+    manifest.write_bytes((out / "manifest.json").read_bytes())
+    again = folder / "again" / kind
+    done = run_here(folder, "run", manifest.name, "--out", str(again), "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    assert files(again) == files(out)
+    assert len(files(again)) >= 16
+    if "compare" in COMMANDS[kind]:
+        assert "repeat with: arena compare denier" in done.stdout
+
+
+def test_the_library_plays_a_manifest_again(tmp_path: Path) -> None:
+    """Of its file, and of the data in it; the files are the same, too."""
+    results = library.run(["uniform", "greedy"], pairs=3, seed=4, name="friday", progress=False)
+    results.save(tmp_path / "friday")
+    path = tmp_path / "friday" / "manifest.json"
+    out = tmp_path / "again"
+    again = library.run(config=path, workers=1, out=out, progress=False)
+    assert again.games.equals(results.games)
+    assert files(out) == files(tmp_path / "friday")
+    data = json.loads(path.read_text())
+    assert library.run(config=data, progress=False).games.equals(results.games)
+    for more in ({"pairs": 4}, {"bots": ["majority"]}, {"seed": 0}, {"lane": "process"}):
+        (name,) = more
+        with pytest.raises(library.InputError, match=f"{name}: a manifest is played as it is"):
+            library.run(config=path, progress=False, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    """Return the manifest of a run in the folder of the test."""
+    write(tmp_path, "mine", RAISES)
+    write(tmp_path, "other", RAISES)
+    bots = ["uniform", "./mine.py", "./other.py"]
+    (tmp_path / "cup.yaml").write_text(json.dumps({"pairs": 1, "bots": bots, "lane": "inproc"}))
+    assert run_here(tmp_path, "run", "cup.yaml").returncode == 0
+    return tmp_path / "results" / "cup" / "manifest.json"
+
+
+def change(*place: str | int, value: object) -> Callable[[Path], None]:
+    """Return what changes a value of a manifest."""
+
+    def edit(path: Path) -> None:
+        data = json.loads(path.read_text())
+        part = data
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+        path.write_text(json.dumps(data))
+
+    return edit
+
+
+def remove_and_edit(path: Path) -> None:
+    """Remove one bot, and change another one."""
+    folder = path.parents[2]
+    (folder / "mine.py").unlink()
+    (folder / "other.py").write_text("from bots.greedy import bot\n")
+
+
+REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
+    "bots": (
+        remove_and_edit,
+        "bots are not those of the manifest: mine: bot './mine.py': No such file or directory; "
+        "other: its source has changed",
+    ),
+    "sha256": (
+        change("bots", 0, "sha256", value="1f"),
+        "bots are not those of the manifest: uniform: its source has changed",
+    ),
+    "object": (
+        change("bots", 0, "bot", value="python:Mine"),
+        "bots are not those of the manifest: uniform: bot 'python:Mine': a class or function of a "
+        "Python program, which only a program can pass to the arena",
+    ),
+    "engine": (
+        change("versions", "engine", value="1f" * 32),
+        "the manifest of another version of the arena: versions.engine: there 1f1f1f1f1f1f..., ",
+    ),
+    "arena": (
+        change("versions", "arena", value="0.0.9"),
+        "the manifest of another version of the arena: versions.arena: there 0.0.9, here ",
+    ),
+    "python": (
+        change("versions", "python", value="3.9.1"),
+        "the manifest of another version of the arena: versions.python: there 3.9, here ",
+    ),
+    "no versions": (
+        change("versions", value=None),
+        "the manifest of another version of the arena: versions.arena: there None, here ",
+    ),
+    "name": (change("name", value="../x"), "name: '../x' cannot name a folder; use letters"),
+    "seed": (change("seed", value="x"), "its manifest cannot be read: Expected `int`, got `str`"),
+}
+
+
+def test_what_is_not_as_it_was_is_named(arena: Arena, manifest: Path) -> None:
+    """In one line with status 2, and nothing is played."""
+    folder = manifest.parents[2]
+    paths = (manifest, folder / "mine.py", folder / "other.py")
+    whole = {path: path.read_bytes() for path in paths}
+    for spoil, message in REFUSED.values():
+        spoil(manifest)
+        done = arena("run", "results/cup/manifest.json", "--out", "again")
+        assert (done.returncode, done.stdout) == (2, "")
+        start = f"error: results/cup/manifest.json: {message}"
+        assert done.stderr.startswith(start), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert not (folder / "again").exists()
+        for path, content in whole.items():
+            path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--pairs 3", "--bot greedy", "--against greedy", "--seed 1", "--lane process", "--replace"],
+)
+def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path, option: str) -> None:
+    """What would change the run is refused; a config can be changed."""
+    (tmp_path / "manifest.json").write_text('{"versions": {}}')
+    done = arena("run", "manifest.json", *option.split())
+    name = option.split()[0]
+    assert (done.returncode, done.stderr) == (2, f"error: {name}: a manifest is played as it is\n")
+
+
+@pytest.mark.usefixtures("manifest")
+def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
+    """The message has the command."""
+    done = arena("run", "results/cup")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: results/cup: a folder; to play its run again: "
+        "arena run results/cup/manifest.json --out FOLDER\n"
+    )
+    assert arena("run", "results/cup/manifest.json").stdout.startswith("nothing was left to play")

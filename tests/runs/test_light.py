@@ -1,0 +1,183 @@
+"""Without the libraries of the extras a run has all its tables, and says what it does not have."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import arena as library
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.log import NORMAL, QUIET
+from arena.pages.bundle import chart_bundle
+from arena.results.folder import RunFolder
+from arena.rl.exact import Exact
+from arena.runs import run as runs
+from arena.runs.ablate import ablate
+from arena.runs.verify import verify
+from arena.tournament.config import convert, make_tournament
+from arena.tournament.tournament import Tournament
+from arena.tournament.variants import make_variants
+from engine import STANDARD
+from tests.conftest import Arena
+from tests.runs.test_verify import HERE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
+HIDDEN = ("vl_convert", "pyarrow", "networkx", "scipy")
+PAGES = ("report.html", "games.parquet")
+"""What only a full installation writes."""
+
+Light = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> Light:
+    """Return what hides the libraries of the extras for a while."""
+
+    def find_nothing(name: str) -> ModuleSpec | None:
+        assert name in HIDDEN
+        return None
+
+    @contextmanager
+    def hide() -> Iterator[None]:
+        runs._say_what_is_missing.cache_clear()
+        chart_bundle.cache_clear()
+        with monkeypatch.context() as patch:
+            for module in ("pages.bundle", "results.parquet", "tournament.swiss", "rl.exact"):
+                patch.setattr(f"arena.{module}.find_spec", find_nothing)
+            yield
+        runs._say_what_is_missing.cache_clear()
+
+    return hide
+
+
+def play(folder: Path, pairs: int = 2, shown: int = QUIET) -> None:
+    entries = [resolve(name) for name in ("greedy", "uniform", "denier")]
+    tournament = Tournament("cup", 3, pairs, entries, STANDARD)
+    runs.run(tournament, HERE, RunFolder(folder), shown)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the content of the files that are the same in every run."""
+    changing = ("run.log", "run.sqlite", "timings.csv")
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in changing}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run with all that a full installation writes."""
+    folder = tmp_path_factory.mktemp("full")
+    play(folder)
+    assert {*PAGES} <= files(folder).keys()
+    return folder
+
+
+@pytest.fixture
+def full(made: Path, tmp_path: Path) -> Path:
+    """Return a copy of that folder."""
+    return Path(shutil.copytree(made, tmp_path / "full"))
+
+
+def test_a_light_run_has_all_other_files_and_says_so_once(
+    light: Light, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """With the same bytes; a full installation then adds what is missing."""
+    with light():
+        for name in ("one", "two"):
+            play(tmp_path / name, shown=NORMAL)
+    told = f"report.html is left out: {LACK}\n"
+    assert capfd.readouterr().err.count(told) == 1
+    assert told in (tmp_path / "one" / "run.log").read_text()
+    here = files(tmp_path / "one")
+    assert here == {name: text for name, text in files(made).items() if name not in PAGES}
+    play(tmp_path / "one")
+    assert files(tmp_path / "one") == files(made)
+
+
+def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, full: Path) -> None:
+    """Nothing was left to play the first time; then there is one pair more."""
+    before = files(full)
+    with light():
+        play(full)
+        assert files(full) == before
+        play(full, pairs=3)
+    assert not files(full).keys() & {*PAGES}
+    play(full, pairs=3)
+    assert files(full).keys() == before.keys()
+
+
+def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
+    """A page where its library is missing, and a page that was never written."""
+    compared = [line for line in verify(full, 0, HERE) if "report" in line or "files" in line]
+    assert compared == ["files: 17 compared"]
+    with light():
+        lines = list(verify(full, 0, HERE))
+        assert "files: 15 compared" in lines
+        assert f"report.html: not compared: {LACK}" in lines
+        assert any(line.startswith("games.parquet: not compared: pyarrow is not") for line in lines)
+        for name in PAGES:
+            (full / name).unlink()
+        assert not [line for line in verify(full, 0, HERE) if "not compared" in line]
+    lines = list(verify(full, 0, HERE))
+    assert "files: 15 compared" in lines
+    assert "report.html: not there; `arena report` writes it" in lines
+
+
+def test_a_page_that_cannot_be_written_is_one_line(
+    light: Light, full: Path, arena: Arena, tmp_path: Path
+) -> None:
+    """Of the command and of the library; a notebook shows the Markdown."""
+    with light():
+        done = arena("report", "full", "--out", "page.html")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"error: a page with charts: {LACK}\n"
+        assert not [*tmp_path.glob("page*")]
+        report = library.open(full).report()
+        with pytest.raises(InputError, match=r"^a page with charts: vl-convert"):
+            report.save(tmp_path / "page.html")
+        shown = report._repr_html_()
+        assert "vl-convert-python is not installed" in shown
+        assert "# cup" in shown
+        report.save(tmp_path / "page.md")
+    assert arena("report", "full", "--out", "page.html").returncode == 0
+
+
+def test_an_ablation_keeps_a_page_of_the_same_games_and_no_other(
+    light: Light, tmp_path: Path
+) -> None:
+    """As a run does."""
+    page = tmp_path / "report.html"
+
+    def vary(pairs: int) -> None:
+        entries = [resolve("greedy"), resolve("uniform")]
+        tournament = Tournament("cup", 3, pairs, entries, STANDARD)
+        variants = make_variants(STANDARD, ["set_bonus=0"])
+        ablate(tournament, variants, HERE, tmp_path, lambda _: None, QUIET)
+
+    vary(1)
+    written = page.read_bytes()
+    with light():
+        vary(1)
+        assert page.read_bytes() == written
+        vary(2)
+    assert not page.exists()
+
+
+def test_what_needs_an_extra_is_refused_before_it_begins(light: Light) -> None:
+    """In one line, which says what to install."""
+    swiss = {"format": "swiss", "bots": ["greedy", "uniform"], "pairs": 1}
+    assert make_tournament(convert(swiss, "cup")).rounds
+    with light():
+        with pytest.raises(InputError, match=r"^format: swiss: networkx .*arena\[swiss\]'$"):
+            make_tournament(convert(swiss, "cup"))
+        with pytest.raises(InputError, match=r"^arena.rl: scipy is not .*arena\[rl\]'$"):
+            Exact(STANDARD)

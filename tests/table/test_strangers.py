@@ -1,0 +1,165 @@
+"""Another user of this machine looks on while the table starts, and gets nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from arena.table import peer
+from arena.table.peer import find_user, is_of_stranger
+from tests import ROOT
+from tests.table import Client
+from tests.users import IS_ROOT, USERS, interrupt, start_python
+from tests.waiting import PATIENCE, until
+
+BROWSER = Path(__file__).parent / "browser.py"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Return a folder that every user can reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def make_folder(path: Path, mode: int = 0o755) -> Path:
+    path.mkdir()
+    path.chmod(mode)
+    return path
+
+
+def start_stranger(folder: Path, temporary: Path, *handed: tuple[str, str]) -> Popen[str]:
+    """Start the program of another user; who is not root can only start it as this one."""
+    (folder / "handed").write_text(json.dumps(handed))
+    return start_python("stranger", folder, "-m", "tests.table.stranger", str(temporary))
+
+
+def end_stranger(stranger: Popen[str]) -> Any:
+    """End the stranger's search, and return what it has got, and the pages it could not read."""
+    out, errors = stranger.communicate(timeout=PATIENCE)
+    assert stranger.returncode == 0, errors
+    return json.loads(out.splitlines()[-1])
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_nobody_finds_the_address_while_it_is_opened(place: Path, user: str) -> None:
+    """Every command line and every readable file is looked at; the owner's browser is let in."""
+    temporary = make_folder(place / "temporary", 0o1777)
+    home, outside = make_folder(place / "home"), make_folder(place / "outside")
+    kept = home / "opened"
+    stranger = start_stranger(outside, temporary)
+    assert stranger.stdout is not None
+    assert stranger.stdout.readline() == "looking\n"
+    browser = f"{sys.executable} {BROWSER} {outside / 'seen'} {kept} %s"
+    environment = {"BROWSER": browser, "TMPDIR": str(temporary)}
+    server = start_python(user, home, "-m", "arena", "table", **environment)
+    try:
+        until(lambda: kept.exists() or server.poll() is not None)
+        found = end_stranger(stranger)
+    finally:
+        interrupt(server)
+        out, errors = server.communicate(timeout=PATIENCE)
+        stranger.kill()
+    assert (server.returncode, errors) == (0, ""), out
+    opened = json.loads(kept.read_text())
+    assert opened["status"] == 200
+    assert found["got"] == []
+    assert unquote(urlsplit(opened["given"]).path) in found["closed"]  # it has looked
+    assert not (outside / "id").exists()
+    assert opened["address"] not in out
+    assert not [*temporary.iterdir()]
+
+
+def test_nothing_else_opens_a_browser() -> None:
+    """So nothing else can put a secret into its command line."""
+    opening = [path for path in (ROOT / "arena").rglob("*.py") if "webbrowser" in path.read_text()]
+    assert [path.name for path in opening] == ["table.py"]
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
+def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
+    client: Client, place: Path
+) -> None:
+    """He may have an address from a click in a terminal, which puts it into a command line."""
+    path = client.new_path()
+    with_cookie = f"{client.origin}{client.root}/", client.cookie
+    stranger = start_stranger(place, place, (client.origin + path, ""), with_cookie)
+    ipv4, ipv6, ipv4_cookie, ipv6_cookie = end_stranger(stranger)["got"]
+    assert (ipv4["status"], ipv4["began"]) == (403, None)
+    assert (ipv4_cookie["status"], ipv4_cookie["began"]) == (403, "403 ")
+    for one in (ipv6, ipv6_cookie):
+        assert one["began"] in (None, "403 ")
+        assert one["status"] == 403 or isinstance(one["status"], str)  # no IPv6 here
+    assert client.send("GET", path, {})[0].status == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::ffff:127.0.0.1"])
+def test_the_owner_is_no_stranger(client: Client, host: str) -> None:
+    """Whatever kind of socket the browser has: one of IPv6 stands in another table."""
+    connection = HTTPConnection(host, client.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", client.new_path(), headers={"Host": f"127.0.0.1:{client.port}"})
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def refuse(*_: object) -> int:
+    raise OSError(93, "Protocol not supported")
+
+
+def test_where_the_kernel_does_not_tell_nobody_is_a_stranger(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as on another system, or in a sandbox."""
+    monkeypatch.setattr(socket, "AF_NETLINK", 12345)
+    assert client.send("GET", client.new_path(), {})[0].status == 200
+    monkeypatch.setattr(peer, "find_user", refuse)
+    assert client.send("GET", client.new_path(), {})[0].status == 200
+
+
+HERE, THERE = ("127.0.0.1", 8080), ("127.0.0.2", 81)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "stranger"),
+    [
+        (1000, 1000, False),
+        (1000, 1001, True),
+        (1000, 0, False),  # root's
+        (0, 0, False),
+        (0, 1000, True),
+        (1000, None, True),  # a connection of which one end is unknown
+        (None, None, False),  # the kernel knows nothing
+    ],
+)
+def test_a_stranger_is_neither_the_owner_nor_root(
+    monkeypatch: pytest.MonkeyPatch, ours: int | None, theirs: int | None, stranger: bool
+) -> None:
+    """The server's end of a connection is the owner's."""
+    users = {(HERE, THERE): ours, (THERE, HERE): theirs}
+    monkeypatch.setattr(peer, "find_user", lambda *ends: users[ends])
+    assert is_of_stranger(THERE, HERE) is stranger
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+def test_the_kernel_knows_the_user_of_a_socket() -> None:
+    """And nothing of one that is not there."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()) as one:
+            ends = one.getsockname(), server.getsockname()
+            assert find_user(*ends) == os.geteuid()
+        assert find_user(("127.0.0.3", 1), ends[1]) is None

@@ -104,7 +104,8 @@ def _ablate(
     from arena.runs.ablate import ablate as play_variants
     from arena.runs.ablate import clear, prepare_variants
 
-    problems = prepare_variants(tournament, variants)
+    kept = None if how.fresh or how.replace else out
+    problems = prepare_variants(tournament, variants, kept)
     how.say(problems)
 
     def announce(variant: Variant) -> None:
@@ -148,8 +149,8 @@ def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
         if variant.forfeits:
             place = out / variant.name / "faults.csv"
             click.echo(f"{variant.name}: {variant.forfeits:,} forfeits, not counted: see {place}")
-        for label in variant.out:
-            click.echo(f"{variant.name}: {label} was out after {tournament.max_faults} faults")
+        for label, faults in variant.out.items():
+            click.echo(f"{variant.name}: {label} was out after {faults}")
     click.echo(f"results in {out}/")
 
 

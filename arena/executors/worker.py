@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
+from arena.executors.reporter import Reporter
 from arena.games.match import (
     Asking,
     Finished,
@@ -39,22 +40,6 @@ from engine.strategy import Clock
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
 
 
-class Reporter:
-    """What a worker reports while it plays; this one reports nothing."""
-
-    def beat(self) -> None:
-        """The worker is alive."""
-
-    def playing(self, first: int, pairs: int) -> None:
-        """These pairs are played from now on."""
-
-    def played(self) -> None:
-        """The pairs have been played."""
-
-    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        """The bot in seat `asked` is asked, in a game that is played apart."""
-
-
 class Worker:
     """Plays chunks of a tournament; `folder` is for the files of its bots.
 
@@ -76,6 +61,7 @@ class Worker:
         self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
+        self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         self.pace = Pace(tournament)
         self.doubts = Doubts()
@@ -137,7 +123,7 @@ class Worker:
         tournament = self.tournament
         games = [(game, tournament.draw(game)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
-            return [self._play_local(*game) for game in games]
+            return [self._told(game[0], self._play_local(*game)) for game in games]
         return self._play_batch(chunk, games)
 
     def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
@@ -185,8 +171,15 @@ class Worker:
         for game, end in zip(games, finished, strict=True):
             if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
                 end = self._tell_apart(chunk, *game, end)
-            ends.append(self._play_alone(chunk, *game, before=end))
+            ends.append(self._told(game[0], self._play_alone(chunk, *game, before=end)))
         return ends
+
+    def _told(self, fixture: Fixture, finished: Finished) -> Finished:
+        """Return the end of a game; the first fault of each bot is reported at once."""
+        if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
+            self.told.add(label)
+            self.reporter.failed(_result(finished, fixture))
+        return finished
 
     def _tell_apart(self, chunk: Chunk, fixture: Fixture, draw: Draw, end: Finished) -> Finished:
         """Return the end of a game with a fault, with the output of this game alone."""

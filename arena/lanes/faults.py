@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import traceback
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -27,6 +28,18 @@ KINDS = {
     "params": "it does not take its parameters",
 }
 """The kinds of faults, and what a person is told of each."""
+
+_NOUNS = {
+    "illegal": "illegal action",
+    "exception": "exception",
+    "timeout": "timeout",
+    "idle": "idle fault",
+    "crash": "crash",
+    "protocol": "invalid answer",
+    "memory": "memory fault",
+    "import": "failed start",
+    "params": "failed start",
+}
 
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
@@ -60,6 +73,25 @@ def count_strikes(kind: str, most: int) -> int:
     A bot that has used up the time in which it may be idle would sleep on: it is out at once.
     """
     return most if kind == "idle" else 1
+
+
+def count_faults(kinds: Mapping[str, int]) -> str:
+    """Return how many faults of each kind there were, as a person would say it.
+
+    >>> count_faults({"timeout": 1}), count_faults({"timeout": 3, "crash": 2})
+    ('1 timeout', '3 timeouts and 2 crashes')
+    """
+    nouns: dict[str, int] = {}
+    for kind, number in kinds.items():
+        nouns[_NOUNS[kind]] = nouns.get(_NOUNS[kind], 0) + number
+    texts = [f"{number} {noun}{_ending(noun, number)}" for noun, number in nouns.items()]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _ending(noun: str, number: int) -> str:
+    if number == 1:
+        return ""
+    return "es" if noun.endswith("sh") else "s"
 
 
 class Forfeit(Exception):

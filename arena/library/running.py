@@ -97,7 +97,8 @@ def run(
     given |= {"executor": of_config(executor)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": against}
-    tournament, settings = request(bots, config, given, _DEFAULT)
+    kept = None if fresh or replace else out
+    tournament, settings = request(bots, config, given, _DEFAULT, kept)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     with open_where(executor, settings, default_workers(tournament)) as opened:
         return how.play(tournament, opened)[1]

@@ -181,6 +181,10 @@ class Store:
         """Commit, and write all that is kept to a new file; the same content has the same bytes."""
         self._database.copy_to(path)
 
+    def copy_from(self, path: Path) -> None:
+        """Become the store in another file."""
+        self._database.copy_from(path)
+
     def close(self) -> None:
         """Commit and close; the store is then one file."""
         self._database.close()

@@ -8,12 +8,12 @@ the schedule when it begins.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from arena.games.match import GameResult
-from arena.lanes.faults import count_strikes
+from arena.lanes.faults import count_faults, count_strikes
 from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
 from arena.tournament.turns import in_turns, turn_end, turn_of
@@ -42,7 +42,8 @@ class Strikes:
         self.most = most
         self.out: dict[str, int] = {}  # by label: the order in which they went out
         self._due: list[Forfeits] = []
-        self._counts: Counter[str] = Counter()
+        self._strikes: Counter[str] = Counter()
+        self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._legs: dict[int, Leg] = {}  # of this round, by pairing
         self._schedule: Iterator[Leg] = iter(())
         self._next: Leg | None = None  # the first of the schedule that is not settled
@@ -98,6 +99,10 @@ class Strikes:
         due, self._due = self._due, []
         return due
 
+    def describe_out(self) -> dict[str, str]:
+        """Return the faults after which each bot is out, as text by label, the first the first."""
+        return {label: count_faults(self._kinds[label]) for label in self.out}
+
     def _settle(self, pairing: int, first: int, pairs: int, games: list[GameResult]) -> None:
         end = 2 * (first + pairs)
         if self.is_out(pairing):
@@ -105,9 +110,11 @@ class Strikes:
             return
         for game in games:
             label = self.pairings[pairing][game.winner == 0]
-            kind = game.fault.kind if game.fault else ""
-            self._counts[label] += count_strikes(kind, self.most)
-            if self._counts[label] >= self.most:
+            assert game.fault is not None
+            kind = game.fault.kind
+            self._kinds[label][kind] += 1
+            self._strikes[label] += count_strikes(kind, self.most)
+            if self._strikes[label] >= self.most:
                 self.out[label] = len(self.out)
                 self._forfeit(pairing, 2 * game.pair + game.seat + 1, end)
                 return

@@ -9,7 +9,7 @@ import pytest
 
 import arena as library
 from arena.errors import InputError
-from tests.conftest import Arena
+from tests.conftest import Arena, run_here
 
 CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
 BOTS = {
@@ -131,3 +131,144 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     assert 'read it with pkgutil.get_data(__name__, "weights.txt")' in told
     pack = "`arena pack ./mine.py weights.txt -o packed.py`"
     assert (pack in told) == (place == "mine.py")
+
+
+CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run in friday/, bots and a config."""
+    folder = tmp_path_factory.mktemp("run")
+    done = run_here(folder, "play", "greedy", "uniform", "--pairs", "1", "--out", "friday", "-q")
+    assert done.returncode == 0, done.stderr
+    (folder / "my_bot.py").write_text("from bots.uniform import bot\n")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "bot.py").write_text("from bots.uniform import bot\n")
+    (folder / "cup.yaml").write_text(CUP)
+    (folder / "empty").mkdir()
+    (folder / "games.jsonl").write_text("{}\n")
+    return folder
+
+
+AGAIN = "to play its run again: arena run friday/manifest.json --out FOLDER"
+A_BOT = "a bot, not a config; to play it: arena play"
+A_FILE = "a file of a run; name its folder: friday"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("run my_bot.py", f"my_bot.py: {A_BOT} ./my_bot.py greedy"),
+        ("run mine", f"mine: {A_BOT} ./mine/ greedy"),
+        ("run greedy", f"greedy: {A_BOT} greedy OPPONENT"),
+        ("ablate ./my_bot.py --rule set_bonus=1", f"my_bot.py: {A_BOT} ./my_bot.py greedy"),
+        ("run friday", f"friday: a folder; {AGAIN}"),
+        ("run friday/", f"friday: a folder; {AGAIN}"),
+        (
+            "run friday/report.html",
+            "friday/report.html: a file of a run, not a config; to play the run again: "
+            "arena run friday/manifest.json --out FOLDER",
+        ),
+        (
+            "ablate friday/manifest.json --rule set_bonus=1",
+            "friday/manifest.json: the manifest of a run, which only `arena run` takes",
+        ),
+        ("run empty", "empty: is a directory; a config is a YAML file"),
+        ("run cup", "cup: no such file, and no config has this name; did you mean cup.yaml?"),
+        (
+            "run games.jsonl",
+            "games.jsonl: game records, not a config; to judge them: arena replay games.jsonl",
+        ),
+        *(
+            (f"{command} friday/{file}", f"friday/{file}: {A_FILE}")
+            for command, file in (
+                ("report", "report.html"),
+                ("export", "run.sqlite"),
+                ("verify", "games.csv"),
+                ("show", "report.html"),
+                ("view", "report.md"),
+                ("replay", "run.sqlite"),
+            )
+        ),
+        ("report my_bot.py", "my_bot.py: a file, and a run is a folder"),
+        ("verify empty", "empty: no run: there is no run.sqlite"),
+        (
+            "export friday -o friday.csv",
+            "--out friday.csv: games are written as JSON lines, as to friday.jsonl; "
+            "the rows of games.csv are in friday/games.csv",
+        ),
+    ],
+)
+def test_a_path_of_another_kind_leads_to_the_command_that_was_meant(
+    run: Path, words: str, line: str
+) -> None:
+    """Nothing is written."""
+    before = sorted(run.rglob("*"))
+    done = run_here(run, *words.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
+    assert sorted(run.rglob("*")) == before
+
+
+def test_the_library_says_the_same_of_a_bots_file(run: Path) -> None:
+    """As a config, and as the folder of a run."""
+    with pytest.raises(InputError, match=r"my_bot\.py: a bot, not a config"):
+        library.run(config=run / "my_bot.py", progress=False)
+    with pytest.raises(InputError, match=r"report\.html: a file of a run; name its folder: "):
+        library.open(run / "friday" / "report.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("mine.py", "def bot(:\n", "mine.py: line 1: SyntaxError: invalid syntax"),
+        ("helper.py", "x = 1\nreturn\n", "helper.py: line 2: SyntaxError: 'return' outside functi"),
+        ("helper.py", "x = '\0'\n", "helper.py: "),
+    ],
+)
+def test_a_file_that_is_not_python_is_not_packed(
+    arena: Arena, tmp_path: Path, name: str, text: str, why: str
+) -> None:
+    """The bot's own or one that it imports; nothing is written."""
+    (tmp_path / "mine.py").write_text("import helper\nfrom bots.uniform import bot\n")
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / name).write_text(text)
+    assert refusal(arena, "pack", "mine.py", "helper.py", "-o", "packed.py").startswith(why)
+    assert not (tmp_path / "packed.py").exists()
+
+
+NUMBERS = [("1e3", "write 1000"), ("1,000", "write 1000"), ("2.0", "write 2")]
+NUMBERS += [("many", "write a whole number, such as 1000"), ("1.5", "write a whole number, such")]
+
+
+@pytest.mark.parametrize(("text", "advice"), NUMBERS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "play greedy uniform --pairs",
+        "run quickstart --max-pairs",
+        "compare greedy uniform --max-pairs",
+        "check greedy --games",
+        "game greedy uniform --seed",
+        "run cup.yaml",
+    ],
+)
+def test_a_number_that_is_not_whole_is_refused_alike(
+    arena: Arena, tmp_path: Path, words: str, text: str, advice: str
+) -> None:
+    """In every command and in a config, with the number that was meant."""
+    if words == "run cup.yaml":
+        shown = f'"{text}"' if "," in text else text
+        (tmp_path / "cup.yaml").write_text(f"bots: [greedy, uniform]\npairs: {shown}\n")
+        line = refusal(arena, *words.split())
+        assert line.startswith("cup.yaml: line 2: pairs: expected `int`, got ")
+    else:
+        line = refusal(arena, *words.split(), text)
+        assert f"{text!r} is not a whole number; " in line
+    assert advice in line
+
+
+def test_the_library_refuses_such_a_number_too() -> None:
+    """A float is no number of pairs."""
+    with pytest.raises(InputError, match=r"^pairs: .* got `float`: 1000\.0; write 1000$"):
+        library.run(["greedy", "uniform"], pairs=1e3, progress=False)  # type: ignore[arg-type]

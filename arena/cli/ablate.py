@@ -12,7 +12,7 @@ from arena.cli.completion import complete_bots, complete_configs, complete_rules
 from arena.cli.options import AGAINST, PATH, REPLACE, add_run_options, print_json
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import InputError
+from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
     from arena.results.ablation import Ablation
@@ -147,9 +147,13 @@ def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
             click.echo(f"{variant.name}: other deals than the base, so less is common to both")
         if variant.forfeits:
             place = out / variant.name / "faults.csv"
-            click.echo(f"{variant.name}: {variant.forfeits:,} forfeits, not counted: see {place}")
+            click.echo(
+                f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}"
+            )
         for label in variant.out:
-            click.echo(f"{variant.name}: {label} was out after {tournament.max_faults} faults")
+            click.echo(
+                f"{variant.name}: {label} was out after {counted(tournament.max_faults, 'fault')}"
+            )
     click.echo(f"results in {out}/")
 
 

@@ -14,7 +14,7 @@ from arena.cli.options import REPLACE, add_run_options, parse_json, print_json
 from arena.cli.outcome import count_games
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import InputError
+from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
@@ -165,7 +165,7 @@ def print_comparison(
     for line in lines:
         click.echo(line)
     for label in comparison.out:
-        click.echo(f"{label} was out after {tournament.max_faults} faults")
+        click.echo(f"{label} was out after {counted(tournament.max_faults, 'fault')}")
     for line in describe_twins(comparison):
         click.echo(line)
     if twins := comparison.twins:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from arena.entries.ladder import ELO
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.executors.base import Executor
 from arena.executors.halves import FEWEST_FOR_TWINS
 from arena.executors.local import count_cores
@@ -61,7 +61,10 @@ def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
     """
     panel = tournament.panel
     if stop.max_pairs < panel:
-        raise InputError(f"max_pairs: {stop.max_pairs} are too few for {panel} opponents")
+        raise InputError(
+            f"max_pairs: {stop.max_pairs} {'is' if stop.max_pairs == 1 else 'are'} too few for "
+            f"{counted(panel, 'opponent')}"
+        )
     new, old = tournament.labels[:2]
     return dataclasses.replace(
         tournament,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.entries.file import read_file
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
@@ -207,7 +207,7 @@ def _replay_sample(
             name = tournament.fixture(*place).name
             difference = _difference(stored[place], first[place])
             raise Difference(f"game {name}: played again: {difference} {_HINT}")
-    yield f"bots: {len(first):,} games played again"
+    yield f"bots: {counted(len(first), 'game')} played again"
     for number in sorted(fickle):
         name = tournament.pairings[number].name
         yield f"{name}: do not play the same game twice {_HINT.replace('its', 'their')}"

@@ -11,6 +11,7 @@ import msgspec
 
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
+from arena.entries.ladder import expand_ladder
 from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
@@ -175,12 +176,15 @@ def make_tournament(
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    `against` are more members of the panel; with one, any tournament is a gauntlet. `objects`
+    `against` are more members of the panel; with one, any tournament is a gauntlet. In a panel
+    `ladder` stands for the bots of the ladder that are not among the others. `objects`
     are the classes and functions that specs of the config stand for. Raises InputError, which
     names the place of a bot that cannot be found.
     """
     bots = resolve_bots(config, more, lane, objects)
-    panel = _resolve("panel", config.panel, against, (lane, config.lane), objects or {})
+    labels = [entry.label for entry in bots]
+    listed, named = (expand_ladder(part, labels) for part in (config.panel, against))
+    panel = _resolve("panel", listed, named, (lane, config.lane), objects or {})
     pairs = pairs or config.pairs
     until, max_pairs = until or config.until, max_pairs or config.max_pairs
     rounds = 0

@@ -36,7 +36,7 @@ def explain(
     general = re.sub(r"\[\d+\]", "", place)
     steps = _find_steps(place)
     if match := _UNKNOWN.fullmatch(what):
-        what = _unknown_key(match[1], keys.get(general, ()))
+        what = unknown_key(match[1], keys.get(general, ()))
         steps.append(match[1])
     elif match := _MISSING.fullmatch(what):
         what = f"key {match[1]!r} is missing"
@@ -58,7 +58,8 @@ def _describe_value(what: str, value: Any) -> str:
     return f": {show(value)}{advice}"
 
 
-def _unknown_key(key: str, known: Sequence[str]) -> str:
+def unknown_key(key: str, known: Sequence[str]) -> str:
+    """Return what is said of a key that there is not, with the one that was meant."""
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"unknown key {show(key)}; {hint}"

@@ -46,7 +46,7 @@ def new(name: str, folder: Path) -> None:
     next_steps = {
         f"arena play {spec} greedy": "let it play",
         f"arena check {spec}": "does it keep the contract?",
-        f"pytest {test}": "run its test",
+        f"python {test}": "run its test",
     }
     width = max(map(len, next_steps))
     for command, what in next_steps.items():

@@ -84,6 +84,15 @@ def not_installed(library: str, extra: str) -> str:
     return f"{library} is not installed; pip install 'district-noir-arena[{extra}]'"
 
 
+def counted(number: float, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, in the singular for 1.
+
+    >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "ply", "plies")
+    ('1 pair', '1,200 pairs', '2 plies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def escape(text: str) -> str:
     """Return a text with every character that is not printable written as in a Python string.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.errors import escape
+from arena.errors import counted, escape
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome
@@ -46,7 +46,7 @@ def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     yield from describe_end(outcome.course, outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
-        yield f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else "")
+        yield counted(forfeits, "forfeit") + (f": see {folder}/faults.csv" if folder else "")
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
@@ -57,7 +57,7 @@ def count_games(outcome: Outcome) -> str:
     """Return how many games were played, and how fast."""
     if not outcome.played:
         return f"nothing was left to play: all {outcome.kept:,} games were played before"
-    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    rate = f"{counted(round(outcome.played / outcome.seconds), 'game')}/s"
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
 

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli import person
-from arena.cli.compare import play_comparison
+from arena.cli.compare import AGAINST, play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
-    AGAINST,
     ANCHOR,
     NAMES,
     PATH,
     REPLACE,
     add_run_options,
+    change_limits,
+    change_rules,
     print_json,
     refuse_options,
+    with_changes,
 )
 from arena.cli.outcome import print_report, to_document
 from arena.cli.starting import How, stoppable
@@ -33,9 +35,11 @@ if TYPE_CHECKING:
 
 _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
+    *("rules", "limits"),
 )
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("rules", "limits"),
     *("scheduler_file", "fresh", "strict"),
     *("as_json", "verbose", "quiet"),
 )
@@ -78,7 +82,6 @@ _NOT_FOR_A_PERSON = (
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
-    quiet="Show only errors.",
 )
 def run(
     config: Path,
@@ -89,6 +92,8 @@ def run(
     max_pairs: int | None,
     seed: int | None,
     lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     out: Path | None,
     anchor: str | None,
     **how: Any,
@@ -115,7 +120,7 @@ def run(
         refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
         _play_again(path, manifest, out, How(**how))
         return
-    settings = read(path)
+    settings = with_changes(read(path), rules, limits)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
@@ -168,7 +173,6 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
     workers="all cores",
     lane="as fits the bot",
     out="none, nothing is written",
-    quiet="Show only errors, and the table if no file has it.",
 )
 def play(
     bots: Sequence[str],
@@ -179,6 +183,8 @@ def play(
     against: Sequence[str],
     seed: int | None,
     lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     out: Path | None,
     anchor: str | None,
     **how: Any,
@@ -192,10 +198,10 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
+    from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
     from arena.tournament.anchor import read_anchor
     from arena.tournament.tournament import Tournament
-    from engine import STANDARD
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
@@ -208,10 +214,16 @@ def play(
     refuse_options("games", "names", "thoughts", why=why)
     asked = How(**how)
     choice = asked.choose()
-    entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
-    fixed = read_anchor(anchor or "", [entry.label for entry in entries])
-    panel = len(against)
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
+    numbers, allowed = change_rules(rules), change_limits(limits)
+    entries = [resolve(spec, lane=lane) for spec in bots]
+    met = expand_ladder(against, [entry.label for entry in entries])
+    panel = [resolve(spec, lane=lane) for spec in met]
+    fixed = read_anchor(anchor or "", [entry.label for entry in entries + panel])
+    tournament = Tournament(
+        *("play", seed or 0, pairs, entries + panel, numbers, allowed),
+        panel=len(panel),
+        anchor=fixed,
+    )
     _play(tournament, out, asked, choice)
 
 

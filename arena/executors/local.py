@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.errors import WorkerDied
+from arena.errors import WorkerDied, counted
 from arena.executors.deaths import Deaths
 from arena.executors.forkserver import ForkServer, open_server
 from arena.executors.frames import Garbled
@@ -46,7 +46,7 @@ class LocalExecutor:
     workers: int
 
     def __str__(self) -> str:
-        return f"{self.workers} worker{'s' if self.workers != 1 else ''}"
+        return counted(self.workers, "worker")
 
     def play(
         self, plan: Plan, tournament: Tournament, log: RunLog

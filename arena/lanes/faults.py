@@ -6,9 +6,9 @@ The process of a bot imports this module: standard library only.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import traceback
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -29,18 +29,6 @@ KINDS = {
 }
 """The kinds of faults, and what a person is told of each."""
 
-_NOUNS = {
-    "illegal": "illegal action",
-    "exception": "exception",
-    "timeout": "timeout",
-    "idle": "idle fault",
-    "crash": "crash",
-    "protocol": "invalid answer",
-    "memory": "memory fault",
-    "import": "failed start",
-    "params": "failed start",
-}
-
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
 
@@ -50,6 +38,8 @@ MOST_OUTPUT = 20_000
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
 _OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")
+_ERROR = re.compile(r"^(\w+(\.\w+)*)?(Error|Exception)\b.*:|^error:|panicked at", re.ASCII)
+"""A line in which a program says why it ends."""
 
 
 class Fault(NamedTuple):
@@ -73,25 +63,6 @@ def count_strikes(kind: str, most: int) -> int:
     A bot that has used up the time in which it may be idle would sleep on: it is out at once.
     """
     return most if kind == "idle" else 1
-
-
-def count_faults(kinds: Mapping[str, int]) -> str:
-    """Return how many faults of each kind there were, as a person would say it.
-
-    >>> count_faults({"timeout": 1}), count_faults({"timeout": 3, "crash": 2})
-    ('1 timeout', '3 timeouts and 2 crashes')
-    """
-    nouns: dict[str, int] = {}
-    for kind, number in kinds.items():
-        nouns[_NOUNS[kind]] = nouns.get(_NOUNS[kind], 0) + number
-    texts = [f"{number} {noun}{_ending(noun, number)}" for noun, number in nouns.items()]
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
-
-
-def _ending(noun: str, number: int) -> str:
-    if number == 1:
-        return ""
-    return "es" if noun.endswith("sh") else "s"
 
 
 class Forfeit(Exception):
@@ -201,6 +172,17 @@ def describe_exit(status: int) -> str:
         return f"ended with exit status {status}"
     names = {number.value: number.name for number in signal.Signals}
     return f"ended by {names.get(-status, f'signal {-status}')}"
+
+
+def last_words(output: str) -> str:
+    """Return the line in which a program has said why it ends: its error, or else its last line.
+
+    >>> last_words("Error: Cannot find module 'bot.js'\\n    at resolve (loader:9)\\nNode.js v18")
+    ": Error: Cannot find module 'bot.js'"
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line)]
+    return f": {one_line((errors or lines)[-1])}" if lines else ""
 
 
 def _end(text: str) -> str:

@@ -18,7 +18,7 @@ from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import remove_tree, sweep
-from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit
+from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
@@ -134,6 +134,8 @@ class BotProcess:
         if kind == "timeout":
             within = self.limits.of_start.describe(forfeit.spent)
             message = f"no answer to hello within {within} {message}"
+        if kind == "crash" and not self.launch.hosted:
+            message += last_words(output)
         kind = kind if kind == "params" else "import"
         return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 

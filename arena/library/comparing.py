@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from arena.entries.ladder import expand_ladder
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
@@ -164,4 +165,4 @@ def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     listed = [*against] if is_list else [against]
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
-    return comparisons.expand_ladder(listed, [name for name in names if isinstance(name, str)])
+    return expand_ladder(listed, [name for name in names if isinstance(name, str)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from arena.errors import counted
 from arena.results.summary import cut
 from arena.statistics.seats import SeatAdvantage
 from arena.tournament.anchor import Anchor
@@ -57,7 +58,8 @@ class Findings:
         if self.misfits:
             worst = self.misfits[0]
             yield (
-                f"{len(self.misfits)} of {self.tested:,} pairings are not as the Elo says, most "
+                f"{len(self.misfits)} of {counted(self.tested, 'pairing')} "
+                f"{'is' if len(self.misfits) == 1 else 'are'} not as the Elo says, most "
                 f"of all {cut(worst.bot)} - {cut(worst.opponent)}: "
                 f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
             )

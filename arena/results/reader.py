@@ -19,7 +19,7 @@ def read_run(path: Path) -> tuple[Tournament, Store]:
     """
     try:
         if not (path / NAME).is_file():
-            raise InputError(f"{path}: {_why_no_run(path)}")
+            raise InputError(f"{path}: {why_no_run(path)}")
         with (path / NAME).open("rb"):
             pass
     except OSError as error:
@@ -43,8 +43,10 @@ def _tournament(path: Path, store: Store) -> Tournament:
     return tournament
 
 
-def _why_no_run(path: Path) -> str:
+def why_no_run(path: Path) -> str:
     """Return what is at a path that has no run, and which runs are in it."""
+    if path.is_file():
+        return why_no_file(path) or "a file, and a run is a folder"
     if not path.is_dir():
         return "no such file or run"
     runs = sorted(str(place) for place in path.iterdir() if (place / NAME).is_file())
@@ -52,3 +54,9 @@ def _why_no_run(path: Path) -> str:
         return f"no run: there is no {NAME}"
     more = ", ..." if len(runs) > _MOST_NAMED else ""
     return f"not a run, but holds runs: {', '.join(runs[:_MOST_NAMED])}{more}"
+
+
+def why_no_file(path: Path) -> str:
+    """Return what a file is that lies in the folder of a run, nothing for another file."""
+    in_run = path.is_file() and path.with_name(NAME).is_file() and path.suffix != ".jsonl"
+    return f"a file of a run; name its folder: {path.parent}" if in_run else ""

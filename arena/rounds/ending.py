@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from arena.errors import counted
 from arena.rounds.course import Course
 from arena.rounds.until import Open, UntilRounds
 
@@ -28,7 +29,7 @@ def describe_end(course: Course, out: Collection[str]) -> list[str]:
     if len(left) < 2:
         return [f"nothing to find out: {' and '.join(out)} had too many faults"]
     found = rounds.find_open(course.counts, out)
-    after = f"after {course.scheduled:,} pairs"
+    after = f"after {counted(course.scheduled, 'pair')}"
     most = f"{rounds.max_pairs:,} at most in a pairing"
     others = f", but for {', '.join(out)}, which had too many faults" if out else ""
     if rounds.width is None:
@@ -55,4 +56,4 @@ def _cost(further: int | None) -> str:
     """
     if further is None:
         return "no number of further pairs can be named"
-    return f"about {int(float(f'{further:.{_DIGITS}g}')):,} further pairs"
+    return f"about {counted(int(float(f'{further:.{_DIGITS}g}')), 'further pair')}"

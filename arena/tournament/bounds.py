@@ -14,3 +14,20 @@ MOST_ROUNDS: Final = 1000  # of a Swiss tournament
 MOST_WIDTH: Final = 1000  # of half an interval that a run is to narrow, in Elo points
 MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
+
+_LONGEST = 18  # digits of a number that is suggested
+
+
+def advise_whole(value: object) -> str:
+    """Return how to write a number that has to be whole.
+
+    >>> advise_whole("1e3"), advise_whole("1,000"), advise_whole("many")
+    ('write 1000', 'write 1000', 'write a whole number, such as 1000')
+    """
+    try:
+        number = float(str(value)[: 2 * _LONGEST].replace(",", ""))
+    except ValueError:
+        number = 0.5
+    if number.is_integer() and abs(number) < 10**_LONGEST and not isinstance(value, bool):
+        return f"write {int(number)}"
+    return "write a whole number, such as 1000"

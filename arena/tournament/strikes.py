@@ -9,14 +9,28 @@ the schedule when it begins.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from arena.errors import counted
 from arena.games.match import GameResult
-from arena.lanes.faults import count_faults, count_strikes
+from arena.lanes.faults import count_strikes
 from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
 from arena.tournament.turns import in_turns, turn_end, turn_of
+
+_NOUNS = {
+    "illegal": "illegal action",
+    "exception": "exception",
+    "timeout": "timeout",
+    "idle": "idle fault",
+    "crash": "crash",
+    "protocol": "invalid answer",
+    "memory": "memory fault",
+    "import": "failed start",
+    "params": "failed start",
+}
+"""The faults of each kind, as they are counted."""
 
 
 class Forfeits(NamedTuple):
@@ -125,3 +139,16 @@ class Strikes:
             worst = len(self.out)
             order = [self.out.get(label, worst) for label in self.pairings[pairing]]
             self._due.append(Forfeits(pairing, first, end, order.index(min(order))))
+
+
+def count_faults(kinds: Mapping[str, int]) -> str:
+    """Return how many faults of each kind there were, as a person would say it.
+
+    >>> count_faults({"timeout": 1}), count_faults({"timeout": 3, "crash": 2})
+    ('1 timeout', '3 timeouts and 2 crashes')
+    """
+    nouns: Counter[str] = Counter()
+    for kind, number in kinds.items():
+        nouns[_NOUNS[kind]] += number
+    texts = [counted(n, noun, "crashes" if noun == "crash" else "") for noun, n in nouns.items()]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

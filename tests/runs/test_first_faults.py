@@ -13,11 +13,11 @@ from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
 from arena.games.match import GameResult
-from arena.lanes.faults import KINDS, Fault, count_faults
+from arena.lanes.faults import KINDS, Fault
 from arena.lanes.limits import Limits
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
-from arena.tournament.strikes import Strikes
+from arena.tournament.strikes import Strikes, count_faults
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena

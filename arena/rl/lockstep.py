@@ -12,6 +12,7 @@ from arena.rl.encoding import Bits
 from arena.rl.observer import Observer
 from arena.rl.tally import find_winners
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
+from engine.encoding import NEWEST
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 Cards: TypeAlias = npt.NDArray[np.uint8]
@@ -21,6 +22,8 @@ _ARRAYS = (
     "dealt",
 )
 _KINDS = np.arange(len(KINDS), dtype=np.uint8)
+NO_CARD = 255
+"""What stands in a row where no card has lain."""
 
 
 class Lockstep:
@@ -47,7 +50,7 @@ class Lockstep:
         self.hands: Cards = np.zeros((2, kinds, count), np.uint8)
         self.piles: Cards = np.zeros((2, kinds, count), np.uint8)
         self.in_row: Cards = np.zeros((kinds, count), np.uint8)
-        self.row: Cards = np.zeros((cards, count), np.uint8)
+        self._row: Cards = np.full((NEWEST + cards, count), NO_CARD, np.uint8)
         self.length: Indices = np.zeros(count, np.intp)
         self.taken = np.zeros((2, count), np.bool_)
         self.round: Indices = np.zeros(count, np.intp)  # from 0
@@ -55,6 +58,20 @@ class Lockstep:
         self.to_act: Indices = np.zeros(count, np.intp)
         self.over = np.ones(count, np.bool_)
         self.dealt: Cards = np.zeros((rules.rounds, 2, kinds, count), np.uint8)
+
+    @property
+    def row(self) -> Cards:
+        """The cards of the rows (place, game), the oldest first; `length` of them count."""
+        return self._row[NEWEST:]
+
+    def newest(self) -> Cards:
+        """Return the newest cards of the rows (age, game), NO_CARD where a row is shorter.
+
+        Below the rows' memory lies NO_CARD, so that no place is to be checked. `take` with a
+        mode is faster than an index: 10 ns a game, and 43 with both.
+        """
+        places = self.length * self.count + self._ages
+        return self._row.reshape(-1).take(places, mode="clip")
 
     def begin(self, games: Indices, deals: Cards) -> None:
         """Begin these games anew; `deals` has a row for each, cards in the notation's order."""
@@ -145,6 +162,11 @@ class Lockstep:
     def legal(self) -> Bits:
         """Return the legal actions alone, the second array of `observe`, filled in place."""
         return self._observer.fill_masks(self)
+
+    @cached_property
+    def _ages(self) -> Indices:
+        """Places (age, game) of the newest cards in the memory of rows without a card."""
+        return np.arange(NEWEST)[::-1, None] * self.count + np.arange(self.count)
 
     @cached_property
     def _observer(self) -> Observer:

@@ -18,6 +18,7 @@ from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, outcome
 from engine.view import view
 from tests.positions import RULE_SETS
+from tests.rl.small_decks import SMALL_DECKS
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"
@@ -85,7 +86,10 @@ class Plain:
         assert sum(last is not None for last in infos["final_obs"]) == len(games)
 
 
-@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
+
+
+@pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
 def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     """Observations, masks, rewards, ends and new deals, with an illegal action now and then."""
     env = DistrictNoirVectorEnv(COUNT, rules=rules)

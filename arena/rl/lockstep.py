@@ -12,13 +12,13 @@ from arena.rl.encoding import Bits
 from arena.rl.observer import Observer
 from arena.rl.tally import find_winners
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
-from engine.encoding import NEWEST
+from engine.encoding import NEWEST, encoder_of
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 Cards: TypeAlias = npt.NDArray[np.uint8]
 
 _ARRAYS = (
-    *("hands", "piles", "in_row", "row", "length", "taken", "round", "plies", "to_act", "over"),
+    *("hands", "piles", "in_row", "_row", "length", "taken", "round", "plies", "to_act", "over"),
     "dealt",
 )
 _KINDS = np.arange(len(KINDS), dtype=np.uint8)
@@ -86,15 +86,17 @@ class Lockstep:
         self.length[games] = opening
         self.piles[:, :, games] = 0
         self.over[games] = False
-        self._begin_round(games, 0)
+        self._begin_round(games, np.zeros(len(games), np.intp))
 
-    def _begin_round(self, games: Indices, number: int | Indices) -> None:
+    def _begin_round(self, games: Indices, numbers: Indices) -> None:
         """Deal the hands of a round (R10, R3)."""
-        self.round[games] = number
-        self.hands[:, :, games] = np.moveaxis(self.dealt[number, :, :, games], 0, 2)
+        self.round[games] = numbers
+        cells = np.arange(2 * len(KINDS))[:, None] * self.count + games
+        dealt = self.dealt.reshape(-1).take(numbers * 2 * self._seat_size + cells, mode="clip")
+        self.hands.reshape(-1)[cells] = dealt  # 26 us for 352 of 4,096 games, by axes 50
         self.taken[:, games] = False
         self.plies[games] = 0
-        self.to_act[games] = np.bitwise_and(number, 1)
+        self.to_act[games] = numbers & 1
 
     def step(self, actions: npt.NDArray[Any]) -> None:
         """Carry out a legal action in each game that is not over, unchecked."""
@@ -151,13 +153,17 @@ class Lockstep:
         """Return the winning seats of games that are over, DRAW for nobody."""
         return find_winners(self.piles[:, :, games].astype(np.intp), self.rules)
 
-    def observe(self) -> tuple[Bits, Bits]:
+    def observe(self, memory: npt.NDArray[np.bool_] | None = None) -> tuple[Bits, Bits]:
         """Return what the seats to act know, and their legal actions, filled in place.
 
         The arrays have a row for each game, in the order of `Encoding`'s fields, and the next
-        call overwrites them. A game that is over has no legal action.
+        call overwrites them. A game that is over has no legal action. The observations are
+        filled into `memory` (bit, game) where it is given.
         """
-        return self._observer.fill(self)
+        if memory is None:
+            memory = self._memory
+        masks = self._observer.fill(self, memory)
+        return memory.T.view(np.int8), masks
 
     def legal(self) -> Bits:
         """Return the legal actions alone, the second array of `observe`, filled in place."""
@@ -169,14 +175,18 @@ class Lockstep:
         return np.arange(NEWEST)[::-1, None] * self.count + np.arange(self.count)
 
     @cached_property
+    def _memory(self) -> npt.NDArray[np.bool_]:
+        return np.empty((encoder_of(self.rules).size, self.count), np.bool_)
+
+    @cached_property
     def _observer(self) -> Observer:
         return Observer(self.count, self.rules)
 
     def select(self, games: Indices) -> Lockstep:
         """Return a copy of some of the games, in this order."""
         twin = Lockstep(len(games), self.rules)
-        for name in _ARRAYS:
-            getattr(twin, name)[...] = getattr(self, name)[..., games]
+        for name in _ARRAYS:  # 5 us for 88 of the hands dealt to 4,096 games, indexed 23
+            getattr(self, name).take(games, axis=-1, out=getattr(twin, name))
         return twin
 
 

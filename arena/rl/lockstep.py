@@ -67,8 +67,8 @@ class Lockstep:
     def newest(self) -> Cards:
         """Return the newest cards of the rows (age, game), NO_CARD where a row is shorter.
 
-        Below the rows' memory lies NO_CARD, so that no place is to be checked. `take` with a
-        mode is faster than an index: 10 ns a game, and 43 with both.
+        NO_CARD lies before the oldest card, so that no place needs a check: 15 ns a game, with
+        checks 34, and with an index in place of `take` 66.
         """
         places = self.length * self.count + self._ages
         return self._row.reshape(-1).take(places, mode="clip")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WIDTH, MOST_WORKERS
+from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_SWAPS, MOST_WIDTH, MOST_WORKERS
 
 if TYPE_CHECKING:
     _Type = click.ParamType[int]
@@ -57,3 +57,4 @@ PAIR = Whole(0, MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
 WORKERS = Whole(1, MOST_WORKERS)
 GAMES = Whole(1, 1_000)
+SWAPS = Whole(1, MOST_SWAPS)

@@ -59,12 +59,13 @@ CARD_COLUMNS = (
     Column("adds_high", "Adds, high", "share", _MEAN_END),
     Column("sampled", "Games sampled", "count", "Games of which won to adds come."),
 )
-_CARDS: Mapping[str, str] = {
+CARD_NAMES: Mapping[str, str] = {
     **{kind: f"support {kind}" for kind in "5678"},
     **{kind: f"alliance +{kind}" for kind in "234"},
     **{kind: f"betrayal -{value}" for kind, value in zip("xyz", "123", strict=True)},
     "C": "City",
 }
+"""What kinds of cards are called."""
 _WORTH = {
     "takes out of 100": "100 * datum.share",
     "points gained": "datum.gain",
@@ -99,7 +100,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
     if len(known):
         yield _card_chart(known, names)
     if len(cards):
-        cards = cards.assign(card=cards["card"].map(_CARDS))
+        cards = cards.assign(card=cards["card"].map(CARD_NAMES))
         yield frame_table("cards", "Cards", CARD_COLUMNS, cards, "cards.csv", folded=True)
 
 
@@ -181,7 +182,7 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
 def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     fields = ["bot", "card", "adds", "adds_low", "adds_high"]
     rows = [
-        {"bot": bot, "card": _CARDS[card], "adds": adds, "low": low, "high": high}
+        {"bot": bot, "card": CARD_NAMES[card], "adds": adds, "low": low, "high": high}
         for bot, card, adds, low, high in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
@@ -195,7 +196,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     ]
     spec = chart(
         rows,
-        height=22 * len(_CARDS),
+        height=22 * len(CARD_NAMES),
         params=[choice("chosen_bot", "Bot", [name for name in names if name in known])],
         transform=[{"filter": "datum.bot == chosen_bot"}],
         layer=[
@@ -209,7 +210,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
             },
         ],
         encoding={
-            "y": nominal("card", sort=[*_CARDS.values()], title=None),
+            "y": nominal("card", sort=[*CARD_NAMES.values()], title=None),
             "tooltip": tips,
         },
     )

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
@@ -18,6 +18,7 @@ from arena.results.manifest import other_versions, read_manifest
 from arena.results.store import Store
 from arena.runs.progress import make_bar
 from arena.runs.rerun import resolve_same
+from arena.tournament.bounds import SWAPS
 from arena.tournament.chunk import Chunk
 from arena.tournament.plan import Fits, Plan
 from arena.tournament.strikes import Strikes
@@ -32,11 +33,6 @@ from engine.notation import parse_actions
 from engine.seeds import stream
 from engine.state import Seat, State
 
-SWAPS: Final = 8_000
-"""Swaps by default: of fast bots some ten seconds on two cores."""
-
-MOST_SWAPS: Final = 1_000_000
-
 Place: TypeAlias = tuple[int, int, Seat]
 """The number of a pairing, the pair and the seat of its first bot."""
 
@@ -46,6 +42,13 @@ class Intervention(NamedTuple):
 
     swapped: list[Swapped]
     forfeits: int
+
+    def note(self) -> str:
+        """Return what is said of the swaps that were left out, nothing where there are none."""
+        if not self.forfeits:
+            return ""
+        swaps = "1 swap is" if self.forfeits == 1 else f"{self.forfeits:,} swaps are"
+        return f"{swaps} left out: after it, a bot forfeited the game"
 
 
 class _Game(NamedTuple):

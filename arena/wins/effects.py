@@ -19,6 +19,9 @@ from arena.wins.moments import Interval, Moments
 from engine import KINDS, Kind
 from engine.cards import CHARS
 
+ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
+"""Columns of `cards` that say what a card adds, from the games as they were played."""
+
 _HALVES: Final = 2  # a result is 0, 1 or 2 of them
 
 
@@ -52,6 +55,14 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
         **interval("effect", "effect", _as_differences(moments)),
     }
     return make_frame(columns, labels, swaps > 0)
+
+
+def add_effects(cards: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+    """Return what cards add beside their effects, a row for each of the table `cards`."""
+    keys = ["bot", "card"]
+    # no bot is all of them, and must find itself
+    both = cards[[*ADJUSTED]].merge(effects, on=keys, how="left", validate="one_to_one")
+    return both.assign(swaps=both["swaps"].fillna(0).astype(np.int64))
 
 
 def _add_up(bots: int, rows: Ints) -> Moments:

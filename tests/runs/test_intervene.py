@@ -144,13 +144,20 @@ def test_a_card_that_decides_nothing_has_no_effect() -> None:
 
 
 def test_swaps_do_not_depend_on_workers_or_lanes() -> None:
-    """One process, three workers, and bots in processes of their own."""
+    """One process, two workers, and a bot in a process of its own."""
     bots = resolve("greedy"), resolve("majority")
-    plain = of(*bots, pairs=10, swaps=40)
-    assert of(*bots, pairs=10, swaps=40, executor=LocalExecutor(3)) == plain
-    apart = [replace(bot, lane="process") for bot in bots]
-    assert of(*apart, pairs=10, swaps=40) == plain
-    assert len(plain.swapped) == 40
+    with played(*bots, pairs=3) as (tournament, store):
+        apart = replace(tournament, entries=[replace(bots[0], lane="process"), bots[1]])
+        made = [
+            intervene(of_lane, store, executor, swaps=6, progress=False)
+            for of_lane, executor in (
+                (tournament, HERE),
+                (tournament, LocalExecutor(2)),
+                (apart, HERE),
+            )
+        ]
+    assert made[0] == made[1] == made[2]
+    assert len(made[0].swapped) == 6
 
 
 def test_each_seed_draws_its_own_swaps() -> None:
@@ -165,10 +172,10 @@ def test_each_seed_draws_its_own_swaps() -> None:
 
 def test_few_games_have_several_swaps_each_and_many_one() -> None:
     """As many as asked for, at most; no card of a game is swapped twice."""
-    assert len(of(*UNIFORM, pairs=10, swaps=8).swapped) == 8
-    assert len(of(*UNIFORM, pairs=10, swaps=59).swapped) == 40
-    all_cards = of(*UNIFORM, pairs=2, swaps=10_000, rules=NO_CITY_WINS).swapped
-    with played(*UNIFORM, pairs=2, rules=NO_CITY_WINS) as (tournament, store):
+    assert len(of(*UNIFORM, pairs=3, swaps=4).swapped) == 4
+    assert len(of(*UNIFORM, pairs=3, swaps=17).swapped) == 12
+    with played(*UNIFORM, pairs=1, rules=Rules(rounds=1, removed=33)) as (tournament, store):
+        all_cards = intervene(tournament, store, HERE, swaps=10_000, progress=False).swapped
         cards = [len(swaps) for swaps in drawn(tournament, store, 1_000).values()]
     assert len(all_cards) == sum(cards)
 

@@ -38,7 +38,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
 @click.option("--workers", type=WORKERS, help="Worker processes.  [default: all cores]")
-@click.option("--out", "-o", type=PATH, help="Write a CSV file with a row for each bot and card.")
+@click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
 @json_option
 @click.option(
     "--quiet", "-q", is_flag=True, help="Show only errors, and the table if no file has it."

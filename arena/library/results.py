@@ -171,12 +171,12 @@ class Results:
 
     @property
     def cards(self) -> pd.DataFrame:
-        """How often each kind of card is played and taken, and what it adds (cards.csv)."""
+        """How often each kind of card is played and taken, and its part in wins (cards.csv)."""
         return self._wins.cards
 
     @property
     def decisive(self) -> pd.DataFrame:
-        """When games were decided, by `champion`'s values (decisive.csv)."""
+        """Where the chance to win changed most, by `champion`'s values (decisive.csv)."""
         return self._wins.decisive
 
     @cached_property

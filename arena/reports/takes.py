@@ -53,7 +53,8 @@ CARD_COLUMNS = (
         "adds",
         "Adds",
         "share",
-        "What one such card adds to the chance to win, beside the other cards of its take.",
+        "What one such card adds to More, beside the other cards of its take: a correlation, "
+        "adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.",
     ),
     Column("adds_low", "Adds, low", "share", _MEAN_END),
     Column("adds_high", "Adds, high", "share", _MEAN_END),
@@ -75,7 +76,7 @@ _WORTH = {
 
 
 def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Section:
-    """Return when and what bots take, and what cards add to the chance to win."""
+    """Return when and what bots take, and how cards that are taken go with winning."""
     return Section("takes", "Takes and cards", [*_blocks(takes, cards, labels)])
 
 
@@ -186,7 +187,9 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         for bot, card, adds, low, high in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
-    x = quantity("adds", "added to the chance to win", axis={"format": "+.0%"})
+    x = quantity(
+        "adds", "wins beyond the state before (an adjusted correlation)", axis={"format": "+.0%"}
+    )
     tips = [
         {"field": "card", "title": "Card"},
         *(
@@ -215,8 +218,9 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         },
     )
     description = (
-        "What one card of each kind adds to the chance to win of who takes it, beside the other "
-        "cards of the take and what was known before it, with 95 % intervals. An average card "
-        "adds about 0."
+        "By how much more often who takes such a card wins, beside the other cards of the take "
+        "and what was known before it, with 95 % intervals. An average card adds about 0. This "
+        "is an adjusted correlation and not what the card causes: arena worth RUN --intervene "
+        "swaps cards and plays the games on."
     )
     return Chart("card-worth", "What cards add", description, spec, "cards")

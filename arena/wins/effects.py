@@ -68,16 +68,15 @@ def add_effects(cards: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
 def _add_up(bots: int, rows: Ints) -> Moments:
     """Return the sums over pairs, of shares from 0 to 1: an even result counts as a half."""
     moments = Moments(bots + 1, len(KINDS), scale=2 * _HALVES)
+    place = rows[:, 0] * (rows[:, 1].max(initial=0) + 1) + rows[:, 1]
     for group in range(bots + 1):
-        of = rows if group == bots else rows[rows[:, 2] == group]
-        if not len(of):
-            continue
-        places, local = np.unique(of[:, :2], axis=0, return_inverse=True)
-        counts, totals = np.zeros((2, len(places), len(KINDS)), np.int64)
-        where = local.ravel(), of[:, 3]
+        chosen = slice(None) if group == bots else rows[:, 2] == group
+        pairs, local = np.unique(place[chosen], return_inverse=True)
+        counts, totals = np.zeros((2, len(pairs), len(KINDS)), np.int64)
+        where = local, rows[chosen, 3]
         np.add.at(counts, where, 1)
-        np.add.at(totals, where, of[:, 4] + _HALVES)
-        moments.add(np.full(len(places), group), counts, totals)
+        np.add.at(totals, where, rows[chosen, 4] + _HALVES)
+        moments.add(np.full(len(pairs), group), counts, totals)
     return moments
 
 

@@ -52,6 +52,8 @@ class Swap(NamedTuple):
 def find_taken(deal: bytes, actions: bytes, rules: Rules) -> list[Taken]:
     """Return the cards that were taken in a game, in the order in which they left the row.
 
+    Raises IllegalAction, or AfterEnd, for a game that is none.
+
     >>> from engine.notation import parse_actions, parse_deal
     >>> deal = parse_deal("555556666667777777888888882222334xxxyyyyzzCCC")
     >>> for taken in find_taken(deal, parse_actions("56T"), Rules()):
@@ -75,7 +77,7 @@ def find_taken(deal: bytes, actions: bytes, rules: Rules) -> list[Taken]:
             found += [Taken(ply, seat, *card) for card in taken]
         else:
             row.append((action, _place_in_deal(deal, rules, state.round, seat, action), ply))
-        state.apply(action)
+        state.apply(state.checked(action))
     return found
 
 

@@ -48,7 +48,13 @@ CARD_COLUMNS = (
     Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
     Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
     Column("expected", "Expected", "share", "The same, as the state before the take said."),
-    Column("more", "More", "share", "Won less expected: what the take brought beyond the state."),
+    Column(
+        "more",
+        "More",
+        "share",
+        "Won less expected: how much more often than the state said. It goes with the card, "
+        "and need not come from it.",
+    ),
     Column(
         "adds",
         "Adds",

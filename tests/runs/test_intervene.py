@@ -21,6 +21,7 @@ from arena.games.swap import Swap, draw_swaps
 from arena.results.store import Store
 from arena.runs.intervene import Intervention, intervene
 from arena.runs.run import run
+from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, Record, Rules, outcome
 from engine.cards import UNIT, to_text
@@ -180,6 +181,18 @@ def test_few_games_have_several_swaps_each_and_many_one() -> None:
     assert len(all_cards) == sum(cards)
 
 
+def test_pairings_that_share_their_deals_share_their_pairs() -> None:
+    """Of a comparison with a panel: the deal is the unit, for both versions of a bot."""
+    entries = [resolve(spec) for spec in ("new=uniform", "old=greedy", "majority")]
+    tournament = Tournament("run", 3, 4, entries, STANDARD, panel=1, paired=True)
+    with closing(Store(None)) as store:
+        run(tournament, HERE, None, QUIET, store=store)
+        made = intervene(tournament, store, HERE, swaps=16, progress=False)
+    assert len(made.swapped) == 16
+    assert {row.pairing for row in made.swapped} == {tournament.old_pairing(0)} == {1}
+    assert {row.bot for row in made.swapped} >= {0, 1}
+
+
 REMEMBERS = """
 class Bot:
     games = 0
@@ -223,6 +236,15 @@ def test_swaps_with_which_a_bot_fails_are_left_out(tmp_path: Path) -> None:
     made = of(resolve(f"it={path}", lane="inproc"), UNIFORM[0], pairs=10, swaps=20)
     assert made.forfeits > 0
     assert len(made.swapped) + made.forfeits == 20
+
+
+def test_a_record_that_cannot_be_played_is_named() -> None:
+    """As in a store that somebody has changed."""
+    with played(*UNIFORM, pairs=1) as (tournament, store), closing(Store(None)) as forged:
+        results = [result._replace(actions="TTTT") for _, result in store.results()]
+        forged.add(Played(Chunk(0, 0, 1), results, {}, 0.0))
+        with pytest.raises(InputError, match="game one/two/0/0: its record cannot be played"):
+            intervene(tournament, forged, HERE, swaps=2, progress=False)
 
 
 def test_rules_without_a_card_out_of_the_game_are_refused() -> None:

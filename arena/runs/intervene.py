@@ -48,7 +48,7 @@ class Intervention(NamedTuple):
         if not self.forfeits:
             return ""
         swaps = "1 swap is" if self.forfeits == 1 else f"{self.forfeits:,} swaps are"
-        return f"{swaps} left out: after it, a bot forfeited the game"
+        return f"{swaps} left out, after which a bot forfeited the game"
 
 
 class _Game(NamedTuple):

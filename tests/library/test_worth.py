@@ -34,7 +34,7 @@ def test_without_the_experiment_it_is_what_cards_add() -> None:
 def test_a_class_plays_on_and_what_it_fails_in_is_left_out_with_a_warning() -> None:
     """In the process that has defined it."""
     results = arena.run([Remembers, "uniform"], pairs=2, lane="inproc", progress=False)
-    with pytest.warns(UserWarning, match="left out: after it, a bot forfeited the game"):
+    with pytest.warns(UserWarning, match="left out, after which a bot forfeited the game"):
         table = results.worth(intervene=True, swaps=4, workers=1, progress=False)
     assert 0 < table[table["bot"].isna()]["swaps"].sum() < 4
     assert not table["swaps"].isna().any()

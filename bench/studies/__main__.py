@@ -16,6 +16,7 @@ from bench.studies import (
     ratings,
     sequences,
     sprt,
+    swaps,
     swiss,
     swiss_field,
 )
@@ -36,6 +37,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
+    "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

@@ -203,3 +203,18 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     (idle,) = {"greedy", "uniform", "denier"} - played
     wanted = f"not in the tables, because they have played no game: {idle}"
     assert document["warnings"] == [wanted]
+
+
+def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
+    """It gets no more pairs, however many faults it may have, and the end names it."""
+    write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
+    config = {"bots": ["boom.py", "greedy", "uniform"], "pairs": 2, "max_faults": 900}
+    (tmp_path / "cup.yaml").write_text(json.dumps(config | {"lane": "inproc"}))
+    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "40")
+    assert "is told" not in done.stdout
+    assert "every two neighbours are told apart, but for boom, which finished no game" in (
+        " ".join(done.stdout.split())
+    )
+    games = library.open(tmp_path / "results" / "cup").games
+    assert (games[["bot", "opponent"]] == "boom").any(axis=1).sum() == 8
+    assert "not rated" in done.stdout

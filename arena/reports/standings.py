@@ -30,9 +30,10 @@ COLUMNS = (
     Column(
         "group",
         "Group",
-        "count",
-        "Bots of one group cannot be told apart by these games; two of different groups are in "
-        "the right order, with an error of 5 % for the whole table, however often one looks.",
+        "text",
+        "Two bots that share a letter were not told apart by these games. Of two bots that share "
+        "none the upper one is the stronger one: in at most 5 of 100 runs is any such order of the "
+        "table wrong, however often one looks.",
     ),
     Column("games", "Games", "count", "Finished games; each deal is played twice."),
     Column("score", "Score", "share", "The share of the points: a win is 1, a draw is 1/2."),
@@ -94,7 +95,7 @@ def _chart(standings: pd.DataFrame) -> Chart:
     for row in rows:
         low, high = (write_cell(row[name], "elo") for name in ("elo_low", "elo_high"))
         row["interval"] = f"{low} to {high}"
-        row["group"] = "none" if row["group"] is None else str(row["group"])
+        row["group"] = row["group"] or "none"
     labels = [row["bot"] for row in rows]
     y = row_of_bots(labels)
     tips = [
@@ -117,8 +118,8 @@ def _chart(standings: pd.DataFrame) -> Chart:
     best = rows[0]
     description = (
         f"Elo ratings with their 95 % intervals, the strongest bot first: {best['bot']} has "
-        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Intervals that overlap say that "
-        "the order of two bots is not sure."
+        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Which bots were told apart is "
+        "said by the letters in the column Group, and not by which intervals overlap."
     )
     spec = chart(rows, height=STEP * len(rows), layer=layers, encoding={"y": y, "tooltip": tips})
     return Chart("ratings", "Elo with its interval", description, spec, "standings")

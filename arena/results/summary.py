@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from arena.statistics.letters import shorten
+
 if TYPE_CHECKING:
     import pandas as pd
 
 LABEL_WIDTH = 18
 _RATING_WIDTH = 20
+_GROUP_WIDTH = 5
 HEAD = (
     f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
     f" {'city':>6} {'points':>6} {'forfeit':>7}"
@@ -20,10 +23,12 @@ HEAD = (
 def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     """Yield the standings as a table; wins of each type are shares of a bot's games.
 
-    `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited.
+    `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
+    bots share a letter of `group` if they were not told apart.
     """
-    yield HEAD
-    yield from format_rows(plain_rows(standings))
+    yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
+    for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
+        yield f"{line} {shorten(row['group'] or '', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
 
 
 def cut(text: str, width: int = LABEL_WIDTH) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from arena.statistics.apart import Evidence, number_groups
+from arena.statistics.apart import Evidence
 from arena.statistics.distributions import normal_below
+from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
 from arena.tournament.anchor import Anchor
@@ -43,15 +44,18 @@ class Field:
         if anchor and anchor.bot in self.numbers:
             self.anchor = self.numbers[anchor.bot], anchor.elo
 
-    def number_groups(self, order: Sequence[str]) -> list[int | None]:
-        """Return the number of the group that each bot cannot be told apart from, from 1.
+    def give_letters(self, order: Sequence[str]) -> list[str | None]:
+        """Return the letters of each bot: two bots share one if they were not told apart.
 
         `order` are labels, the strongest first; a bot that is not in the field has none.
         """
         rated = [label for label in order if label in self.numbers]
         evidence = Evidence(self.fit, self.met)
-        groups = number_groups([self.numbers[label] for label in rated], evidence)
-        by_label = dict(zip(rated, groups, strict=True))
+
+        def is_apart(upper: int, lower: int) -> bool:
+            return evidence.is_apart(self.numbers[rated[upper]], self.numbers[rated[lower]])
+
+        by_label = dict(zip(rated, give_letters(len(rated), is_apart), strict=True))
         return [by_label.get(label) for label in order]
 
     @property

@@ -12,6 +12,7 @@ from bench.studies import (
     apart,
     cluster,
     ladder,
+    letters,
     newcomer,
     ratings,
     sequences,
@@ -35,6 +36,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
+    "letters": ("Letters: wrong orders, and what overlaps say", letters.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
 }

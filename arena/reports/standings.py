@@ -9,6 +9,7 @@ from arena.reports.charts import BLUE, MOST_BOTS, STEP, chart, quantity, row_of_
 from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
 from arena.reports.frames import frame_table, plain_rows
 from arena.results.findings import Findings
+from arena.results.summary import describe_end
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,8 @@ _ELO = (
 )
 _ELO_END = (
     "The 95 % interval of the Elo, from pairs of games: of 100 such intervals, about 95 hold what "
-    "endless play would show."
+    "endless play would show. A bot that has won every game has no upper end, and one that has "
+    "lost every game no lower: its Elo is a guess, and does not count for the mean."
 )
 COLUMNS = (
     Column("rank", "Rank", "count", "The place by Elo."),
@@ -83,9 +85,18 @@ def _blocks(
 
 
 def _notes(findings: Findings) -> Iterator[str]:
+    for one in findings.unbounded:
+        yield f"{one.describe()}."
     if findings.cycle:
         beats = " beats ".join(findings.cycle)
         yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    """Return an interval in words, or the one end of it that is known."""
+    if low is None or high is None:
+        return describe_end(low, high)
+    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
 
 
 def _chart(standings: pd.DataFrame) -> Chart:
@@ -93,8 +104,10 @@ def _chart(standings: pd.DataFrame) -> Chart:
     names = ("bot", "elo", "elo_low", "elo_high", "group")
     rows = [dict(zip(names, row, strict=True)) for row in plain_rows(shown, names)]
     for row in rows:
-        low, high = (write_cell(row[name], "elo") for name in ("elo_low", "elo_high"))
-        row["interval"] = f"{low} to {high}"
+        low, high = row["elo_low"], row["elo_high"]
+        row["interval"] = _interval(low, high)
+        row |= {"elo_low": row["elo"] if low is None else low}
+        row |= {"elo_high": row["elo"] if high is None else high}
         row["group"] = row["group"] or "none"
     labels = [row["bot"] for row in rows]
     y = row_of_bots(labels)

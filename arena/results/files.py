@@ -13,7 +13,7 @@ from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.cells import csv_writer
 from arena.results.command import replay_commands
-from arena.results.findings import Findings, Misfit
+from arena.results.findings import Findings, Misfit, Unbounded
 from arena.results.folder import GAMES, MANIFEST, WINS, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
@@ -160,6 +160,7 @@ def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor 
             for bot, opponent, expected, residual in misfits.to_numpy()[:, :4].tolist()
         ],
         describe_cycle(field),
+        unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
     )
 
 

@@ -70,8 +70,8 @@ class Interim:
         rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or row["score"]), row["bot"]))
         return [row | {"rank": rank} for rank, row in enumerate(rows, 1)]
 
-    def _rate(self, labels: Sequence[str]) -> dict[str, Sequence[float]]:
-        """Return rating, low and high of these bots, by label."""
+    def _rate(self, labels: Sequence[str]) -> dict[str, Sequence[float | None]]:
+        """Return the cells of these bots' ratings, by label."""
         if not labels or len(self.totals) > _MOST_FITTED:
             return {}
         from arena.statistics.ratings import PairScores, fit
@@ -86,9 +86,10 @@ class Interim:
         anchor = None
         if self.anchor and self.anchor.bot in numbers:
             anchor = numbers[self.anchor.bot], self.anchor.elo
-        return dict(zip(labels, fit(len(labels), scores, anchor), strict=True))
+        found = fit(len(labels), scores, anchor)
+        return {label: rating.cells for label, rating in zip(labels, found, strict=True)}
 
-    def _row(self, label: str, games: int, elo: Sequence[float] | None) -> dict[str, Any]:
+    def _row(self, label: str, games: int, elo: Sequence[float | None] | None) -> dict[str, Any]:
         wins = {kind: self.wins[label, kind] for kind in ("city", "points", "tiebreak", "forfeit")}
         rating, low, high = elo or (None, None, None)
         return {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from arena.statistics.apart import Evidence
@@ -69,6 +70,24 @@ class Field:
     def ratings(self) -> dict[str, Rating]:
         """Return the rating of each bot."""
         return dict(zip(self.labels, self.fit.ratings(self.anchor), strict=True))
+
+    def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
+        """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
+        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
+        played = np.zeros(len(self.labels))
+        points = np.zeros(len(self.labels))
+        for bot, opponent, pairs, total, _ in self.scores:
+            played[[bot, opponent]] += 2 * pairs
+            points[[bot, opponent]] += total, 2 * pairs - total
+        for label, rating in self.ratings().items():
+            bot = self.numbers[label]
+            if scale.no_high[bot]:
+                record = "unbeaten" + ("" if points[bot] == played[bot] else " by the rest")
+            elif scale.no_low[bot]:
+                record = "winless" + ("" if points[bot] == 0 else " against the rest")
+            else:
+                continue
+            yield label, record, *rating.cells[1:]
 
 
 def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:

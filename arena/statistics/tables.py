@@ -74,7 +74,8 @@ def make_standings(
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
-    Bots that are not in the field come last and have no Elo. `group` has letters, and two bots
+    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has
+    no upper end, and that of a winless one no lower. `group` has letters, and two bots
     share one if they were not told apart (`arena.statistics.apart`); bots that are not in
     `judged`, the field or less of it, have none.
 
@@ -86,7 +87,7 @@ def make_standings(
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     columns = ["elo", "elo_low", "elo_high"]
-    rows = field.ratings().values()
+    rows = [rating.cells for rating in field.ratings().values()]
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())

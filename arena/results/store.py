@@ -198,6 +198,14 @@ class Store:
         zero, one, two, three, four = (int(counts.get(score, 0)) for score in range(5))
         return zero, one, two, three, four
 
+    def count_finished(self, pairing: int, first: int, end: int) -> int:
+        """Return how many games of these pairs of a pairing no fault has ended."""
+        query = (
+            "SELECT count(*) FROM games WHERE pairing = ? AND pair >= ? AND pair < ? AND fault = ''"
+        )
+        ((games,),) = self._rows(query, pairing, first, end)
+        return int(games)
+
     def count_differences(self, new: int, old: int, first: int, end: int) -> tuple[int, ...]:
         """Return the pairs that both pairings have finished by the difference of their scores.
 
@@ -296,8 +304,11 @@ class Store:
                         yield from games
 
     def count_parts(self, pairs: int, parts: int) -> Iterator[tuple[int, int, float, int]]:
-        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it."""
-        return self._rows(picking.PARTS, pairs, parts)
+        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it.
+
+        They are the pairs of which both games were played.
+        """
+        return self._rows(picking.PARTS, pairs, parts, BY_RULE)
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most so many games for each pairing, bot and kind of fault, in order."""

@@ -2,8 +2,10 @@
 
 It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
-played. So the number of workers changes nothing. A run of several rounds adds each round to
-the schedule when it begins.
+played. So the number of workers changes nothing. In a turn the pairings stand in the order of
+their labels, and of the two games of a pair the one in which the smaller label has seat 0 comes
+first: so the order in which a config lists the bots changes nothing. A run of several rounds adds
+each round to the schedule when it begins.
 """
 
 from __future__ import annotations
@@ -68,7 +70,9 @@ class Strikes:
     def extend(self, legs: Sequence[Leg]) -> None:
         """Add a round to the schedule; all pairs of the rounds before are finished."""
         self._legs = {leg.pairing: leg for leg in legs}
-        self._schedule = in_turns(legs)
+        self._schedule = in_turns(
+            sorted(legs, key=lambda leg: (sorted(self.pairings[leg.pairing]), leg))
+        )
         self._next = next(self._schedule, None)
 
     def turn_of(self, pairing: int, pair: int) -> int:
@@ -94,7 +98,8 @@ class Strikes:
 
         They are of one leg. `forfeits` are those of their games that a fault has ended.
         """
-        games = sorted(forfeits, key=lambda game: game[:2])
+        turned = self._is_turned(pairing)
+        games = sorted(forfeits, key=lambda game: (game.pair, game.seat != turned))
         end = first + pairs
         while first < end:
             until = min(end, self.turn_end(pairing, first))
@@ -130,8 +135,16 @@ class Strikes:
             self._strikes[label] += count_strikes(kind, self.most)
             if self._strikes[label] >= self.most:
                 self.out[label] = len(self.out)
-                self._forfeit(pairing, 2 * game.pair + game.seat + 1, end)
+                if game.seat == self._is_turned(pairing):  # the other game of the pair comes after
+                    other = 2 * game.pair + 1 - game.seat
+                    self._forfeit(pairing, other, other + 1)
+                self._forfeit(pairing, 2 * game.pair + 2, end)
                 return
+
+    def _is_turned(self, pairing: int) -> bool:
+        """Return whether the larger label is the pairing's first bot."""
+        bot, opponent = self.pairings[pairing]
+        return bot > opponent
 
     def _forfeit(self, pairing: int, first: int, end: int) -> None:
         """The bot that went out first loses; two that are out may meet."""

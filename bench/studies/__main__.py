@@ -10,6 +10,7 @@ from bench.saving import chosen, make
 from bench.studies import (
     ablation,
     apart,
+    claims,
     cluster,
     ladder,
     newcomer,
@@ -28,6 +29,7 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),
+    "claims": ("Comparisons that stop: the sentence", claims.lines),
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),

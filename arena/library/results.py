@@ -231,7 +231,8 @@ class Results:
             return make_tables(pairings, pairings[0], count(_ONE_GAME, [])).without_rows()
         tournament = self._tournament
         settings = tournament.anchor, tournament.max_faults
-        made = make_tables(pairings, tournament.labels, self._counts, *settings)
+        even = tournament.chooses_pairings
+        made = make_tables(pairings, tournament.labels, self._counts, *settings, even=even)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def report(self, *others: Results) -> RunReport:

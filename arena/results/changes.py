@@ -263,7 +263,8 @@ def _make_field(run: RunGames) -> Field:
     unrated = find_unrated(pairings, games, counts.faults)
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
     labels = [label for label in tournament.labels if label in met]
-    return Field(pairings, counts.pairs, labels, unrated, tournament.anchor)
+    anchor, even = tournament.anchor, tournament.chooses_pairings
+    return Field(pairings, counts.pairs, labels, unrated, anchor, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:

@@ -11,6 +11,7 @@ import msgspec
 
 from arena.results.summary import cut
 from arena.statistics.seats import SeatAdvantage
+from arena.statistics.spread import Spread
 from arena.tournament.anchor import Anchor
 
 _WIDTH = 80
@@ -34,7 +35,8 @@ class Findings:
     `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
     `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
-    they had the bye in every round.
+    they had the bye in every round. `spread` is by how much results differ from the Elo, and
+    `spread_counts` says that it is a part of the intervals.
     """
 
     anchor: Anchor | None
@@ -45,6 +47,8 @@ class Findings:
     misfits: Sequence[Misfit]
     cycle: Sequence[str]
     idle: Sequence[str] = ()
+    spread: Spread | None = None
+    spread_counts: bool = False
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
@@ -54,6 +58,8 @@ class Findings:
     def _texts(self) -> Iterator[str]:
         if self.seat:
             yield _describe_seat(self.seat)
+        if self.spread:
+            yield from describe_spread(self.spread, counts=self.spread_counts)
         if self.misfits:
             worst = self.misfits[0]
             yield (
@@ -90,7 +96,34 @@ class Findings:
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],
+            "spread": self._spread(),
         }
+
+    def _spread(self) -> dict[str, Any] | None:
+        """Return the spread as data, None where it was not measured."""
+        if not self.spread or not self.spread.is_measured:
+            return None
+        elo, low, high = (round(value, 1) for value in self.spread[:3])
+        return {"elo": elo, "low": low, "high": high}
+
+
+def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
+    """Yield by how much results differ from the Elo, and whether the intervals allow for it.
+
+    >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
+    ['results differ from the Elo by about ±38 (24..52) points']
+    >>> [*describe_spread(Spread(38.0, 0.0, 85.0, 0.05, 0), counts=True)]
+    ['intervals allow for results that differ from the Elo by ±38 points (not measured here)']
+    """
+    about = f"results differ from the Elo by about ±{spread.elo:.0f}"
+    if spread.is_measured:
+        allowed = ", which the intervals allow for" if counts else ""
+        yield f"{about} ({spread.low:.0f}..{spread.high:.0f}) points{allowed}"
+    elif counts:
+        yield (
+            f"intervals allow for results that differ from the Elo by ±{spread.elo:.0f} points "
+            "(not measured here)"
+        )
 
 
 def _describe_seat(seat: SeatAdvantage) -> str:

@@ -17,7 +17,7 @@ from arena.tournament.schedule import Pairing
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    An anchor that is not rated is not used.
+    An anchor that is not rated is not used. With `even` every pairing weighs the same (`Fit`).
     """
 
     def __init__(
@@ -27,6 +27,8 @@ class Field:
         labels: Sequence[str],
         unrated: Collection[str] = (),
         anchor: Anchor | None = None,
+        *,
+        even: bool = False,
     ) -> None:
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
@@ -38,7 +40,7 @@ class Field:
                 two = self.numbers[bot], self.numbers[opponent]
                 self.scores.append(PairScores(*two, pairs, total, squares))
                 self.met[two] = by_score
-        self.fit = Fit(len(self.labels), self.scores)
+        self.fit = Fit(len(self.labels), self.scores, even=even)
         self.anchor = None
         if anchor and anchor.bot in self.numbers:
             self.anchor = self.numbers[anchor.bot], anchor.elo

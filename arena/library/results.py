@@ -110,6 +110,8 @@ class Results:
     def superiority(self) -> pd.DataFrame:
         """How likely each bot (row) is stronger than each other one (superiority.csv).
 
+        The prior is normal, with a spread that the field itself tells.
+
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
         >>> bool(results.superiority.loc["greedy", "uniform"] > 0.99)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import pandas as pd
 
 from arena.statistics.apart import Evidence, number_groups
-from arena.statistics.distributions import normal_below
 from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
+from arena.statistics.superiority import find_superiority
 from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
@@ -75,11 +75,8 @@ def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     Rows and columns have the order of `labels`. It is empty for a bot and itself, for bots
     without a rating, and for two that no chain of games connects.
     """
-    fit = field.fit
-    gaps = fit.strengths[:, None] - fit.strengths[None, :]
-    errors = fit.gap_errors.copy()
-    errors[errors == 0] = float("nan")  # a bot and itself
-    table = pd.DataFrame(normal_below(gaps / errors), index=field.labels, columns=field.labels)
+    likely = find_superiority(field.fit)
+    table = pd.DataFrame(likely, index=field.labels, columns=field.labels)
     table = table.round(4).reindex(index=[*labels], columns=[*labels])
     table.index.name = "bot"
     return table

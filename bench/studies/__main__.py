@@ -18,6 +18,7 @@ from bench.studies import (
     ratings,
     sequences,
     sprt,
+    superiority,
     swiss,
     swiss_field,
 )
@@ -39,6 +40,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
+    "superiority": ("Ratings: which bot is the stronger one", superiority.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
 }

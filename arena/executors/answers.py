@@ -6,7 +6,7 @@ A bot may run in the process that says it. So nothing is unpickled, and what can
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,8 +18,11 @@ from arena.games.timing import Timing, TimingData
 from arena.lanes.faults import MOST_OUTPUT
 from arena.tournament.chunk import Chunk, Played
 
-PLAYED, ASKING, WORDS = 1, 2, 3
-"""Kinds of frames from a worker: what a chunk came to, whom it asks, and its last words."""
+PLAYED, ASKING, WORDS, DISTURBED = 1, 2, 3, 4
+"""Kinds of frames from a worker.
+
+They say what a chunk came to, whom it asks, its last words, and which pair wants quiet.
+"""
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
 _MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
@@ -31,7 +34,14 @@ class LastWords(NamedTuple):
     text: str
 
 
-Answer: TypeAlias = "Played | Asking | LastWords"
+class Disturbed(NamedTuple):
+    """Instead of what a chunk came to: in this pair a bot's folder was changed by others."""
+
+    pair: int
+
+
+Answer: TypeAlias = "Played | Asking | LastWords | Disturbed"
+_KINDS: Final = {Asking: ASKING, LastWords: WORDS, Disturbed: DISTURBED}
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -77,8 +87,7 @@ def write_answer(answer: Answer) -> bytes:
     """Return what a worker says as a frame."""
     if isinstance(answer, Played):
         return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
-    kind = ASKING if isinstance(answer, Asking) else WORDS
-    return pack(kind, msgspec.msgpack.encode(answer))
+    return pack(_KINDS[type(answer)], msgspec.msgpack.encode(answer))
 
 
 def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
@@ -88,6 +97,10 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
             return _words.decode(data)
         if kind == PLAYED and chunk:
             return from_part(_part.decode(data), chunk)
+        if kind == DISTURBED and chunk and not chunk.quiet:
+            disturbed = _disturbed.decode(data)
+            if (disturbed.pair, chunk.seats[0]) in _places(chunk):
+                return disturbed
         if kind == ASKING and chunk:
             asking = _asking.decode(data)
             if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
@@ -99,4 +112,5 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
 
 _part = msgspec.msgpack.Decoder(Part)
 _asking = msgspec.msgpack.Decoder(Asking)
+_disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)

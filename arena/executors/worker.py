@@ -12,6 +12,8 @@ from pathlib import Path
 from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
+from arena.executors.reporter import Reporter, log_fault
+from arena.games.lonely import clear
 from arena.games.match import (
     Asking,
     Finished,
@@ -37,22 +39,6 @@ from engine.state import Seat, State
 from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
-
-
-class Reporter:
-    """What a worker reports while it plays; this one reports nothing."""
-
-    def beat(self) -> None:
-        """The worker is alive."""
-
-    def playing(self, first: int, pairs: int) -> None:
-        """These pairs are played from now on."""
-
-    def played(self) -> None:
-        """The pairs have been played."""
-
-    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        """The bot in seat `asked` is asked, in a game that is played apart."""
 
 
 class Worker:
@@ -93,7 +79,7 @@ class Worker:
         self.pace.learn(self.timings)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
-            _log_fault(Fixture(pairing, *result[:2]), result)
+            log_fault(Fixture(pairing, *result[:2]), result)
         return played
 
     def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
@@ -181,8 +167,12 @@ class Worker:
         )
         if None in finished and not self._has_failed(games[0][0]):
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        marked = [
+            end and self._marked(fixture, end)  # before a process is started again
+            for (fixture, _), end in zip(games, finished, strict=True)
+        ]
         ends = []
-        for game, end in zip(games, finished, strict=True):
+        for game, end in zip(games, marked, strict=True):
             if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
                 end = self._tell_apart(chunk, *game, end)
             ends.append(self._play_alone(chunk, *game, before=end))
@@ -215,25 +205,54 @@ class Worker:
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
     ) -> Finished:
         """Return the end of a game, played again by itself where that is in doubt."""
-        if before is not None and not before.ended:
-            return before
-        finished = self.doubts.settle(fixture, before, partial(self._again, chunk, fixture, draw))
-        if finished.fault:
-            self.unsteady.add(fixture.labels[finished.guilty or 0])
-        return finished
+        if before is not None and before.ended in ("", "touched"):
+            finished = before
+        else:
+            again = partial(self._again, chunk, fixture, draw)
+            finished = self.doubts.settle(fixture, before, again)._replace(ended="")
+            finished = self._marked(fixture, finished)
+            if finished.fault:
+                self.unsteady.add(fixture.labels[finished.guilty or 0])
+        if finished.ended and not chunk.quiet:
+            self.reporter.disturbed(fixture.pair)
+        begin = partial(State, draw.deal, self.tournament.rules)
+        alone = partial(self._player_alone, chunk, fixture, draw)
+        return clear(finished, begin, alone, partial(self._marked, fixture))
+
+    def _marked(self, fixture: Fixture, end: Finished) -> Finished:
+        """Return an end just seen, marked where the fault may be the work of another bot."""
+        if end.fault is None or end.ended:
+            return end
+        label = fixture.labels[end.guilty or 0]
+        process = self.processes.get((label, self._part(fixture)))
+        if process is None or not process.is_suspect:
+            return end
+        logger.info("%s: the folder of %s has changed, it is played again", fixture.name, label)
+        return end._replace(ended="touched")
+
+    def _player_alone(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat) -> Player:
+        """Return a player in a new process, while no other bot has one."""
+        for process in self.processes.values():
+            process.kill()
+        self.reporter.end_others()
+        self.reporter.beat()
+        return self._player(chunk, fixture, draw, seat, slot=None)
 
     def _again(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game by itself, in new processes: no bot remembers the first try.
 
         The processes of the others are stopped meanwhile where they could reach them.
         """
-        part = self._part(fixture)
-        for label in fixture.pairing:
-            if (label, part) in self.processes:
-                self.processes[label, part].kill()
+        self._end_processes(fixture)
         (finished,) = play_together([self._asking(chunk, fixture, draw)])
         assert finished is not None
         return finished
+
+    def _end_processes(self, fixture: Fixture) -> None:
+        """End the processes that play this part of the pairing's games."""
+        for label in fixture.pairing:
+            if process := self.processes.get((label, self._part(fixture))):
+                process.kill()
 
     def _asking(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
@@ -299,7 +318,7 @@ class Worker:
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
-            folder.mkdir()
+            folder.mkdir(parents=True, exist_ok=True)
             rules, limits = self.tournament.rules, self.tournament.limits
             wait = partial(self._wait_for, (label, part))
             started = bot_process(entry, rules, limits, folder, wait, budget=self.budgets[label])
@@ -323,17 +342,3 @@ class Worker:
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:
     return result_of(finished, fixture.pair, fixture.seat)
-
-
-def _log_fault(fixture: Fixture, result: GameResult) -> None:
-    assert result.fault is not None
-    logger.warning(
-        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
-        fixture.pairing[result.winner == 0],
-        result.fault.kind,
-        result.plies,
-        result.fault.message,
-        fixture.pairing.name,
-        fixture.pair,
-        fixture.seat,
-    )

@@ -19,6 +19,7 @@ from arena.executors.frames import Garbled
 from arena.executors.halves import Halves, Work, keep_apart
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
+from arena.executors.phases import Phases
 from arena.executors.process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.process import MOST_PROCESSES
@@ -84,7 +85,8 @@ class Crew:
         server: ForkServer,
     ) -> None:
         self.size = size
-        self.halves = Halves(work, size, tournament.twins)
+        is_apart = tournament.halves == "apart"
+        self.halves = (Phases if is_apart else Halves)(work, size, tournament.twins)
         self.tournament = tournament
         self.head = write_head(tournament)
         self.log = log
@@ -102,6 +104,9 @@ class Crew:
         while True:
             self._give()
             busy = {number: member for number, member in self.members.items() if member.chunks}
+            if not busy and self.halves.turn():
+                self.dismiss()
+                continue
             if not busy:
                 return
             for number in _wait_for(busy):

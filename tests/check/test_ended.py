@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.runs.test_resume import left_over
+from tests.runs.test_rogues import is_dead
 from tests.waiting import until
 
 
@@ -34,7 +35,7 @@ def test_an_inspector_that_was_stopped_ends_with_its_parent(
         inspector.suspend()
         check.kill()
         check.wait()
-        until(lambda: not inspector.is_running())
+        until(lambda: is_dead(inspector))
         until(lambda: left_over(tmp_path) == [])
     finally:
         for process in left_over(tmp_path):

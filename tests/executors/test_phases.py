@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -12,14 +13,15 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.executors import phases
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.phases import Phases
 from arena.results.folder import RunFolder
-from arena.runs.run import run
+from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.tournament.bounds import HalvesChoice
-from arena.tournament.chunk import Chunk
+from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -48,14 +50,14 @@ def test_no_living_worker_has_seen_another_game_of_the_deal(
     rng = Random(workers)
     todo = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, 1000), seats)
     ticks = count(step=0.5)
-    phases = Phases(todo, workers, twins, clock=lambda: next(ticks))
+    given = Phases(todo, workers, twins, clock=lambda: next(ticks))
     held: dict[int, list[Chunk]] = {number: [] for number in range(workers)}
     seen: dict[tuple[int, int], set[Place]] = {}  # by deal: the games that living workers know
     whole: list[Place] = []
     turns = 0
     while True:
         for number, pieces in held.items():
-            while len(pieces) < 2 and (piece := phases.next(number)):
+            while len(pieces) < 2 and (piece := given.next(number)):
                 pieces.append(piece)
                 for place in games(piece):
                     known = seen.setdefault(deal_of(place, twins), set())
@@ -63,17 +65,17 @@ def test_no_living_worker_has_seen_another_game_of_the_deal(
                     assert known == {place}
         busy = [number for number in held if held[number]]
         if not busy:
-            if not phases.turn():
+            if not given.turn():
                 break
             seen.clear()  # the workers end
             turns += 1
             continue
         number = rng.choice(busy)
         if rng.random() < 0.1:
-            phases.take_back(held[number])
+            given.take_back(held[number])
             held[number] = []
             continue
-        for joined in phases.join(played(held[number].pop(0))):
+        for joined in given.join(played(held[number].pop(0))):
             todo.learn(joined)
             whole += [(joined.chunk.pairing, *result[:2]) for result in joined.results]
     assert len(whole) == 3 * PAIRS * 2 == len({*whole})
@@ -84,9 +86,9 @@ def test_a_block_takes_what_there_is_at_first_and_no_more_than_it_may() -> None:
     """By its chunks, 32 for each worker, or by its time; one chunk at least."""
     for seconds, most in ((0.0, 32), (11.0, 1)):
         ticks = count(step=seconds)
-        phases = Phases(plan(), 1, clock=lambda ticks=ticks: next(ticks))
+        given = Phases(plan(), 1, clock=lambda ticks=ticks: next(ticks))
         taken = []
-        while piece := phases.next(0):
+        while piece := given.next(0):
             taken.append(piece)
         assert len(taken) == most
         assert {piece.seats for piece in taken} == {(0,)}
@@ -114,6 +116,7 @@ def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: 
         assert rogue_games("together", "tells.py", workers) != honest
 
 
+@pytest.mark.slow
 def test_games_are_the_same_on_sites() -> None:
     """A site plays the phases of the chunks that it has."""
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]
@@ -121,6 +124,40 @@ def test_games_are_the_same_on_sites() -> None:
     assert games_of(replace(together, halves="apart"), TwoSites()) == games_of(
         together, LocalExecutor(1)
     )
+
+
+def test_a_run_that_is_stopped_in_a_block_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks that were over are kept, and the bytes are those of a run without a stop."""
+    monkeypatch.setattr(phases, "_MOST_CHUNKS", 2)
+    bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
+    whole = Tournament("phases", 3, 4, bots, STANDARD, halves="apart")
+    run(whole, LocalExecutor(1), RunFolder(tmp_path / "whole"), QUIET)
+    folder = RunFolder(tmp_path / "stopped")
+    with pytest.raises(Interrupted):
+        run(whole, Stopped(after=5), folder, QUIET)
+    assert run(whole, LocalExecutor(2), folder, QUIET).kept == 10
+    for name in ("games.csv", "manifest.json", "standings.csv"):
+        assert (folder.path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@dataclass
+class Stopped:
+    """Plays as one worker, and is interrupted after so many chunks, which have a pair each."""
+
+    after: int
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        """Play chunks."""
+        with closing(LocalExecutor(1).play(plan, tournament, log)) as chunks:
+            for number, chunk in enumerate(chunks, 1):
+                assert chunk.chunk.pairs == 1
+                yield chunk
+                if number == self.after:
+                    raise KeyboardInterrupt
 
 
 def test_a_run_goes_on_and_is_verified(tmp_path: Path) -> None:

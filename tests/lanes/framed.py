@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
@@ -22,8 +24,8 @@ PAIRS = 1
 RULES = Rules.from_changes({"rounds": 1, "hand_size": 3, "removed": 37})
 
 
-def main(workers: int, specs: list[str]) -> None:
-    """Play a pair, in which nobody is out."""
+def play(workers: int, specs: Sequence[str]) -> dict[str, Any]:
+    """Play a pair, in which nobody is out, and return the games and the faults."""
     entries = [resolve(spec, lane="process") for spec in specs]
     tournament = Tournament("framed", 0, PAIRS, entries, RULES, Limits(memory=256))
     (pairing,) = tournament.pairings
@@ -35,8 +37,8 @@ def main(workers: int, specs: list[str]) -> None:
             games.append((game.pair, game.seat, game.actions))
             if game.fault:
                 faults.append((pairing[game.winner == 0], game.fault.kind, game.fault.message))
-    print(json.dumps({"games": sorted(games), "faults": faults}))
+    return {"games": sorted(games), "faults": faults}
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    print(json.dumps(play(int(sys.argv[1]), sys.argv[2:])))

@@ -19,29 +19,36 @@ from arena.lanes.limits import Limits
 from arena.lanes.private import PrivateFolder
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
-from tests.lanes.framed import RULES
+from tests.lanes.framed import RULES, play
 from tests.rogues import FOLDER, spec, write
 from tests.users import USERS, start_python
 from tests.waiting import PATIENCE
 
+HONEST, FIRST = f"honest={FOLDER / 'notes.py'}", f"rogue={FOLDER / 'first.py'}"
 HAS_BUBBLEWRAP = find_pid_namespaces() is not None or "CI" in os.environ
-CONTAINED = [
-    pytest.param(
-        True,
-        marks=pytest.mark.skipif(not HAS_BUBBLEWRAP, reason="no pid namespaces"),
-        id="bubblewrap",
-    ),
-    pytest.param(False, id="without"),
+CASES = [
+    # the user, whether there is bubblewrap, the rogue, workers; the last differ little
+    *[(user, user == "root", "frames", 1) for user in USERS],
+    *[(user, user != "root", "frames", 1) for user in USERS],
+    *[(user, is_there, "frames", 2) for user in USERS for is_there in (True, False)],
+    *[(user, is_there, "frames_by_workers", 1) for user in USERS for is_there in (True, False)],
 ]
+
+
+def case(user: str, contained: object, rogue: str, workers: int, *, quick: bool) -> object:
+    """Return a case with its marks and its name."""
+    words = (user, "bubblewrap" if contained else "without", rogue, str(workers))
+    lacks = pytest.mark.skipif(contained and not HAS_BUBBLEWRAP, reason="no pid namespaces")
+    marks = [lacks, *[pytest.mark.slow][: not quick]]
+    return pytest.param(user, contained, rogue, workers, id="-".join(words), marks=marks)
 
 
 def played(
     user: str, folder: Path, rogue: str, *, contained: bool = True, workers: int = 1
 ) -> dict[str, Any]:
     """Return the games and the faults of a bot and an honest one, run as a user."""
-    specs = [f"rogue={rogue}", f"honest={FOLDER / 'notes.py'}"]
     path = {} if contained else {"PATH": str(folder / "bin")}  # without bwrap
-    words = ["-m", "tests.lanes.framed", str(workers), *specs]
+    words = ["-m", "tests.lanes.framed", str(workers), f"rogue={rogue}", HONEST]
     with start_python(user, folder, *words, **path) as process:
         out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
@@ -49,15 +56,9 @@ def played(
     return found
 
 
-@pytest.mark.parametrize("contained", CONTAINED)
-@pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize(
-    ("rogue", "workers"),
-    [
-        ("frames", 1),
-        pytest.param("frames", 2, marks=pytest.mark.slow),
-        pytest.param("frames_by_workers", 1, marks=pytest.mark.slow),
-    ],
+    ("user", "contained", "rogue", "workers"),
+    [case(*one, quick=number < len(USERS)) for number, one in enumerate(CASES)],
 )
 def test_who_removes_the_folders_of_others_frames_nobody(
     tmp_path: Path, user: str, rogue: str, workers: int, *, contained: bool
@@ -65,7 +66,7 @@ def test_who_removes_the_folders_of_others_frames_nobody(
     """With bubblewrap it does not see them; without, the games are played one bot at a time."""
     found = played(user, tmp_path, spec(rogue), contained=contained, workers=workers)
     assert found["faults"] == []
-    assert found["games"] == played(user, tmp_path, str(FOLDER / "first.py"))["games"]
+    assert found["games"] == json.loads(json.dumps(play(1, [FIRST, HONEST])))["games"]
 
 
 def faults(bots: Sequence[Path], folder: Path) -> list[tuple[int | None, str]]:

@@ -6,7 +6,7 @@ A bot may run in the process that says it. So nothing is unpickled, and what can
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,10 +18,11 @@ from arena.games.timing import Timing, TimingData
 from arena.lanes.faults import MOST_OUTPUT
 from arena.tournament.chunk import Chunk, Played
 
-PLAYED, ASKING, WORDS, FAILED = 1, 2, 3, 4
+PLAYED, ASKING, WORDS, FAILED, DISTURBED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.
 
-What a chunk came to, whom it asks, its last words, and a game that a fault has ended.
+They say what a chunk came to, whom it asks, its last words, which game a fault has ended, and which
+pair wants quiet.
 """
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
@@ -40,7 +41,14 @@ class Failed(NamedTuple):
     result: GameResult
 
 
-Answer: TypeAlias = "Played | Asking | LastWords | Failed"
+class Disturbed(NamedTuple):
+    """Instead of what a chunk came to: in this pair a bot's folder was changed by others."""
+
+    pair: int
+
+
+Answer: TypeAlias = "Played | Asking | LastWords | Failed | Disturbed"
+_KINDS: Final = {Asking: ASKING, LastWords: WORDS, Failed: FAILED, Disturbed: DISTURBED}
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -105,6 +113,10 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
             return from_part(_part.decode(data), chunk)
         if kind == FAILED and chunk:
             return Failed(_check_failed(_failed.decode(data).result, chunk))
+        if kind == DISTURBED and chunk and not chunk.quiet:
+            disturbed = _disturbed.decode(data)
+            if (disturbed.pair, chunk.seats[0]) in _places(chunk):
+                return disturbed
         if kind == ASKING and chunk:
             asking = _asking.decode(data)
             if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
@@ -114,8 +126,8 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
     raise Garbled("it said what it was not asked for")
 
 
-_KINDS = {Asking: ASKING, LastWords: WORDS, Failed: FAILED}
 _part = msgspec.msgpack.Decoder(Part)
 _failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
+_disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)

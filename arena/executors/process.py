@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from arena.entries.needs import look_from
-from arena.executors.answers import Answer, Failed, LastWords, write_answer
+from arena.executors.answers import Answer, Disturbed, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import log_to, logger
@@ -105,9 +105,20 @@ def _serve(channel: _Channel, progress: Progress, folder: str) -> None:
     try:
         while (chunk := channel.hear()) is not None:
             reporter.beat()
-            channel.say(worker.play(chunk))
+            try:
+                channel.say(worker.play(chunk))
+            except _ToBeQuiet as wanted:
+                channel.say(wanted.answer)
     finally:
         worker.close()
+
+
+class _ToBeQuiet(Exception):
+    """A pair is to be played while no other worker goes on."""
+
+    def __init__(self, answer: Disturbed) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class _Reporter(Reporter):
@@ -131,6 +142,13 @@ class _Reporter(Reporter):
 
     def failed(self, result: GameResult) -> None:
         self.channel.say(Failed(result))
+
+    def disturbed(self, pair: int) -> None:
+        raise _ToBeQuiet(Disturbed(pair))
+
+    def end_others(self) -> None:
+        """End those that bots have hidden; the worker has ended the others."""
+        kill_orphans()
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.channel.say(Asking(pair, seat, asked, history))

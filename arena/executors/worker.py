@@ -12,7 +12,8 @@ from pathlib import Path
 from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
-from arena.executors.reporter import Reporter
+from arena.executors.reporter import Reporter, log_fault
+from arena.games.lonely import clear
 from arena.games.match import (
     Asking,
     Finished,
@@ -25,8 +26,9 @@ from arena.games.match import (
     result_of,
 )
 from arena.games.players import InprocPlayer, RemotePlayer
-from arena.games.swap import SwappedState
+from arena.games.swap import begin
 from arena.games.timing import Timing
+from arena.games.untimed import play_untimed
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import idle_seconds
 from arena.lanes.output import Output
@@ -34,7 +36,7 @@ from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine.play import Draw, play, setup
+from engine.play import Draw, setup
 from engine.state import Seat, State
 from engine.strategy import Clock
 
@@ -80,7 +82,7 @@ class Worker:
         self.pace.learn(self.timings)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
-            _log_fault(Fixture(pairing, *result[:2]), result)
+            log_fault(Fixture(pairing, *result[:2]), result)
         return played
 
     def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
@@ -128,11 +130,7 @@ class Worker:
         return self._play_batch(chunk, games)
 
     def _state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
-        """Return the beginning of a game."""
-        swap = chunk.swaps.get(fixture[1:])
-        if swap:
-            return SwappedState(draw.deal, self.tournament.rules, swap)
-        return State(draw.deal, self.tournament.rules)
+        return begin(draw.deal, self.tournament.rules, chunk.swaps.get(fixture[1:]))
 
     def _play_local(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
@@ -148,19 +146,9 @@ class Worker:
 
         Return None if anything went wrong: the game is then played again with all checks.
         """
-        tournament = self.tournament
-        clock = self._clock()
         self.reporter.beat()
-        clock.start()
-        try:
-            strategies = [
-                tournament.by_label[label].create(setup(luck, seat, tournament.rules, clock))
-                for seat, label, luck in zip((0, 1), fixture.labels, draw.lucks, strict=True)
-            ]
-            play(state, strategies)
-        except BaseException:  # a bot may raise anything, SystemExit too
-            return None
-        spent, in_time = clock.stop()
+        entries = [self.tournament.by_label[label] for label in fixture.labels]
+        spent, in_time = play_untimed(state, entries, draw, self._clock())
         in_time &= idle_seconds(spent) == 0
         return Finished(state) if in_time and not self.output.kept else None
 
@@ -173,8 +161,12 @@ class Worker:
         )
         if None in finished and not self._has_failed(games[0][0]):
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        marked = [
+            end and self._marked(fixture, end)  # before a process is started again
+            for (fixture, _), end in zip(games, finished, strict=True)
+        ]
         ends = []
-        for game, end in zip(games, finished, strict=True):
+        for game, end in zip(games, marked, strict=True):
             if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
                 end = self._tell_apart(chunk, *game, end)
             ends.append(self._told(game[0], self._play_alone(chunk, *game, before=end)))
@@ -214,25 +206,54 @@ class Worker:
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
     ) -> Finished:
         """Return the end of a game, played again by itself where that is in doubt."""
-        if before is not None and not before.ended:
-            return before
-        finished = self.doubts.settle(fixture, before, partial(self._again, chunk, fixture, draw))
-        if finished.fault:
-            self.unsteady.add(fixture.labels[finished.guilty or 0])
-        return finished
+        if before is not None and before.ended in ("", "touched"):
+            finished = before
+        else:
+            again = partial(self._again, chunk, fixture, draw)
+            finished = self.doubts.settle(fixture, before, again)._replace(ended="")
+            finished = self._marked(fixture, finished)
+            if finished.fault:
+                self.unsteady.add(fixture.labels[finished.guilty or 0])
+        if finished.ended and not chunk.quiet:
+            self.reporter.disturbed(fixture.pair)
+        begin = partial(State, draw.deal, self.tournament.rules)
+        alone = partial(self._player_alone, chunk, fixture, draw)
+        return clear(finished, begin, alone, partial(self._marked, fixture))
+
+    def _marked(self, fixture: Fixture, end: Finished) -> Finished:
+        """Return an end just seen, marked where the fault may be the work of another bot."""
+        if end.fault is None or end.ended:
+            return end
+        label = fixture.labels[end.guilty or 0]
+        process = self.processes.get((label, self._part(fixture)))
+        if process is None or not process.is_suspect:
+            return end
+        logger.info("%s: the folder of %s has changed, it is played again", fixture.name, label)
+        return end._replace(ended="touched")
+
+    def _player_alone(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat) -> Player:
+        """Return a player in a new process, while no other bot has one."""
+        for process in self.processes.values():
+            process.kill()
+        self.reporter.end_others()
+        self.reporter.beat()
+        return self._player(chunk, fixture, draw, seat, slot=None)
 
     def _again(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game by itself, in new processes: no bot remembers the first try.
 
         The processes of the others are stopped meanwhile where they could reach them.
         """
-        part = self._part(fixture)
-        for label in fixture.pairing:
-            if (label, part) in self.processes:
-                self.processes[label, part].kill()
+        self._end_processes(fixture)
         (finished,) = play_together([self._asking(chunk, fixture, draw)])
         assert finished is not None
         return finished
+
+    def _end_processes(self, fixture: Fixture) -> None:
+        """End the processes that play this part of the pairing's games."""
+        for label in fixture.pairing:
+            if process := self.processes.get((label, self._part(fixture))):
+                process.kill()
 
     def _asking(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
@@ -298,7 +319,7 @@ class Worker:
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
-            folder.mkdir()
+            folder.mkdir(parents=True, exist_ok=True)
             rules, limits = self.tournament.rules, self.tournament.limits
             wait = partial(self._wait_for, (label, part))
             started = bot_process(entry, rules, limits, folder, wait, budget=self.budgets[label])
@@ -322,17 +343,3 @@ class Worker:
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:
     return result_of(finished, fixture.pair, fixture.seat)
-
-
-def _log_fault(fixture: Fixture, result: GameResult) -> None:
-    assert result.fault is not None
-    logger.warning(
-        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
-        fixture.pairing[result.winner == 0],
-        result.fault.kind,
-        result.plies,
-        result.fault.message,
-        fixture.pairing.name,
-        fixture.pair,
-        fixture.seat,
-    )

@@ -150,3 +150,8 @@ class SwappedState(State):
         other.follow(self.swap.after)
         for name in State.__slots__:
             setattr(self, name, getattr(other, name))
+
+
+def begin(deal: bytes, rules: Rules, swap: Swap | None = None) -> State:
+    """Return the beginning of a game, in which two cards change places later if there is a swap."""
+    return SwappedState(deal, rules, swap) if swap else State(deal, rules)

@@ -54,7 +54,8 @@ class Fault(NamedTuple):
     output: str = ""
 
 
-Ended: TypeAlias = Literal["", "asked", "waiting"]
+Ended: TypeAlias = Literal["", "asked", "waiting", "touched"]
+"""Why it is in doubt whose fault it is: a process has ended, or the bot's folder was touched."""
 
 
 def count_strikes(kind: str, most: int) -> int:

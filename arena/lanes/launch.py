@@ -23,6 +23,7 @@ from arena.lanes.bubblewrap import (
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.jail import HOME, jail_words
 from arena.lanes.limits import Limits
+from arena.lanes.private import hiding
 from arena.lanes.syscalls import make_filter
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -97,8 +98,8 @@ def plan_launch(
         )
     words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), "0", "0", *words]
     if namespaces := find_pid_namespaces():
-        options = [*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "--new-session"]
-        words = [namespaces, *options, "--", *words]
+        options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder)]
+        words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None)
 
 

@@ -131,6 +131,7 @@ def compare(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    halves: str | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
@@ -151,7 +152,8 @@ def compare(
     """
     stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
     given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
-    given |= {"limits": limits, "max_faults": max_faults, "executor": of_config(executor)}
+    given |= {"limits": limits, "max_faults": max_faults, "halves": halves}
+    given |= {"executor": of_config(executor)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}

@@ -67,6 +67,7 @@ def run(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    halves: str | None = None,
     anchor: str | Mapping[str, float] | None = None,
     out: Location | None = None,
     fresh: bool = False,
@@ -95,7 +96,7 @@ def run(
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
     given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
     given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
-    given |= {"executor": of_config(executor)}
+    given |= {"halves": halves, "executor": of_config(executor)}
     if against is not None:
         is_list = isinstance(against, Sequence) and not isinstance(against, str)
         given |= {"format": "gauntlet", "panel": against if is_list else [against]}

@@ -7,6 +7,9 @@ from typing import Final, Literal, TypeAlias, get_args
 ExecutorKind: TypeAlias = Literal["local", "dask", "mpi"]
 EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
 
+HalvesChoice: TypeAlias = Literal["together", "apart"]
+HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
+
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # which are half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing

@@ -17,7 +17,7 @@ from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.anchor import read_anchor
-from arena.tournament.bounds import EXECUTORS, MAX_FAULTS, ExecutorKind
+from arena.tournament.bounds import EXECUTORS, HALVES, MAX_FAULTS, ExecutorKind, HalvesChoice
 from arena.tournament.document import MOST_BYTES, parse
 from arena.tournament.executor import ExecutorChoice
 from arena.tournament.mistaken import explain_no_config
@@ -70,6 +70,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     max_faults: Positive = MAX_FAULTS
     anchor: str | dict[str, float] = ""
+    halves: HalvesChoice = "together"
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":
@@ -99,6 +100,7 @@ _CHOICES: Final = {
     "format": get_args(Format),
     "executor": EXECUTORS,
     "kind": EXECUTORS,
+    "halves": HALVES,
     "until": ("resolved", "a number of Elo points"),
 }
 
@@ -205,6 +207,7 @@ def make_tournament(
         anchor=read_anchor(
             config.anchor if anchor is None else anchor, [entry.label for entry in bots + panel]
         ),
+        halves=config.halves,
     )
 
 

@@ -92,6 +92,12 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
+FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
+"""Rogues that make others seem to be at fault."""
+
+TALKING = {"tells": "tells.py"}
+"""Rogues that talk with their process for the other game of a pair."""
+
 ESCAPING = {
     "writes_proc_sys": "writes_proc_sys.py",
     "fills_disk": "fills_disk.py",
@@ -162,7 +168,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | FRAMING | TALKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

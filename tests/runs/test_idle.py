@@ -37,7 +37,7 @@ def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> 
     bots = [resolve("uniform"), naps]
     tournament = Tournament("naps", 3, 10, bots, STANDARD, limits)
     outcome = run(tournament, LocalExecutor(1), RunFolder(tmp_path), QUIET)
-    assert outcome.out == ["naps"]
+    assert [*outcome.out] == ["naps"]
     first, *rest = (tmp_path / "faults.csv").read_text().splitlines()[1:]
     assert ",idle,3," in first  # at its second decision
     assert "its turns took much longer than it worked: 1.5 s of a run may be idle" in first

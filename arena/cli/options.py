@@ -53,7 +53,12 @@ def _read_changes(
     _context: click.Context, option: click.Parameter, text: str | None
 ) -> dict[str, Any]:
     """Return the JSON object of an option, empty if it is not given; raises InputError."""
-    return parse_json(option.opts[0], text, dict[str, Any]) if text else {}
+    name = option.opts[0]
+    try:
+        return parse_json(name, text, dict[str, Any]) if text else {}
+    except InputError as error:
+        example = '{"set_bonus": 3}' if name == "--rules" else '{"decision": 2}'
+        raise InputError(f"{error}; write {name} '{example}'") from None
 
 
 RULES: Final = click.option(

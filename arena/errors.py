@@ -45,9 +45,11 @@ class ChangedBots(InputError):
 
     def __init__(self, place: object, changed: Mapping[str, Sequence[str]]) -> None:
         what = "; ".join(f"{label}: {', '.join(differs)}" for label, differs in changed.items())
+        names = ", ".join(changed)
         super().__init__(
-            f"{place}: changed since their games were played: {what}; "
-            f"--replace plays their games again"
+            f"{place}: changed since their games were played: {what}; --replace plays the games "
+            f"of {names} again and keeps those of before until then; without {names} the others "
+            f"go on; --out FOLDER plays all of them elsewhere"
         )
         self.labels = [*changed]
         self._parts = place, changed

@@ -112,7 +112,8 @@ def _ablate(
     from arena.runs.ablate import ablate as play_variants
     from arena.runs.ablate import clear, prepare_variants
 
-    problems = prepare_variants(tournament, variants)
+    kept = None if how.fresh or how.replace else out
+    problems = prepare_variants(tournament, variants, kept)
     how.say(problems)
 
     def announce(variant: Variant) -> None:
@@ -158,10 +159,8 @@ def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
             click.echo(
                 f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}"
             )
-        for label in variant.out:
-            click.echo(
-                f"{variant.name}: {label} was out after {counted(tournament.max_faults, 'fault')}"
-            )
+        for label, faults in variant.out.items():
+            click.echo(f"{variant.name}: {label} was out after {faults}")
     click.echo(f"results in {out}/")
 
 

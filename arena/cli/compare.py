@@ -14,7 +14,7 @@ from arena.cli.options import REPLACE, add_run_options, change_limits, change_ru
 from arena.cli.outcome import count_games
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import InputError, counted
+from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
@@ -92,7 +92,6 @@ def compare(
     from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
     from arena.runs.compare import as_comparison, make_stop
-    from arena.runs.prepare import prepare
     from arena.tournament.tournament import Tournament
 
     asked = How(**how)
@@ -105,9 +104,8 @@ def compare(
     tournament = Tournament(
         "compare", seed or 0, max_pairs, bots + panel, numbers, allowed, panel=len(panel)
     )
-    problems = prepare(tournament)
     tournament = as_comparison(tournament, stop)
-    play_comparison(tournament, problems, out or Path("results") / tournament.name, asked, choice)
+    play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
 
 
 def split_bots(text: str) -> list[str]:
@@ -133,30 +131,26 @@ def split_bots(text: str) -> list[str]:
 
 
 def play_comparison(
-    tournament: Tournament, problems: Sequence[str], out: Path, how: How, choice: ExecutorChoice
+    tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
 ) -> None:
-    """Play a comparison, and print what it came to."""
+    """Play a comparison, which is from this place, and print what it came to."""
     from arena.results.folder import RunFolder
     from arena.runs.compare import compare, default_workers
 
-    how.say(problems)
+    how, problems = how.prepare(tournament, out, place)
     workers = default_workers(tournament)
     with stoppable(out, choice, how.workers, workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
-        outcome, comparison = how.play(
-            lambda replace: compare(tournament, executor, folder, how.shown, replace=replace)
-        )
+        outcome, comparison = compare(tournament, executor, folder, how.shown, replace=how.replace)
     if how.as_json:
         played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, tournament, out, quiet=how.quiet)
+        print_comparison(comparison, outcome, out, quiet=how.quiet)
 
 
-def print_comparison(
-    comparison: Comparison, outcome: Outcome, tournament: Tournament, out: Path, *, quiet: bool
-) -> None:
+def print_comparison(comparison: Comparison, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
     from arena.results.verdict import describe, describe_twins
 
@@ -167,7 +161,7 @@ def print_comparison(
     for line in lines:
         click.echo(line)
     for label in comparison.out:
-        click.echo(f"{label} was out after {counted(tournament.max_faults, 'fault')}")
+        click.echo(f"{label} was out after {outcome.out[label]}")
     for line in describe_twins(comparison):
         click.echo(line)
     if twins := comparison.twins:

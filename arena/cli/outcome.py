@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 
-def print_report(
-    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
-) -> None:
+def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
     """Print how many games were played, the standings, the forfeits and the folder.
 
     When nothing else is asked for, the standings are printed where no file has them.
@@ -38,11 +36,11 @@ def print_report(
         return
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
-    for line in _notes(outcome, tournament, folder):
+    for line in _notes(outcome, folder):
         click.echo(line)
 
 
-def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
+def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
     from arena.rounds.ending import describe_end
 
@@ -51,8 +49,8 @@ def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Ite
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         yield counted(forfeits, "forfeit") + (f": see {folder}/faults.csv" if folder else "")
-    for label in outcome.out:
-        yield f"{label} was out after {counted(tournament.max_faults, 'fault')}"
+    for label, faults in outcome.out.items():
+        yield f"{label} was out after {faults}"
     if folder:
         yield f"results in {folder}/"
 
@@ -83,7 +81,7 @@ def to_document(
         "kept": outcome.kept,
         "standings": plain_rows(outcome.standings),
         "forfeits": int(outcome.standings["forfeits"].sum()),
-        "out": outcome.out,
+        "out": [*outcome.out],
         "unresolved": None if found is None else [one._asdict() for one in found],
         **outcome.findings.document(),
         "warnings": [*problems, *outcome.findings.warnings()],

@@ -112,7 +112,6 @@ def run(
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.again import find_manifest
-    from arena.runs.prepare import prepare
     from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
@@ -137,26 +136,23 @@ def run(
             max_pairs=max_pairs,
             anchor=anchor,
         )
-        problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
-    _play(tournament, problems, out or Path("results") / settings.name, asked, choice)
+    _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
     """Play the run of a manifest, which may be a comparison."""
     from arena.runs.again import play_as
-    from arena.runs.prepare import prepare
     from arena.tournament.stop import Sprt
 
     choice = how.choose()
     try:
         tournament = play_as(manifest)
-        problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     play = play_comparison if isinstance(tournament.stop, Sprt) else _play
-    play(tournament, problems, out or Path("results") / tournament.name, how, choice)
+    play(tournament, out or Path("results") / tournament.name, how, choice, path)
 
 
 @click.command()
@@ -204,7 +200,6 @@ def play(
     """
     from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.runs.prepare import prepare
     from arena.tournament.anchor import read_anchor
     from arena.tournament.tournament import Tournament
 
@@ -229,21 +224,21 @@ def play(
         panel=len(panel),
         anchor=fixed,
     )
-    _play(tournament, prepare(tournament), out, asked, choice)
+    _play(tournament, out, asked, choice)
 
 
 def _play(
     tournament: Tournament,
-    problems: Sequence[str],
     out: Path | None,
     how: How,
     choice: ExecutorChoice,
+    place: Path | None = None,
 ) -> None:
-    """Play a tournament, and print what it came to."""
+    """Play a tournament, which is from this place, and print what it came to."""
     from arena.results.folder import RunFolder
     from arena.runs.run import run
 
-    how.say(problems)
+    how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
         for line in _announce(tournament, how.workers, choice):
             click.echo(line, err=True)
@@ -251,13 +246,11 @@ def _play(
         folder = RunFolder(out) if out else None
         if folder:
             how.clear(folder)
-        outcome = how.play(
-            lambda replace: run(tournament, executor, folder, how.shown, replace=replace)
-        )
+        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:
-        print_report(outcome, tournament, out, quiet=how.quiet)
+        print_report(outcome, out, quiet=how.quiet)
 
 
 def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:

@@ -76,7 +76,8 @@ def show(
     the seat, or by its name GAME, as in greedy/uniform/3/1. Where more than one is chosen they
     are listed. FILE has a game record a line; - is standard input.
 
-    The last line is about the decisive ply: the one at which the chance to win changed most.
+    The last line is about the decisive ply: the one at which the chance to win changed most. It
+    need not be why the game was won.
     The bot of --by says what the chances were.
 
     \b

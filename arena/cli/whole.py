@@ -9,6 +9,7 @@ import click
 from arena.tournament.bounds import (
     MOST_PAIRS,
     MOST_SEED,
+    MOST_SWAPS,
     MOST_WIDTH,
     MOST_WORKERS,
     advise_whole,
@@ -67,3 +68,4 @@ PAIR = Whole(0, MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
 WORKERS = Whole(1, MOST_WORKERS)
 GAMES = Whole(1, 1_000)
+SWAPS = Whole(1, MOST_SWAPS)

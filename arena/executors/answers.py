@@ -18,8 +18,11 @@ from arena.games.timing import Timing, TimingData
 from arena.lanes.faults import MOST_OUTPUT
 from arena.tournament.chunk import Chunk, Played
 
-PLAYED, ASKING, WORDS = 1, 2, 3
-"""Kinds of frames from a worker: what a chunk came to, whom it asks, and its last words."""
+PLAYED, ASKING, WORDS, FAILED = 1, 2, 3, 4
+"""Kinds of frames from a worker.
+
+What a chunk came to, whom it asks, its last words, and a game that a fault has ended.
+"""
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
 _MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
@@ -31,7 +34,13 @@ class LastWords(NamedTuple):
     text: str
 
 
-Answer: TypeAlias = "Played | Asking | LastWords"
+class Failed(NamedTuple):
+    """A game of the chunk which is played that a fault has ended, ahead of the others."""
+
+    result: GameResult
+
+
+Answer: TypeAlias = "Played | Asking | LastWords | Failed"
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -62,6 +71,13 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     return Played(chunk, part.results, timings, part.seconds)
 
 
+def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:
+    """Return a game that a fault has ended; raises Garbled unless it can be one of the chunk."""
+    if result[:2] not in _places(chunk) or not result.fault or not is_possible(result):
+        raise Garbled("it told of a fault that cannot be")
+    return result
+
+
 def _places(chunk: Chunk) -> list[tuple[int, int]]:
     pairs = range(chunk.first, chunk.first + chunk.pairs)
     return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
@@ -77,8 +93,7 @@ def write_answer(answer: Answer) -> bytes:
     """Return what a worker says as a frame."""
     if isinstance(answer, Played):
         return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
-    kind = ASKING if isinstance(answer, Asking) else WORDS
-    return pack(kind, msgspec.msgpack.encode(answer))
+    return pack(_KINDS[type(answer)], msgspec.msgpack.encode(answer))
 
 
 def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
@@ -88,6 +103,8 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
             return _words.decode(data)
         if kind == PLAYED and chunk:
             return from_part(_part.decode(data), chunk)
+        if kind == FAILED and chunk:
+            return Failed(_check_failed(_failed.decode(data).result, chunk))
         if kind == ASKING and chunk:
             asking = _asking.decode(data)
             if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
@@ -97,6 +114,8 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
     raise Garbled("it said what it was not asked for")
 
 
+_KINDS = {Asking: ASKING, LastWords: WORDS, Failed: FAILED}
 _part = msgspec.msgpack.Decoder(Part)
+_failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
 _words = msgspec.msgpack.Decoder(LastWords)

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from arena.executors import process
-from arena.executors.answers import LastWords, most_bytes, read_answer
+from arena.executors.answers import Failed, LastWords, most_bytes, read_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.forkserver import START, ForkServer
 from arena.executors.frames import Frames, pack
@@ -55,6 +55,7 @@ class Member:
         self._longest_game = tournament.rules.game_plies * self._allowed.wall
         self._frames = Frames(0)
         folder.mkdir()
+        self.log = log
         self.channel = log.channel()
         self.socket, theirs = socket.socketpair()
         memory = _make_memory()
@@ -122,6 +123,8 @@ class Member:
             self._watch.restart()
             if isinstance(answer, Asking):
                 self.asking = answer
+            elif isinstance(answer, Failed):
+                self.log.tell(self.chunks[0].pairing, answer.result)
             elif isinstance(answer, LastWords):
                 self.words = one_line(answer.text)
             else:

@@ -16,11 +16,13 @@ from typing import Any
 import psutil
 
 from arena.entries.needs import look_from
-from arena.executors.answers import Answer, LastWords, write_answer
+from arena.executors.answers import Answer, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import log_to, logger
-from arena.executors.worker import Reporter, Worker
+from arena.executors.reporter import Reporter
+from arena.executors.worker import Worker
+from arena.games.match import GameResult
 from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
 from arena.lanes.faults import one_line
 from arena.lanes.limits import Limits
@@ -126,6 +128,9 @@ class _Reporter(Reporter):
         """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
         if not self.channel.is_intact() or _peak_memory() > self.most:
             os._exit(1)
+
+    def failed(self, result: GameResult) -> None:
+        self.channel.say(Failed(result))
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.channel.say(Asking(pair, seat, asked, history))

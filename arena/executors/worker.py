@@ -12,6 +12,7 @@ from pathlib import Path
 from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
+from arena.executors.reporter import Reporter
 from arena.games.match import (
     Asking,
     Finished,
@@ -24,6 +25,7 @@ from arena.games.match import (
     result_of,
 )
 from arena.games.players import InprocPlayer, RemotePlayer
+from arena.games.swap import SwappedState
 from arena.games.timing import Timing
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import idle_seconds
@@ -37,22 +39,6 @@ from engine.state import Seat, State
 from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
-
-
-class Reporter:
-    """What a worker reports while it plays; this one reports nothing."""
-
-    def beat(self) -> None:
-        """The worker is alive."""
-
-    def playing(self, first: int, pairs: int) -> None:
-        """These pairs are played from now on."""
-
-    def played(self) -> None:
-        """The pairs have been played."""
-
-    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        """The bot in seat `asked` is asked, in a game that is played apart."""
 
 
 class Worker:
@@ -76,6 +62,7 @@ class Worker:
         self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
+        self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         self.pace = Pace(tournament)
         self.doubts = Doubts()
@@ -137,26 +124,31 @@ class Worker:
         tournament = self.tournament
         games = [(game, tournament.draw(game)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
-            return [self._play_local(*game) for game in games]
+            return [self._told(game[0], self._play_local(chunk, *game)) for game in games]
         return self._play_batch(chunk, games)
 
-    def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
+    def _state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
+        """Return the beginning of a game."""
+        swap = chunk.swaps.get(fixture[1:])
+        if swap:
+            return SwappedState(draw.deal, self.tournament.rules, swap)
+        return State(draw.deal, self.tournament.rules)
+
+    def _play_local(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
         if all(self.pace.needs_no_clock(label, fixture.pair) for label in fixture.labels):
-            finished = self._play_untimed(fixture, draw)
+            finished = self._play_untimed(self._state(chunk, fixture, draw), fixture, draw)
             if finished is not None:
                 return finished
-        rules = self.tournament.rules
         players = [self._inproc_player(fixture, draw, seat) for seat in (0, 1)]
-        return play_local(State(draw.deal, rules), players)
+        return play_local(self._state(chunk, fixture, draw), players)
 
-    def _play_untimed(self, fixture: Fixture, draw: Draw) -> Finished | None:
+    def _play_untimed(self, state: State, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with one reading of the clock instead of one for each decision.
 
         Return None if anything went wrong: the game is then played again with all checks.
         """
         tournament = self.tournament
-        state = State(draw.deal, tournament.rules)
         clock = self._clock()
         self.reporter.beat()
         clock.start()
@@ -185,8 +177,15 @@ class Worker:
         for game, end in zip(games, finished, strict=True):
             if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
                 end = self._tell_apart(chunk, *game, end)
-            ends.append(self._play_alone(chunk, *game, before=end))
+            ends.append(self._told(game[0], self._play_alone(chunk, *game, before=end)))
         return ends
+
+    def _told(self, fixture: Fixture, finished: Finished) -> Finished:
+        """Return the end of a game; the first fault of each bot is reported at once."""
+        if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
+            self.told.add(label)
+            self.reporter.failed(_result(finished, fixture))
+        return finished
 
     def _tell_apart(self, chunk: Chunk, fixture: Fixture, draw: Draw, end: Finished) -> Finished:
         """Return the end of a game with a fault, with the output of this game alone."""
@@ -240,7 +239,7 @@ class Worker:
     ) -> Asking[Finished]:
         """Return a game with this number among those that are played side by side, if it is."""
         players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
-        return play_asking(State(draw.deal, self.tournament.rules), players)
+        return play_asking(self._state(chunk, fixture, draw), players)
 
     def _player(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat, slot: int | None
@@ -316,7 +315,7 @@ class Worker:
     def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game that its workers did not survive."""
         verdict = chunk.verdicts[fixture[1:]]
-        state = State(draw.deal, self.tournament.rules)
+        state = self._state(chunk, fixture, draw)
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
 

@@ -150,7 +150,8 @@ def compare(
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    tournament, settings = request([new, old], None, given, default)
+    kept = None if fresh or replace else out
+    tournament, settings = request([new, old], None, given, default, kept)
     tournament = comparisons.as_comparison(tournament, stop)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:

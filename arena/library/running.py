@@ -99,7 +99,8 @@ def run(
     if against is not None:
         is_list = isinstance(against, Sequence) and not isinstance(against, str)
         given |= {"format": "gauntlet", "panel": against if is_list else [against]}
-    tournament, settings = request(bots, config, given, _DEFAULT)
+    kept = None if fresh or replace else out
+    tournament, settings = request(bots, config, given, _DEFAULT, kept)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     with open_where(executor, settings, default_workers(tournament)) as opened:
         return how.play(tournament, opened)[1]

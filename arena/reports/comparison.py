@@ -231,8 +231,8 @@ def _decided(tournament: Tournament, twins: Twins, replays: Collection[str]) -> 
     yield Text(
         [
             f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, "
-            "then another one, and the result was another one. Games with a link have their replay "
-            "on this page."
+            "then another one, and the result was another one. That ply need not be the one that "
+            "turned the game. Games with a link have their replay on this page."
         ]
     )
     made = frame_table("decided", "Decided games", DECIDED_COLUMNS, table, "decided.csv")

@@ -118,8 +118,7 @@ class _Sections:
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings
-        games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
-        unrated = find_unrated(pairings, games, counts.faults)
+        unrated = find_unrated(pairings, counts.finished)
         most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
         return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
 

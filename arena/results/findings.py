@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
 
 from arena.errors import counted
-from arena.results.summary import cut
+from arena.results.summary import cut, describe_end
 from arena.statistics.seats import SeatAdvantage
 from arena.tournament.anchor import Anchor
 
@@ -29,13 +29,36 @@ class Misfit:
 
 
 @dataclass(frozen=True)
+class Unbounded:
+    """A bot whose Elo has one end at most: it is unbeaten, or winless, or so against the rest.
+
+    `record` says which.
+    """
+
+    bot: str
+    record: str
+    elo_low: float | None
+    elo_high: float | None
+
+    def describe(self) -> str:
+        """Return it in words.
+
+        >>> Unbounded("champion", "unbeaten", 2040.4, None).describe()
+        'champion is unbeaten: its Elo is at least 2040'
+        """
+        return (
+            f"{self.bot} is {self.record}: its Elo is {describe_end(self.elo_low, self.elo_high)}"
+        )
+
+
+@dataclass(frozen=True)
 class Findings:
     """What is to be said of a run's ratings.
 
     `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
     `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
-    they had the bye in every round.
+    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends.
     """
 
     anchor: Anchor | None
@@ -46,6 +69,7 @@ class Findings:
     misfits: Sequence[Misfit]
     cycle: Sequence[str]
     idle: Sequence[str] = ()
+    unbounded: Sequence[Unbounded] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
@@ -55,6 +79,10 @@ class Findings:
     def _texts(self) -> Iterator[str]:
         if self.seat:
             yield _describe_seat(self.seat)
+        for one in self.unbounded[:_MOST_NAMED]:
+            yield replace(one, bot=cut(one.bot)).describe()
+        if more := len(self.unbounded[_MOST_NAMED:]):
+            yield f"and {more:,} more bots of which one end of the interval is known at most"
         if self.misfits:
             worst = self.misfits[0]
             yield (
@@ -92,6 +120,7 @@ class Findings:
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],
+            "unbounded": [asdict(one) for one in self.unbounded],
         }
 
 

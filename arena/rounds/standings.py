@@ -42,6 +42,7 @@ class Standings:
         met = {two: counts[number] for number, two in self.numbers.items() if self.played[number]}
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
         self.fit = Fit(len(self.labels), scores)
+        self.scale = self.fit.scale(self.anchor)
         self.evidence = Evidence(self.fit, met)
         self.single = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()
@@ -66,17 +67,16 @@ class Standings:
 
     def _variances(self, covariance: Floats) -> Floats:
         """Return the variance of each bot's lead over the anchor, or over the mean."""
-        own = np.diag(covariance)
-        if self.anchor is None:
-            return own
-        return np.asarray(own + own[self.anchor] - 2 * covariance[:, self.anchor])
+        return self.scale.variances(covariance)
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
         """Return the weights of the strengths in one bot's lead over another, or over the mean."""
         weights = np.zeros(len(self.labels))
-        weights[bot] = 1.0
-        if opponent is not None:
+        if opponent is None:
+            weights -= self.scale.weights[bot]
+        else:
             weights[opponent] = -1.0
+        weights[bot] += 1.0
         return weights
 
     def pairings_of(self, *bots: int) -> list[int]:

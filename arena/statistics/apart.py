@@ -1,14 +1,17 @@
-"""Apart: which neighbours in the standings are told apart, however often one has looked.
+"""Apart: which bots of the standings are told apart, however often one has looked.
 
-Two bots are told apart if one of two tests says so: the confidence sequence of their own
-pairs, which uses nothing but those, or the difference of their Elo in the fit of all pairs.
-Both hold at every number of pairs at once, and for all pairings of the field together.
+This is what "told apart" means everywhere: the upper one of two bots is surely the stronger one.
+One of two tests says so: the confidence sequence of their own pairs, which uses nothing but those,
+or the difference of their Elo in the fit of all pairs, with the error of that difference. (Whether
+two intervals overlap says less: the error of a difference is smaller than the sum of both.) Both
+tests hold at every number of pairs at once, and for all pairings of the field together. The
+letters of the table, a run with `until` and what it says of its end follow from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +74,8 @@ class Evidence:
             return False
         if gap.lead > 0 and gap.lead**2 / gap.variance >= boundary(1 / gap.variance, self.level):
             return True
-        return float(log_capital(self._direct(upper, lower), 0.5)) >= math.log(2 / self.level)
+        direct = self._direct(upper, lower)
+        return any(direct) and float(log_capital(direct, 0.5)) >= math.log(2 / self.level)
 
     def further_pairs(self, upper: int, lower: int, *, meet: bool = True) -> int | None:
         """Return about how many further pairs would tell two bots apart.
@@ -121,17 +125,6 @@ def boundary(information: float, alpha: float) -> float:
     """
     relative = information * _EXPECTED**2
     return (1 + 1 / relative) * (math.log1p(relative) + 2 * math.log(1 / alpha))
-
-
-def number_groups(order: Sequence[int], evidence: Evidence) -> list[int]:
-    """Return the number of each bot's group, from 1, for bots in the order of the standings.
-
-    A group is a run of neighbours of which none is told apart from the next.
-    """
-    groups = [1] * len(order)
-    for place in range(1, len(order)):
-        groups[place] = groups[place - 1] + evidence.is_apart(order[place - 1], order[place])
-    return groups
 
 
 def _information_of_a_pair(direct: ScoreCounts, lead: float) -> float:

@@ -14,6 +14,8 @@ MOST_ROUNDS: Final = 1000  # of a Swiss tournament
 MOST_WIDTH: Final = 1000  # of half an interval that a run is to narrow, in Elo points
 MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
+SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
+MOST_SWAPS: Final = 1_000_000
 
 _LONGEST = 18  # digits of a number that is suggested
 

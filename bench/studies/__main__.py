@@ -12,12 +12,15 @@ from bench.studies import (
     apart,
     cluster,
     ladder,
+    letters,
     newcomer,
     ratings,
     sequences,
     sprt,
+    swaps,
     swiss,
     swiss_field,
+    unbeaten,
 )
 
 HEAD = """# What the statistics get right
@@ -35,7 +38,10 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
+    "unbeaten": ("Ratings: unbeaten and winless bots", unbeaten.lines),
+    "letters": ("Letters: wrong orders, and what overlaps say", letters.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
+    "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""

@@ -22,6 +22,7 @@ WITH_JSON = (
     "verify",
     "check",
     "replay",
+    "worth",
 )
 
 

@@ -449,4 +449,26 @@ ARENA = [
         "game.ending",
         "tests/replays/test_sources.py::test_a_fault_does_not_say_what_the_guilty_bot_held",
     ),
+    Fault(
+        "a swap that leaves the past as it was",
+        "arena/games/swap.py",
+        "        after[taken.played] = other",
+        "        pass",
+        "tests/games/test_swap.py::test_a_swap_changes_one_card_of_a_pile_and_one_out_of_the_game",
+    ),
+    Fault(
+        "the opponent's result in place of the taker's",
+        "arena/runs/intervene.py",
+        "side = int(swap.seat != seat)",
+        "side = int(swap.seat == seat)",
+        "tests/runs/test_intervene.py"
+        "::test_a_swap_is_worth_what_the_piles_say_where_bots_do_not_look_at_them",
+    ),
+    Fault(
+        "games of a pair counted as if they were of two",
+        "arena/wins/effects.py",
+        "    place = rows[:, 0] * (rows[:, 1].max(initial=0) + 1) + rows[:, 1]",
+        "    place = np.arange(len(rows))",
+        "tests/wins/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
+    ),
 ]

@@ -30,6 +30,12 @@ PATH: Final = click.Path(path_type=Path)
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )
+QUIET: Final = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    help="Show only errors, a verdict, and a table that no file has.",
+)
 THOUGHTS: Final = click.option(
     "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
 )
@@ -140,12 +146,7 @@ def add_run_options(
         click.option("--strict", is_flag=True, help="Play nothing if a bot does not load."),
         json_option,
         click.option("--verbose", "-v", is_flag=True, help="Show the log."),
-        click.option(
-            "--quiet",
-            "-q",
-            is_flag=True,
-            help="Show only errors, a verdict, and a table that no file has.",
-        ),
+        QUIET,
     ]
 
     def add(command: _Command) -> _Command:

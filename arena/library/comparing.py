@@ -43,8 +43,13 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """One of better, not better and undecided."""
+        """What the test says: one of better, not better and undecided."""
         return self._found.verdict
+
+    @property
+    def sentence(self) -> str:
+        """Which of the two is stronger, in words; no more is said than the interval says."""
+        return self._found.sentence
 
     @property
     def pairs(self) -> int:

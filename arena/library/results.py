@@ -110,6 +110,8 @@ class Results:
     def superiority(self) -> pd.DataFrame:
         """How likely each bot (row) is stronger than each other one (superiority.csv).
 
+        The prior is normal, with a spread that the field itself tells.
+
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
         >>> bool(results.superiority.loc["greedy", "uniform"] > 0.99)
@@ -231,7 +233,8 @@ class Results:
             return make_tables(pairings, pairings[0], count(_ONE_GAME, [])).without_rows()
         tournament = self._tournament
         settings = tournament.anchor, tournament.max_faults
-        made = make_tables(pairings, tournament.labels, self._counts, *settings)
+        even = tournament.chooses_pairings
+        made = make_tables(pairings, tournament.labels, self._counts, *settings, even=even)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def worth(

@@ -11,7 +11,8 @@ from arena.reports.dots import Dot, dot_chart, name_sure, verdict_of
 from arena.results.ablation import Ablation, VariantResult
 from arena.results.folder import REPORT_HTML
 from arena.statistics.ablation import MEASURES, SPREAD, Estimate, Measure
-from arena.statistics.change import beyond_chance
+from arena.statistics.change import Shown, beyond_chance
+from arena.statistics.ratings import Z95
 from arena.tournament.tournament import Tournament
 
 _RULES_COLUMNS = (
@@ -85,7 +86,7 @@ def _section(ablation: Ablation, number: int) -> Section:
     values = [_scaled(variant.values[number], measure) for variant in ablation.variants]
     changes = [_scaled(variant.differences[number], measure) for variant in ablation.variants]
     known = [n for n, change in enumerate(changes) if change.value is not None]
-    marks = beyond_chance([(changes[n].value or 0.0, *changes[n][1:]) for n in known])
+    marks = beyond_chance([_as_shown(changes[n]) for n in known])
     sure = dict(zip(known, marks, strict=True))
     blocks = [*_charts(ablation.variants, measure, title, values, changes, sure)]
     rows = [
@@ -97,6 +98,17 @@ def _section(ablation: Ablation, number: int) -> Section:
     if not blocks:
         blocks.append(Text(["Nothing can be said of it from these games."]))
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
+
+
+def _as_shown(change: Estimate) -> Shown:
+    """Return a change with its error; a share's interval is cut off on one side at most.
+
+    Where it is cut off on both sides it contains 0.
+    """
+    value, low, high = change.value or 0.0, change.low, change.high
+    if low is None or high is None:
+        return Shown(value, None, None, None)
+    return Shown(value, low, high, max(value - low, high - value) / Z95)
 
 
 def _scaled(estimate: Estimate, measure: Measure) -> Estimate:

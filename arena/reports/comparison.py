@@ -13,7 +13,7 @@ from arena.reports.frames import frame_table, plain_rows
 from arena.reports.games import Place, replay_id
 from arena.results.ratio_path import Look, read_path
 from arena.results.verdict import describe, name_value
-from arena.statistics.change import beyond_chance
+from arena.statistics.change import Shown, beyond_chance, excludes_zero
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison, Twins
@@ -34,7 +34,7 @@ DIFFERENCE_COLUMNS = (
     Column("deals", "Deals", "count", "Deals that both versions have played, with both seats."),
     Column("new", "New", "share", "The share of the points of the new version, or of its games."),
     Column("old", "Old", "share", "The same of the old version."),
-    Column("difference", "Difference, % points", "change", "New less old, deal by deal."),
+    Column("difference", "Difference, % points", "change", "New less old."),
     Column("difference_low", "Difference, low", "change", *_LEVELS),
     Column("difference_high", "Difference, high", "change", *_LEVELS),
     Column("elo", "Elo", "change", "The Elo points by which the old version would have to rise."),
@@ -84,15 +84,14 @@ def _verdict(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
     elo, stop = comparison.elo, comparison.stop
     yield Text([f"{verdict[:1].upper()}{verdict[1:]}.", f"{lead}."])
     dots = [
-        Dot("lead of the new bot", elo.value, elo.low, elo.high, sure=True),
-        Dot("guess elo0", stop.elo0, None, None),
-        Dot("guess elo1", stop.elo1, None, None),
+        Dot("lead of the new bot", *elo, sure=excludes_zero(elo.low, elo.high)),
     ]
-    spec = dot_chart(dots, "Elo points", "change", zero=False)
+    lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
+    spec = dot_chart(dots, "Elo points", "change", zero=False, lines=lines)
     description = (
         f"{comparison.new} leads {comparison.old} by {elo.value:+.1f} Elo points, 95 % interval "
-        f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping; below it the two leads that "
-        "the test has weighed."
+        f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. The test has weighed a lead "
+        f"of {stop.elo1:g} (H1) against one of {stop.elo0:g} (H0), which are lines here."
     )
     yield Chart("lead", "The lead in Elo points", description, spec)
     yield from _path(comparison, path)
@@ -105,13 +104,13 @@ def _path(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
     """Yield how the ratio went between its bounds."""
     if not path:
         return
-    low, high = comparison.evidence.ends
+    (low, high), stop = comparison.evidence.ends, comparison.stop
     rows = [{"pairs": look.pairs, "ratio": round(look.ratio, 4) + 0.0} for look in path]
     x = quantity("pairs", "Pairs", scale={"nice": False, "zero": True})
     ratio = quantity("ratio", "Log-likelihood ratio", scale={"domain": _around(path, low, high)})
     bounds = [
-        {"bound": high, "name": f"{high:.2f}: better"},
-        {"bound": low, "name": f"{low:.2f}: not better"},
+        {"bound": high, "name": f"{high:.2f}: H1, a lead of {stop.elo1:g}"},
+        {"bound": low, "name": f"{low:.2f}: H0, a lead of {stop.elo0:g}"},
     ]
     y = ratio | {"field": "bound"}
     layers = [
@@ -187,11 +186,11 @@ def _differences(comparison: Comparison, twins: Twins) -> Iterator[Block]:
         f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(table, ["part", "name"])
     ]
     values = [
-        (100 * value, 100 * low, 100 * high)
-        for value, low, high in plain_rows(table, ["difference", "low", "high"])
+        Shown(*(100 * value for value in row))
+        for row in plain_rows(table, ["difference", "low", "high", "error"])
     ]
     dots = [
-        Dot(name, *value, sure)
+        Dot(name, *value[:3], sure)
         for name, value, sure in zip(names, values, beyond_chance(values), strict=True)
     ]
     description = (

@@ -31,8 +31,9 @@ def make_course(
     if points < 2:
         return {}
     rated = [label for label in tournament.labels if label in labels]
+    anchor, even = tournament.anchor, tournament.chooses_pairings
     fields = [
-        (end, Field(tournament.pairings, totals, rated, unrated, tournament.anchor))
+        (end, Field(tournament.pairings, totals, rated, unrated, anchor, even=even))
         for end, totals in _prefixes(store.count_parts(pairs, points), pairs, points)
     ]
     groups = len(fields[-1][1].groups)

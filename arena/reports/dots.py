@@ -50,11 +50,18 @@ def name_sure(dots: Sequence[Dot]) -> str:
     return f"beyond chance: {', '.join(names[:5])}{more}"
 
 
-def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True) -> Spec:
+def dot_chart(
+    dots: Sequence[Dot],
+    title: str,
+    kind: Kind,
+    *,
+    zero: bool = True,
+    lines: Sequence[tuple[float, str]] = (),
+) -> Spec:
     """Return a chart of dots with their intervals, the first one on top.
 
     `title` is that of the axis. Differences have a line at `zero`; then the shape of a dot says
-    whether it is beyond chance.
+    whether it is beyond chance. `lines` are values to compare with, and their names.
     """
     rows = [_row(dot, kind) for dot in dots]
     x = quantity("value", title, scale={"zero": zero, "nice": True})
@@ -86,7 +93,21 @@ def dot_chart(dots: Sequence[Dot], title: str, kind: Kind, *, zero: bool = True)
         }
         if zero and layer["mark"]["type"] == "point":
             layer["encoding"]["shape"] = _said("verdict", shown, _SHAPES)
-    return chart(rows, height=STEP * max(2, len(rows)), layer=layers)
+    layers += _reference(lines, x)
+    return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
+
+
+def _reference(lines: Sequence[tuple[float, str]], x: Spec) -> list[Spec]:
+    """Return the layers of some vertical lines and their names, one below the other."""
+    layers: list[Spec] = []
+    for number, (value, name) in enumerate(lines):
+        data = {"values": [{"value": value, "name": name}]}
+        text = {"type": "text", "align": "left", "dx": 4, "fontSize": 12}
+        rule = {"type": "rule", "strokeDash": [6, 4], "color": GREY, "strokeWidth": 2}
+        place = {"y": {"value": 8 + 14 * number}, "text": {"field": "name", "type": "nominal"}}
+        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        layers.append({"data": data, "mark": text, "encoding": {"x": x} | place})
+    return layers
 
 
 def _row(dot: Dot, kind: Kind) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from arena.reports.charts import BLUE, MOST_BOTS, STEP, chart, quantity, row_of_bots
 from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
 from arena.reports.frames import frame_table, plain_rows
-from arena.results.findings import Findings
+from arena.results.findings import Findings, describe_spread
 from arena.results.summary import describe_end
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ _ELO = (
 )
 _ELO_END = (
     "The 95 % interval of the Elo, from pairs of games: of 100 such intervals, about 95 hold what "
-    "endless play would show. A bot that has won every game has no upper end, and one that has "
-    "lost every game no lower: its Elo is a guess, and does not count for the mean."
+    "endless play of every two bots would show. A bot that has won every game has no upper end, "
+    "one that has lost every game no lower: its Elo is a guess, and does not count for the mean."
 )
 COLUMNS = (
     Column("rank", "Rank", "count", "The place by Elo."),
@@ -87,6 +87,9 @@ def _blocks(
 def _notes(findings: Findings) -> Iterator[str]:
     for one in findings.unbounded:
         yield f"{one.describe()}."
+    if findings.spread:
+        for text in describe_spread(findings.spread, counts=findings.spread_counts):
+            yield f"{text[:1].upper()}{text[1:]}."
     if findings.cycle:
         beats = " beats ".join(findings.cycle)
         yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."

@@ -13,7 +13,7 @@ from arena.results.kin import SAME, Kin, find_kin
 from arena.results.manifest import read_manifest
 from arena.results.pair_table import ALL_PARTS, BOT_PARTS, SCORE, PairTable, join
 from arena.results.store import Store
-from arena.statistics.change import change_of_mean
+from arena.statistics.change import change_of_mean, excludes_zero
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.field import Field
 from arena.statistics.residuals import LEVEL, correct
@@ -262,7 +262,8 @@ def _make_field(run: RunGames) -> Field:
     unrated = find_unrated(pairings, counts.finished)
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
     labels = [label for label in tournament.labels if label in met]
-    return Field(pairings, counts.played, labels, unrated, tournament.anchor)
+    anchor, even = tournament.anchor, tournament.chooses_pairings
+    return Field(pairings, counts.played, labels, unrated, anchor, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:
@@ -276,6 +277,10 @@ def _finish(
     """Return a table whose last column, the p-value, has become a verdict for the whole table."""
     table = pd.DataFrame(rows, columns=[*columns])
     corrected = correct(table["sure"].to_numpy(float))
-    table["sure"] = [None if np.isnan(q) else bool(q < LEVEL) for q in corrected]
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
+    ends = zip(table["low"], table["high"], strict=True)
+    table["sure"] = [
+        None if np.isnan(q) else bool(q < LEVEL) and excludes_zero(*two)
+        for q, two in zip(corrected, ends, strict=True)
+    ]
     return table

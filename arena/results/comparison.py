@@ -21,6 +21,7 @@ from arena.results.cells import csv_writer
 from arena.results.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.results.store import Store
 from arena.results.summary import plain_rows
+from arena.results.verdict import make_sentence
 from arena.statistics.evidence import Evidence, Verdict, decide, weigh
 from arena.statistics.rows import Counts
 from arena.statistics.stopped import Estimate, estimate_mean
@@ -74,11 +75,18 @@ class Comparison:
     command: str
     twins: Twins | None
 
+    @property
+    def sentence(self) -> str:
+        """Which of the two is stronger, as far as the interval and the test say it together."""
+        two, found = (self.new, self.old), (self.verdict, self.elo, self.stop)
+        return make_sentence(two, self.against, self.out, found)
+
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""
         evidence, stop = self.evidence, self.stop
         document: dict[str, Any] = {
             "verdict": self.verdict,
+            "sentence": self.sentence,
             "new": self.new,
             "old": self.old,
             "against": [*self.against],
@@ -153,11 +161,11 @@ def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
 
 
 def _estimate(evidence: Evidence) -> Estimate:
-    """Return the mean of an observation, with its interval, within what it can be."""
+    """Return the mean of an observation, with its interval, which may end beyond all values."""
     if not evidence.pairs:  # all opponents are out
         least, most = evidence.values[0], evidence.values[-1]
         return Estimate((least + most) / 2, least, most)
-    mean = estimate_mean(
+    return estimate_mean(
         evidence.counts,
         evidence.values,
         evidence.mean0,
@@ -165,7 +173,6 @@ def _estimate(evidence: Evidence) -> Estimate:
         evidence.looks,
         evidence.ends,
     )
-    return Estimate(*(min(evidence.values[-1], max(evidence.values[0], m)) for m in mean))
 
 
 def _make_twins(

@@ -23,6 +23,7 @@ from arena.statistics.field import Field, make_superiority
 from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.rows import Counts
 from arena.statistics.seats import seat_advantage
+from arena.statistics.spread import is_equal
 from arena.statistics.unrated import find_out, find_unrated
 from arena.tournament.anchor import Anchor
 from arena.tournament.bounds import MAX_FAULTS
@@ -86,7 +87,8 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
     counts, most = store.count(), tournament.max_faults
-    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most)
+    even = tournament.chooses_pairings
+    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most, even=even)
     command = replay_commands(tournament)
 
     @cache
@@ -123,17 +125,22 @@ def make_tables(
     counts: Counts,
     anchor: Anchor | None = None,
     max_faults: int = MAX_FAULTS,
+    *,
+    even: bool = False,
 ) -> Tables:
-    """Return the tables of the games that are counted; bots that have not played are left out."""
+    """Return the tables of the games that are counted; bots that have not played are left out.
+
+    With `even` every pairing weighs the same in the Elo.
+    """
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
     idle = [label for label in labels if label not in met]
     labels = [label for label in labels if label in met]
     unrated = find_unrated(pairings, counts.finished)
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pairs)
-    field = Field(pairings, counts.played, labels, unrated, anchor)
+    field = Field(pairings, counts.played, labels, unrated, anchor, even=even)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, counts.played, labels, unrated | out) if out else field
+    judged = Field(pairings, counts.played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
     return Tables(
@@ -161,6 +168,8 @@ def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor 
         ],
         describe_cycle(field),
         unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
+        spread=field.fit.spread,
+        spread_counts=not is_equal(field.fit.model),
     )
 
 

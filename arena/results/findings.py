@@ -12,6 +12,7 @@ import msgspec
 from arena.errors import counted
 from arena.results.summary import cut, describe_end
 from arena.statistics.seats import SeatAdvantage
+from arena.statistics.spread import Spread
 from arena.tournament.anchor import Anchor
 
 _WIDTH = 80
@@ -58,7 +59,9 @@ class Findings:
     `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
     `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
-    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends.
+    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends. `spread`
+    is by how much results differ from the Elo, and `spread_counts` says that it is a part of the
+    intervals.
     """
 
     anchor: Anchor | None
@@ -70,6 +73,8 @@ class Findings:
     cycle: Sequence[str]
     idle: Sequence[str] = ()
     unbounded: Sequence[Unbounded] = ()
+    spread: Spread | None = None
+    spread_counts: bool = False
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
@@ -83,6 +88,8 @@ class Findings:
             yield replace(one, bot=cut(one.bot)).describe()
         if more := len(self.unbounded[_MOST_NAMED:]):
             yield f"and {more:,} more bots of which one end of the interval is known at most"
+        if self.spread:
+            yield from describe_spread(self.spread, counts=self.spread_counts)
         if self.misfits:
             worst = self.misfits[0]
             yield (
@@ -121,7 +128,34 @@ class Findings:
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],
             "unbounded": [asdict(one) for one in self.unbounded],
+            "spread": self._spread(),
         }
+
+    def _spread(self) -> dict[str, Any] | None:
+        """Return the spread as data, None where it was not measured."""
+        if not self.spread or not self.spread.is_measured:
+            return None
+        elo, low, high = (round(value, 1) for value in self.spread[:3])
+        return {"elo": elo, "low": low, "high": high}
+
+
+def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
+    """Yield by how much results differ from the Elo, and whether the intervals allow for it.
+
+    >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
+    ['results differ from the Elo by about ±38 (24..52) points']
+    >>> [*describe_spread(Spread(38.0, 0.0, 85.0, 0.05, 0), counts=True)]
+    ['intervals allow for results that differ from the Elo by ±38 points (not measured here)']
+    """
+    about = f"results differ from the Elo by about ±{spread.elo:.0f}"
+    if spread.is_measured:
+        allowed = ", which the intervals allow for" if counts else ""
+        yield f"{about} ({spread.low:.0f}..{spread.high:.0f}) points{allowed}"
+    elif counts:
+        yield (
+            f"intervals allow for results that differ from the Elo by ±{spread.elo:.0f} points "
+            "(not measured here)"
+        )
 
 
 def _describe_seat(seat: SeatAdvantage) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import counted
 from arena.results.summary import cut
+from arena.statistics.claim import Claim, make_claim
+from arena.statistics.evidence import Verdict
+from arena.statistics.stopped import Estimate
+from arena.tournament.stop import Sprt
 
 if TYPE_CHECKING:
     from arena.results.comparison import Comparison
@@ -20,10 +24,10 @@ _HEAD = (
 
 
 def describe(comparison: Comparison) -> Iterator[str]:
-    """Yield the verdict, the lead in Elo points and the counts."""
-    evidence, elo = comparison.evidence, comparison.elo
+    """Yield what may be said, the lead in Elo points, the counts, and what the test says."""
+    evidence, elo, stop = comparison.evidence, comparison.elo, comparison.stop
     low, high = evidence.ends
-    yield f"{comparison.verdict}: {_explain(comparison)}"
+    yield comparison.sentence
     yield (
         f"Elo difference {_signed(elo.value, '+.1f')}, 95 % interval {_signed(elo.low, '+.1f')}"
         f" to {_signed(elo.high, '+.1f')} (adjusted for stopping)"
@@ -38,33 +42,58 @@ def describe(comparison: Comparison) -> Iterator[str]:
     else:
         yield f"{pairs}, by the score of {comparison.new}:"
     yield f"  {seen}"
+    yield f"test of a lead of {stop.elo1:g} against one of {stop.elo0:g}: {evidence.verdict}"
     yield f"log-likelihood ratio {_signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
 
 
-def _explain(comparison: Comparison) -> str:
-    """Return the verdict as a sentence."""
-    new, old, out = comparison.new, comparison.old, comparison.out
+def make_sentence(
+    two: tuple[str, str],
+    against: Collection[str],
+    out: Collection[str],
+    found: tuple[Verdict, Estimate, Sprt],
+) -> str:
+    """Return in one sentence which of two bots is stronger, as far as it may be said.
+
+    `found` are the verdict, the lead with its interval, and the test.
+    """
+    new, old = two
+    verdict, elo, stop = found
     if (new in out) != (old in out):
         loser = new if new in out else old
-        return f"{loser} had too many faults, and loses its remaining games by rule"
-    if comparison.against and {*comparison.against} <= {*out}:
-        return "every opponent had too many faults, and nothing more is played"
-    lead = _explain_lead(comparison)
+        return f"{verdict}: {loser} had too many faults, and loses its remaining games by rule"
+    if against and {*against} <= {*out}:
+        return f"{verdict}: every opponent had too many faults, and nothing more is played"
+    claim = make_claim(verdict, elo, stop)
     if new not in out:
-        return lead
+        return f"{claim}: {_say_claim(claim, two, elo, stop)}"
     both = f"{new} and {old} both had too many faults, and nothing more is played"
-    return both if comparison.verdict == "undecided" else f"{lead}; {both}"
+    if claim == "undecided":
+        return f"{claim}: {both}"
+    return f"{claim}: {_say_claim(claim, two, elo, stop)}; {both}"
 
 
-def _explain_lead(comparison: Comparison) -> str:
-    """Return what the games say of the lead."""
-    new, old, stop = comparison.new, comparison.old, comparison.stop
-    leads = [f"{elo:g}" for elo in (stop.elo1, stop.elo0)]
-    if comparison.verdict == "undecided":
-        return f"neither a lead of {leads[1]} nor one of {leads[0]} Elo points is likely enough"
-    if comparison.verdict == "not better":
-        leads.reverse()
-    return f"{new} leads {old} by {leads[0]} Elo points rather than by {leads[1]}"
+def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt) -> str:
+    """Return what may be said of a lead, with its interval."""
+    new, old = two
+    by = f"by about {_range(abs(elo.value), *sorted((abs(elo.low), abs(elo.high))))}"
+    at = f"{new} is at {_signed(elo.value, '+.0f')} Elo points"
+    at = f"{at} ({_signed(elo.low, '.0f')}..{_signed(elo.high, '.0f')})"
+    sentences: dict[Claim, str] = {
+        "better": f"{new} is stronger than {old}, {by}",
+        "weaker": f"{new} is weaker than {old}, {by}",
+        "no worse": f"{new} does not trail {old} by {-stop.elo0:g}: {at}",
+        "not better": f"{new} does not lead {old} by {stop.elo1:g}: {at}",
+        "probably better": at,
+        "probably weaker": at,
+        "probably no worse": f"a deficit of {-stop.elo0:g} is unlikely: {at}",
+        "probably not better": f"a lead of {stop.elo1:g} is unlikely: {at}",
+        "undecided": f"too close to call: {at}",
+    }
+    return sentences[claim]
+
+
+def _range(value: float, low: float, high: float) -> str:
+    return f"{value:.0f} Elo points ({low:.0f}..{high:.0f})"
 
 
 def _signed(value: float, form: str) -> str:
@@ -119,10 +148,12 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
 def _line(row: Mapping[Hashable, Any]) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
     name = cut(str(row["name"]), _NAME_WIDTH)
-    low, high, gap = (_signed(row[key], "+.1%") for key in ("low", "high", "difference"))
+    low, high = (_signed(row[key], "+.1%") for key in ("low", "high"))
+    new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
+    gap = _signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
     line = (
-        f"{row['part']:<8} {name:<{_NAME_WIDTH}} {row['new']:>6.1%} {row['old']:>6.1%}"
-        f" {gap:>7} {f'{low}..{high}':>14}"
+        f"{row['part']:<8} {name:<{_NAME_WIDTH}} {new:>6} {old:>6}"
+        f" {gap + '%':>7} {f'{low}..{high}':>14}"
     )
     if row["elo"] != row["elo"]:  # nan
         return line

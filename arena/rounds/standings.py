@@ -17,8 +17,8 @@ class Standings:
     """The bots that still play, as numbers from 0, and the pairs that they have played.
 
     `order` is that of their Elo, the strongest first, and `numbers` are the two bots of each
-    pairing that can go on. The games of bots that are `out` do not count. `single` is the
-    covariance that the fit would have if the two games of a pair did not depend on each other.
+    pairing that can go on. The games of bots that are `out` do not count. `met` are the pairings
+    that have pairs, in the order of the fit, in which every pairing weighs the same.
     `anchor` is the number of the bot from which the Elo is counted, None if that is the mean.
     """
 
@@ -40,14 +40,14 @@ class Standings:
         }
         self.played = {number: sum(counts.get(number, ())) for number in self.numbers}
         met = {two: counts[number] for number, two in self.numbers.items() if self.played[number]}
+        self.met = [number for number in self.numbers if self.played[number]]
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
-        self.fit = Fit(len(self.labels), scores)
+        self.fit = Fit(len(self.labels), scores, even=True)
         self.scale = self.fit.scale(self.anchor)
         self.evidence = Evidence(self.fit, met)
-        self.single = self.fit.model.inverse(self.fit.strengths)
+        self._inverse = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()
         self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))
-        self._by_two = {frozenset(two): number for number, two in self.numbers.items()}
 
     def doubtful(self) -> Iterator[tuple[int, int]]:
         """Yield every two neighbours that are not told apart, the upper one first."""
@@ -55,15 +55,25 @@ class Standings:
             if not self.evidence.is_apart(upper, lower):
                 yield upper, lower
 
-    def half_widths(self, single: Floats) -> Floats:
+    def half_widths(self, *, luck: bool = False) -> Floats:
         """Return half the width of each bot's interval of 95 %, in Elo points.
 
-        `single` is the covariance now, or when further pairs will have been played.
+        With `luck` it is the part of it that further pairs would narrow.
         """
-        now = self._variances(self.single)
-        effect = self._variances(self.fit.covariance) / np.where(now > 0, now, 1.0)
-        squares = np.clip(effect * self._variances(single), 0, None)
-        return np.asarray(ELO * Z95 * np.sqrt(squares))
+        covariance = self.fit.covariance if luck else self.fit.full_covariance
+        return np.asarray(ELO * Z95 * np.sqrt(np.clip(self._variances(covariance), 0, None)))
+
+    def open_by_pairing(self, contrast: Floats) -> Floats:
+        """Return what each pairing that was met adds to a difference's variance, times its pairs.
+
+        It is that of games which do not depend on each other: few pairs do not tell by how much
+        theirs vary.
+        """
+        model = self.fit.model
+        moved = contrast @ self._inverse
+        weights = model.weights(self.fit.strengths)
+        squares = (moved[model.first] - moved[model.second]) ** 2
+        return np.asarray(squares * weights * model.factors * (model.pairs - model.credit))
 
     def _variances(self, covariance: Floats) -> Floats:
         """Return the variance of each bot's lead over the anchor, or over the mean."""
@@ -83,17 +93,11 @@ class Standings:
         """Return the pairings of any of these bots, in the order of the schedule."""
         return [number for number, two in self.numbers.items() if not {*bots}.isdisjoint(two)]
 
-    def pairing_of(self, bot: int, opponent: int) -> int | None:
-        """Return the pairing of two bots, None where they do not meet."""
-        return self._by_two.get(frozenset((bot, opponent)))
+    def growth_of_one(self, bot: int, width: float) -> float | None:
+        """Return how many times as many pairs would narrow a bot's interval to this half width.
 
-    def further_pairs(self, upper: int, lower: int) -> int | None:
-        """Return about how many further pairs would tell two bots apart, None if any number."""
-        meet = self.pairing_of(upper, lower) is not None
-        return self.evidence.further_pairs(upper, lower, meet=meet)
-
-    def further_of_one(self, bot: int, width: float) -> int:
-        """Return about how many further pairs would narrow a bot's interval to this half width."""
-        played = sum(self.played[number] for number in self.pairings_of(bot))
-        now = float(self.half_widths(self.single)[bot])
-        return round(played * max(0.0, (now / width) ** 2 - 1)) or 1
+        None if none would, because the rest of it is wider.
+        """
+        whole, luck = (float(self.half_widths(luck=only)[bot]) for only in (False, True))
+        rest = width**2 - max(0.0, whole**2 - luck**2)
+        return max(1.0, luck**2 / rest) if rest > 0 else None

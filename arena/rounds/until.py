@@ -1,15 +1,17 @@
 """Until: rounds that go on where the standings are least sure, until they are sure enough.
 
 The first round is the whole schedule. Each further one goes to the pairings that say most about
-what is still open: those of neighbours that are not told apart, or those that narrow the widest
-intervals. The rounds grow, so that there are few.
+what is still open: all those of neighbours that are not told apart, or of bots whose intervals are
+too wide. The rounds grow, so that there are few.
 
-What is found holds where the Elo describes the bots. Where it does not, a rating depends on whom a
-bot met, and a run that chooses its pairings rates some bots otherwise than a full round robin.
+The order that is looked for is that of an equal round robin. Two bots' own pairs do not tell it
+where the Elo does not describe the bots. So every pairing weighs the same in the Elo, and
+neighbours meet all their opponents again, each other twice as often.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,12 +19,15 @@ from arena.errors import counted
 from arena.rounds.base import Counts
 from arena.rounds.narrowing import Narrowing
 from arena.rounds.standings import Standings
+from arena.statistics.distributions import Floats
 from arena.tournament.leg import Leg
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until
 
-_GROWTH = 2  # a round has at most one pair for every two that were played
-_STEPS = 16  # in which a round's pairs are given out
+_GROWTH = 1.5  # of the pairs that tell about something, in a round
+_LEAST_GROWTH = 1.05  # so that rounds are few
+_UNKNOWN = 10**9  # pairs: nobody plays so many
+_HOPE = 2.0  # standard errors by which a lead may be more than it seems
 
 
 class Open(NamedTuple):
@@ -79,15 +84,31 @@ class UntilRounds:
         labels = standings.labels
         if self.width is None:
             return [
-                Open(labels[upper], labels[lower], standings.further_pairs(upper, lower))
+                Open(labels[upper], labels[lower], self._count_further(standings, upper, lower))
                 for upper, lower in standings.doubtful()
             ]
-        widths = standings.half_widths(standings.single)
+        widths = standings.half_widths()
         return [
-            Open(labels[bot], None, standings.further_of_one(bot, self.width))
+            Open(labels[bot], None, self._count_further(standings, bot))
             for bot in standings.order
             if widths[bot] > self.width
         ]
+
+    def _count_further(
+        self, standings: Standings, bot: int, opponent: int | None = None
+    ) -> int | None:
+        """Return about how many further pairs would tell what is open, None if that is unknown."""
+        if opponent is not None:
+            growth = standings.evidence.growth(bot, opponent)
+            contrast, bots = standings.contrast(bot, opponent), [bot, opponent]
+        else:
+            growth = standings.growth_of_one(bot, self.width or math.inf)
+            contrast, bots = standings.contrast(bot, standings.anchor), [bot]
+        if growth is None or not standings.met:
+            return None
+        pairings = standings.pairings_of(*bots)
+        wanted = Narrowing(standings, {}).count_wanted(contrast, pairings, growth) or 1
+        return wanted if wanted < _UNKNOWN else None
 
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return how much is not known."""
@@ -99,34 +120,28 @@ class UntilRounds:
         return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
-        """Give pairs to the pairings of neighbours that are not told apart.
-
-        Neighbours that do not meet, in a gauntlet, get pairs against the panel.
-        """
+        """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
+        evidence = standings.evidence
         for upper, lower in standings.doubtful():
-            own = standings.pairing_of(upper, lower)
-            pairings = standings.pairings_of(upper, lower) if own is None else [own]
-            most = sum(standings.played[pairing] for pairing in pairings)
-            further = standings.further_pairs(upper, lower)
-            wanted = max(self.least, min(most, further or most) // _GROWTH)
-            step = max(self.least, wanted // _STEPS)
-            narrowing.spend(standings.contrast(upper, lower), pairings, wanted, step)
+            if evidence.growth(upper, lower, hope=_HOPE) is None:
+                continue
+            contrast = standings.contrast(upper, lower)
+            pairings = standings.pairings_of(upper, lower)
+            self._give(narrowing, contrast, pairings, evidence.growth(upper, lower))
 
     def _narrow(self, standings: Standings, narrowing: Narrowing, width: float) -> None:
-        """Give pairs to the bot with the widest interval, until none is too wide."""
-        left = max(self.least, sum(standings.played.values()) // _GROWTH)
-        step = max(self.least, left // (_STEPS * len(standings.labels)))
-        full: set[int] = set()
-        while left > 0:
-            widths = standings.half_widths(narrowing.single)
-            wide = [bot for bot in standings.order if widths[bot] > width and bot not in full]
-            if not wide:
-                break
-            widest = max(wide, key=lambda bot: round(float(widths[bot]), 6))
-            pairings = standings.pairings_of(widest)
-            spent = narrowing.spend(
-                standings.contrast(widest, standings.anchor), pairings, min(step, left), step
-            )
-            if not spent:
-                full.add(widest)
-            left -= spent
+        """Give pairs to the bots whose intervals are too wide, the widest first."""
+        widths = standings.half_widths(luck=True)
+        wide = [bot for bot in standings.order if widths[bot] > width]
+        for bot in sorted(wide, key=lambda bot: -round(float(widths[bot]), 6)):
+            contrast = standings.contrast(bot, standings.anchor)
+            growth = (float(widths[bot]) / width) ** 2
+            self._give(narrowing, contrast, standings.pairings_of(bot), growth)
+
+    def _give(
+        self, narrowing: Narrowing, contrast: Floats, pairings: list[int], growth: float | None
+    ) -> None:
+        """Give pairs for half of the growth that is missing, or for as much as a round may have."""
+        wanted = _GROWTH if growth is None else 1 + (growth - 1) / 2
+        now = min(_GROWTH, max(_LEAST_GROWTH, wanted))
+        narrowing.narrow(contrast, pairings, now, self.least)

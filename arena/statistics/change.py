@@ -59,20 +59,41 @@ def chance_of(difference: float, error: float) -> float:
     return 2 * float(normal_below(-abs(difference) / error)) if error else math.nan
 
 
-def beyond_chance(estimates: Sequence[tuple[float, float | None, float | None]]) -> list[bool]:
+class Shown(NamedTuple):
+    """A number as it is shown, with its 95 % interval and its standard error, None without one.
+
+    The error is not that of the interval, which ends where the number cannot go on.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    error: float | None
+
+
+def beyond_chance(shown: Sequence[Shown]) -> list[bool]:
     """Return which of some numbers are not 0 when all of them are looked at together.
 
-    Each has the ends of its 95 % interval, None where there is none. Corrected for their number
-    at 5 %, after Benjamini and Hochberg 1995.
+    Corrected for their number at 5 %, after Benjamini and Hochberg 1995. None is that has 0 in
+    its interval as it is shown.
 
-    >>> beyond_chance([(3.0, 1.0, 5.0), (2.1, 0.1, 4.1), (1.0, -1.0, 3.0), (9.0, None, None)])
-    [True, False, False, False]
+    >>> beyond_chance([Shown(3, 1, 5, 1.0), Shown(2.1, 0.1, 4.1, 1.9), Shown(9, None, None, None)])
+    [True, False, False]
     """
-    chances = [
-        math.nan if low is None or high is None else chance_of(value, (high - low) / 2 / Z95)
-        for value, low, high in estimates
+    chances = [math.nan if one.error is None else chance_of(one.value, one.error) for one in shown]
+    return [
+        bool(q < LEVEL) and excludes_zero(one.low, one.high)
+        for q, one in zip(correct(np.array(chances)), shown, strict=True)
     ]
-    return [bool(q < LEVEL) for q in correct(np.array(chances))]
+
+
+def excludes_zero(low: float | None, high: float | None) -> bool:
+    """Return whether an interval leaves out 0, which one without an end does not.
+
+    >>> excludes_zero(0.1, 3.0), excludes_zero(0.0, 3.0), excludes_zero(None, None)
+    (True, False, False)
+    """
+    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def change_of_mean(strata: Sequence[Values]) -> Change:

@@ -148,7 +148,7 @@ class _Side:
 
     def variance(self, contrast: Floats) -> float:
         """Return the variance of a weighted sum of the strengths."""
-        return float(contrast @ self.field.fit.covariance @ contrast)
+        return float(contrast @ self.field.fit.full_covariance @ contrast)
 
 
 def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -185,6 +185,7 @@ def _covariance(base: Field, other: Field, shared: Iterable[Shared]) -> Floats:
         ]
         product = deals.products + deals.pairs * expected[0] * expected[1]
         product -= expected[1] * deals.base_total + expected[0] * deals.other_total
+        product *= one.model.factor_of(*deals.base) * two.model.factor_of(*deals.other)
         for sign, bot in ((1, deals.base[0]), (-1, deals.base[1])):
             middle[bot, deals.other[0]] += sign * product
             middle[bot, deals.other[1]] -= sign * product

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from arena.statistics.apart import Evidence
-from arena.statistics.distributions import normal_below
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
+from arena.statistics.superiority import find_superiority
 from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
@@ -19,7 +19,7 @@ from arena.tournament.schedule import Pairing
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    An anchor that is not rated is not used.
+    An anchor that is not rated is not used. With `even` every pairing weighs the same (`Fit`).
     """
 
     def __init__(
@@ -29,6 +29,8 @@ class Field:
         labels: Sequence[str],
         unrated: Collection[str] = (),
         anchor: Anchor | None = None,
+        *,
+        even: bool = False,
     ) -> None:
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
@@ -40,7 +42,7 @@ class Field:
                 two = self.numbers[bot], self.numbers[opponent]
                 self.scores.append(PairScores(*two, pairs, total, squares))
                 self.met[two] = by_score
-        self.fit = Fit(len(self.labels), self.scores)
+        self.fit = Fit(len(self.labels), self.scores, even=even)
         self.anchor = None
         if anchor and anchor.bot in self.numbers:
             self.anchor = self.numbers[anchor.bot], anchor.elo
@@ -96,11 +98,8 @@ def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     Rows and columns have the order of `labels`. It is empty for a bot and itself, for bots
     without a rating, and for two that no chain of games connects.
     """
-    fit = field.fit
-    gaps = fit.strengths[:, None] - fit.strengths[None, :]
-    errors = fit.gap_errors.copy()
-    errors[errors == 0] = float("nan")  # a bot and itself
-    table = pd.DataFrame(normal_below(gaps / errors), index=field.labels, columns=field.labels)
+    likely = find_superiority(field.fit)
+    table = pd.DataFrame(likely, index=field.labels, columns=field.labels)
     table = table.round(4).reindex(index=[*labels], columns=[*labels])
     table.index.name = "bot"
     return table

@@ -35,17 +35,25 @@ class Model:
     """The model of some pairings: bots have strengths, in log odds.
 
     Every pairing is credited with a part of a pair, `credit`, half of it won 2 : 0 and half of
-    it lost 0 : 2.
+    it lost 0 : 2. A pair of it counts `factors` times in the fit; once if there are none.
     """
 
-    def __init__(self, bots: int, scores: Sequence[PairScores], credit: Floats) -> None:
+    def __init__(
+        self,
+        bots: int,
+        scores: Sequence[PairScores],
+        credit: Floats,
+        factors: Floats | None = None,
+    ) -> None:
         columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields))
         self.bots = bots
         self.first: Numbers = columns[:, 0].astype(int)
         self.second: Numbers = columns[:, 1].astype(int)
+        self.credit = credit
         self.pairs: Floats = columns[:, 2] + credit
         self.total: Floats = columns[:, 3] + credit
         self.squares: Floats = columns[:, 4] + 2 * credit
+        self.factors: Floats = np.ones(len(scores)) if factors is None else factors
         self.groups = find_groups(bots, self.first, self.second)
 
     def shares(self, strengths: Floats) -> Floats:
@@ -54,13 +62,17 @@ class Model:
 
     def gradient(self, strengths: Floats) -> Floats:
         """Return the slope of the negative log-likelihood."""
-        beyond = 2 * self.pairs * self.shares(strengths) - self.total
-        return self._sum(self.first, beyond) - self._sum(self.second, beyond)
+        beyond = self.factors * (2 * self.pairs * self.shares(strengths) - self.total)
+        return self.sum_ends(beyond)
 
-    def weights(self, strengths: Floats) -> Floats:
+    def information(self, strengths: Floats) -> Floats:
         """Return the information of each pairing about its gap: 2 pairs x share x (1 - share)."""
         share = self.shares(strengths)
         return np.asarray(2 * self.pairs * share * (1 - share))
+
+    def weights(self, strengths: Floats) -> Floats:
+        """Return the weight of each pairing's gap in the fit: its information times its factor."""
+        return np.asarray(self.factors * self.information(strengths))
 
     def spreads(self, strengths: Floats) -> Floats:
         """Return the sum of squares of each pairing's scores about the expected ones.
@@ -84,38 +96,56 @@ class Model:
     def inverse(self, strengths: Floats) -> Floats:
         """Return the pseudoinverse of the Hessian; each group of bots has a mean of 0."""
         hessian = self.matrix(self.weights(strengths))
-        scale = self._scale(hessian)
-        return np.asarray(np.linalg.inv(hessian + scale * self._means()) - self._means() / scale)
+        return invert(hessian, self.means())
 
     def covariance(self, strengths: Floats) -> Floats:
         """Return the sandwich covariance, a pair of games being a cluster."""
         inverse = self.inverse(strengths)
-        return np.asarray(inverse @ self.matrix(self.spreads(strengths)) @ inverse)
+        spreads = self.factors**2 * self.spreads(strengths)
+        return np.asarray(inverse @ self.matrix(spreads) @ inverse)
 
     def fit(self) -> Floats:
         """Return the likeliest strengths; each group of bots has a mean of 0."""
-        strengths, means = np.zeros(self.bots), self._means()
+        strengths, means = np.zeros(self.bots), self.means()
         for _ in range(_MOST_STEPS):
             hessian = self.matrix(self.weights(strengths))
-            step = np.linalg.solve(hessian + self._scale(hessian) * means, self.gradient(strengths))
+            step = np.linalg.solve(hessian + _scale(hessian) * means, self.gradient(strengths))
             longest = float(np.abs(step).max(initial=0.0))
             strengths -= step * min(1.0, _LONGEST_STEP / max(longest, _SHORTEST_STEP))
             if longest < _SHORTEST_STEP:
                 break
         return np.asarray(strengths - means @ strengths)
 
+    def sum_ends(self, values: Floats) -> Floats:
+        """Return each bot's sum of the pairings' values, less those in which it is the second."""
+        return np.asarray(self._sum(self.first, values) - self._sum(self.second, values))
+
     def _sum(self, bots: Numbers, values: Floats) -> Floats:
         """Return the sum of the values of each bot."""
         return np.bincount(bots, values, self.bots).astype(float)
 
-    def _means(self) -> Floats:
+    def factor_of(self, bot: int, opponent: int) -> float:
+        """Return how often a pair of two bots counts; 1 for those that have no pairing."""
+        there = ((self.first == bot) & (self.second == opponent)) | (
+            (self.first == opponent) & (self.second == bot)
+        )
+        return float(self.factors[there][0]) if there.any() else 1.0
+
+    def means(self) -> Floats:
         """Return the matrix that replaces each bot's value by the mean of its group."""
         same = self.groups[:, None] == self.groups[None, :]
         return np.asarray(same / same.sum(axis=1))
 
-    def _scale(self, hessian: Floats) -> float:
-        """Return a number of the size of the Hessian's."""
-        return float(np.trace(hessian)) / max(1, self.bots) or 1.0
+
+def invert(laplacian: Floats, means: Floats) -> Floats:
+    """Return the pseudoinverse of a Laplacian, whose null space `means` projects on."""
+    scale = _scale(laplacian)
+    return np.asarray(np.linalg.inv(laplacian + scale * means) - means / scale)
+
+
+def _scale(laplacian: Floats) -> float:
+    """Return a number of the size of the matrix's."""
+    return float(np.trace(laplacian)) / max(1, len(laplacian)) or 1.0
 
 
 def least_variance(share: Floats) -> Floats:

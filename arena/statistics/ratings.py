@@ -19,6 +19,7 @@ from arena.statistics.model import Floats, Model, Numbers, least_variance, share
 from arena.statistics.model import PairScores as PairScores
 from arena.statistics.root import find_root
 from arena.statistics.scale import Scale, find_scale
+from arena.statistics.spread import Spread, estimate_spread, is_equal, unequal_part
 
 MEAN = 1500.0
 Z95 = 1.959963984540054
@@ -51,11 +52,17 @@ class Fit:
     """The likeliest strengths of some bots, in log odds, and their covariance.
 
     Bots that no chain of games connects are in different groups, each of mean 0.
+
+    With `even` every pairing weighs the same, however many pairs it has: so the strengths are those
+    of an equal round robin, also where the games of two bots are not what their Elo says. Where
+    pairings weigh otherwise, or not all bots met, the spread of the results about the Elo is a part
+    of the error (`spread`).
     """
 
-    def __init__(self, bots: int, scores: Sequence[PairScores]) -> None:
+    def __init__(self, bots: int, scores: Sequence[PairScores], *, even: bool = False) -> None:
+        factors = even_factors(scores) if even else None
         self.scores = scores
-        self.model = Model(bots, scores, share_credit(bots, scores))
+        self.model = Model(bots, scores, share_credit(bots, scores), factors)
         self.strengths: Floats = self.model.fit()
 
     @property
@@ -65,14 +72,35 @@ class Fit:
 
     @cached_property
     def covariance(self) -> Floats:
-        """The covariance of the strengths, about the mean of each group."""
+        """The covariance of the strengths, about the mean of each group, by the luck of pairs."""
         return self.model.covariance(self.strengths)
 
     @cached_property
+    def spread(self) -> Spread:
+        """By how much results differ from what the strengths say, beyond luck."""
+        return estimate_spread(self.model, self.strengths)
+
+    @cached_property
+    def full_covariance(self) -> Floats:
+        """The covariance with what an equal round robin of all would say otherwise."""
+        if is_equal(self.model):
+            return self.covariance
+        lack = unequal_part(self.model, self.strengths)
+        return np.asarray(self.covariance + self.spread.variance * lack)
+
+    @cached_property
     def gap_errors(self) -> Floats:
-        """The standard error of the gap between every two bots, nan where no games lead."""
-        own = np.diag(self.covariance)
-        squares = own[:, None] + own[None, :] - 2 * self.covariance
+        """The error of the gap between every two bots by luck, nan where no games lead."""
+        return self._errors_of_gaps(self.covariance)
+
+    @cached_property
+    def full_errors(self) -> Floats:
+        """The same with what an equal round robin of all would say otherwise."""
+        return self._errors_of_gaps(self.full_covariance)
+
+    def _errors_of_gaps(self, covariance: Floats) -> Floats:
+        own = np.diag(covariance)
+        squares = own[:, None] + own[None, :] - 2 * covariance
         errors = np.sqrt(np.clip(squares, 0, None))
         return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
@@ -89,7 +117,7 @@ class Fit:
         if anchor:
             zero[self.groups == self.groups[anchor[0]]] = anchor[1]
         elo = zero + ELO * scale.move(self.strengths)
-        half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.covariance), 0, None))
+        half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.full_covariance), 0, None))
         low = np.where(scale.no_low, -np.inf, elo - half)
         high = np.where(scale.no_high, np.inf, elo + half)
         columns = (elo.tolist(), low.tolist(), high.tolist())
@@ -98,6 +126,16 @@ class Fit:
     def scale(self, anchor: int | None = None) -> Scale:
         """Return what the ratings are counted from; `anchor` is a bot's number."""
         return find_scale(self.scores, self.groups, self.gap_errors, anchor)
+
+
+def even_factors(scores: Sequence[PairScores]) -> Floats:
+    """Return how often a pair of each pairing counts, so that all pairings weigh the same.
+
+    >>> even_factors([PairScores(0, 1, 30, 30.0, 45.0), PairScores(0, 2, 10, 9.0, 15.0)]).tolist()
+    [0.6666666666666666, 2.0]
+    """
+    pairs = np.array([score.pairs for score in scores], dtype=float)
+    return np.asarray(pairs.mean() / pairs) if len(pairs) else pairs
 
 
 def fit(

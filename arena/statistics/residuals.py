@@ -54,12 +54,13 @@ def _in_errors(field: Field) -> Floats:
     """
     model, strengths = field.fit.model, field.fit.strengths
     weights, spreads = model.weights(strengths), model.spreads(strengths)
+    information = model.information(strengths)
     first, second = model.first, model.second
     inverse = model.inverse(strengths)
     own = np.diag(inverse)
     leverage = weights * (own[first] + own[second] - 2 * inverse[first, second])
     variance = spreads * (1 - 2 * leverage)
-    variance += (weights * field.fit.gap_errors[first, second]) ** 2
+    variance += (information * field.fit.gap_errors[first, second]) ** 2
     beyond = model.total - 2 * model.pairs * model.shares(strengths)
     tested = variance > _UNTESTED * spreads
     return np.where(tested, beyond / np.sqrt(np.where(tested, variance, 1.0)), np.nan)

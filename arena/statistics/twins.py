@@ -14,9 +14,9 @@ from arena.statistics.ratings import Z95
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
 COLUMNS = [
     *("part", "name", "deals", "new", "old", "difference", "low", "high"),
-    *("elo", "elo_low", "elo_high"),
+    *("elo", "elo_low", "elo_high", "error"),
 ]
-_DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:], 1)
+_DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:11], 1) | {"error": 6}
 
 
 class Twin(NamedTuple):
@@ -38,7 +38,10 @@ class Twin(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """A lead of the new version in share of the score, with its 95 % interval, and in Elo."""
+    """A lead of the new version in share of the score, -1 to 1, with its 95 % interval.
+
+    The bounds are as they come, also below -1 and above 1.
+    """
 
     difference: float
     low: float
@@ -48,9 +51,11 @@ class Lead(NamedTuple):
 def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
-    `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave. `new`
-    and `old` are shares of games, won for `won_by` and lost for `lost_by`. These and the rows
-    without a difference of strength have no Elo. Without a game there is no row.
+    `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave: its
+    interval and its Elo are adjusted for stopping. `new` and `old` are shares of games, won for
+    `won_by` and lost for `lost_by`, and `difference` is the one less the other as they stand
+    there. `error` is the standard error of the difference; of the total it is that on the side
+    of 0. Rows without a difference of strength have no Elo. Without a game there is no row.
     """
     if twins.empty:
         return pd.DataFrame(columns=COLUMNS)
@@ -87,13 +92,28 @@ def _row(
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
     by_deal = (new - old).groupby([games["opponent"], games["pair"]]).mean()
     deals = len(by_deal)
-    row = (part, name, deals, float(new.mean()), float(old.mean()))
+    shares = [round(float(of_one.mean()), _DIGITS["new"]) for of_one in (new, old)]
     lead = given or lead_by_deal(by_deal.tolist())
+    shown = lead._replace(difference=shares[0] - shares[1])
+    row = (part, name, deals, *shares, *_bounded(shown))
     if part in ("won_by", "lost_by"):
-        return (*row, *lead, None, None, None)
+        return (*row, None, None, None, _error(shown))
     share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
     olds = _prior_shares(old, games["opponent"], len(old) / deals)
-    return (*row, *lead, *(elo_difference(olds, value * share, deals) for value in lead))
+    elos = (elo_difference(olds, value * share, deals) for value in _bounded(lead))
+    return (*row, *elos, _error(shown))
+
+
+def _bounded(lead: Lead) -> Lead:
+    """Return a lead from -1 to 1 with such bounds, which are around it."""
+    low, high = min(lead.low, lead.difference), max(lead.high, lead.difference)
+    return Lead(*(max(-1.0, min(1.0, value)) for value in (lead.difference, low, high)))
+
+
+def _error(lead: Lead) -> float:
+    """Return the standard error of a lead, on the side of 0 where the sides differ."""
+    half = lead.difference - lead.low if lead.difference > 0 else lead.high - lead.difference
+    return max(0.0, half) / Z95
 
 
 def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:
@@ -113,7 +133,7 @@ def lead_by_deal(differences: Sequence[float]) -> Lead:
     square = math.fsum(value * value for value in differences)
     shrunk = mean * deals / (deals + 1)
     error = Z95 * math.sqrt(((square + 1) / (deals + 1) - shrunk**2) / deals)
-    return Lead(mean, max(-1.0, mean - error), min(1.0, mean + error))
+    return Lead(mean, mean - error, mean + error)
 
 
 def separate_games(twins: pd.DataFrame) -> float:

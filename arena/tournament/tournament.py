@@ -19,7 +19,7 @@ from arena.lanes.limits import Limits
 from arena.tournament.anchor import Anchor
 from arena.tournament.bounds import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
-from arena.tournament.stop import Sprt, Stop
+from arena.tournament.stop import Sprt, Stop, Until
 from engine import Rules
 from engine.play import Draw
 from engine.state import Seat
@@ -83,6 +83,11 @@ class Tournament:
         if isinstance(self.stop, Sprt):
             return 2 * self.stop.max_pairs * (1 + self.paired)
         return 2 * self.most_pairs * len(self.pairings)
+
+    @property
+    def chooses_pairings(self) -> bool:
+        """Whether the games decide which pairings play how many pairs."""
+        return isinstance(self.stop, Until)
 
     @cached_property
     def twins(self) -> frozenset[int]:

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from arena.rounds.base import Counts
+from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from arena.tournament.leg import Leg
 from arena.tournament.schedule import Pairing
@@ -43,14 +43,26 @@ def score_shares(share: float) -> list[float]:
 class Simulated:
     """A field of bots with these Elo ratings; a pair has the same score whenever it is played.
 
-    As in a run, the scores of a pairing depend on the seed and the two labels only.
+    As in a run, the scores of a pairing depend on the seed and the two labels only. Where there is
+    a `beyond`, the first bot of a pairing leads by so much more than its Elo says.
     """
 
-    def __init__(self, elos: Mapping[str, float], *seed: int) -> None:
+    def __init__(
+        self,
+        elos: Mapping[str, float],
+        *seed: int,
+        beyond: Mapping[Pairing, float] | None = None,
+    ) -> None:
         self.elos = elos
+        self.beyond = beyond or {}
         self.seed = seed
         self._scores: dict[Pairing, npt.NDArray[np.int64]] = {}
         self._random: dict[Pairing, np.random.Generator] = {}
+
+    def lead(self, pairing: Pairing) -> float:
+        """Return the Elo points by which the first bot leads against the second one."""
+        lead = self.elos[pairing.bot] - self.elos[pairing.opponent]
+        return lead + self.beyond.get(pairing, 0.0)
 
     def play(self, pairing: Pairing, pairs: int) -> Counts:
         """Return the five counts of the first pairs of two bots."""
@@ -59,7 +71,7 @@ class Simulated:
             self._random[pairing] = np.random.default_rng([*self.seed, *path])
             self._scores[pairing] = np.empty(0, dtype=np.int64)
         while len(self._scores[pairing]) < pairs:
-            lead = self.elos[pairing.bot] - self.elos[pairing.opponent]
+            lead = self.lead(pairing)
             shares = score_shares(float(expit(lead / ELO)))
             more = self._random[pairing].choice(5, _BLOCK, p=shares)
             self._scores[pairing] = np.append(self._scores[pairing], more)

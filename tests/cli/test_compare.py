@@ -15,9 +15,9 @@ from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"
 KEYS = {
-    *("verdict", "new", "old", "against", "pairs", "counts", "values", "llr", "llr_low"),
-    *("llr_high", "elo", "elo_low", "elo_high", "elo0", "elo1", "alpha", "beta", "max_pairs"),
-    *("games", "out", "command", "folder", "played", "kept", "warnings"),
+    *("verdict", "sentence", "new", "old", "against", "pairs", "counts", "values", "llr"),
+    *("llr_low", "llr_high", "elo", "elo_low", "elo_high", "elo0", "elo1", "alpha", "beta"),
+    *("max_pairs", "games", "out", "command", "folder", "played", "kept", "warnings"),
 }
 TWINS = {"same_games", "separate_games", "decided", "differences"}
 
@@ -34,7 +34,7 @@ def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
     done = arena("compare", "greedy", NEW, "--max-pairs", "200", "--seed", "4")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith(("better: greedy leads new by", "undecided: neither a lead"))
+    assert lines[0].startswith("better: greedy is stronger than new, by about ")
     assert lines[1].startswith("Elo difference +")
     assert lines[-1] == "results in results/compare-greedy-new/"
     (repeat,) = (line for line in lines if line.startswith("repeat with: arena "))

@@ -388,8 +388,8 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/results/files.py",
-        "field = Field(pairings, counts.pairs, labels, unrated, anchor)",
-        "field = Field(pairings, counts.pairs, labels, (), anchor)",
+        "field = Field(pairings, counts.pairs, labels, unrated, anchor, even=even)",
+        "field = Field(pairings, counts.pairs, labels, (), anchor, even=even)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(

@@ -13,7 +13,7 @@ from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.reports.ablation import make_ablation_report
 from arena.reports.changes import make_changes_report
-from arena.reports.document import Report, Table, Text
+from arena.reports.document import Chart, Report, Table, Text
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run import make_report
@@ -171,7 +171,12 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert report.sections[0].name == "verdict"
     verdict = report.sections[0].blocks[0]
     assert isinstance(verdict, Text)
-    assert verdict.paragraphs[0].lower().startswith(comparison.verdict)
+    assert verdict.paragraphs[0].lower() == f"{comparison.sentence}.".lower()
+    lead = report.sections[0].blocks[1]
+    assert isinstance(lead, Chart)
+    layers = [layer for layer in lead.spec["layer"] if "data" in layer]
+    names = [layer["data"]["values"][0]["name"] for layer in layers]
+    assert {*names} == {"H0: +0", "H1: +10"}
     assert [row[1] for row in table_of(report, "counts").rows] == [*comparison.evidence.counts]
     rows = table_of(report, "ratio-path").rows
     assert [row[0] for row in rows] == [*comparison.evidence.looks]

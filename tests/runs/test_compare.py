@@ -266,7 +266,9 @@ def test_what_no_command_repeats_has_none() -> None:
 
 def test_no_number_is_minus_zero() -> None:
     """Neither in JSON nor in what is printed, whatever it was rounded from."""
-    columns = dict.fromkeys(("difference", "low", "high", "elo", "elo_low", "elo_high"), -0.0002)
+    columns = dict.fromkeys(
+        ("difference", "low", "high", "elo", "elo_low", "elo_high", "error"), -0.0002
+    )
     row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
     twins = Twins(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
     ends = Bounds(-2.9, 2.9)
@@ -280,7 +282,8 @@ def test_no_number_is_minus_zero() -> None:
     assert "ratio 0.00, bounds" in text
     assert "+0.0%..+0.0%    +0       +0..+0" in text
     assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
-    assert "a lead of 0 nor" in text
+    assert "new is at +0 Elo points (0..0)" in text
+    assert "a lead of 10 against one of 0" in text
     document = found.document()
     del document["differences"]
     assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)

@@ -7,11 +7,15 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from arena.statistics.change import Shown, beyond_chance
 from arena.statistics.difference import (
     elo_difference,
     mean_difference,
 )
+from arena.statistics.ratings import Z95
 from arena.statistics.sprt import elo_of, share_of
 from arena.statistics.twins import (
     COLUMNS,
@@ -75,9 +79,10 @@ def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
 
 
 def test_the_row_of_the_total_is_what_the_test_gave() -> None:
-    """Its interval is one for a test that stopped."""
+    """Its interval is one for a test that stopped; the difference is that of the two shares."""
     row = make_differences(FOUR, Lead(0.2, 0.1, 0.3)).iloc[0]
-    assert tuple(row[["difference", "low", "high"]]) == (0.2, 0.1, 0.3)
+    assert tuple(row[["difference", "low", "high"]]) == (0.25, 0.1, 0.3)
+    assert row["error"] == pytest.approx((0.25 - 0.1) / Z95, abs=1e-6)
     assert row["elo_low"] < row["elo"] < row["elo_high"]
 
 
@@ -86,6 +91,30 @@ def test_an_interval_by_deal_has_the_error_of_the_differences() -> None:
     half = 1.959964 * math.sqrt(0.26 / 4)
     lead = lead_by_deal([0.0, 0.5, 0.0, 0.5])
     assert lead == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)
+
+
+SCORES = st.sampled_from([0.0, 0.5, 1.0])
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=6))
+def test_the_difference_is_new_less_old_as_they_stand_there(
+    deals: list[tuple[float, float, float, float]],
+) -> None:
+    """In every row and its interval; what is beyond chance has no 0 in there."""
+    games = [
+        ("a", pair, seat, deal[seat], deal[2 + seat])
+        for pair, deal in enumerate(deals)
+        for seat in (0, 1)
+    ]
+    table = make_differences(twins_of(*games), Lead(0.1, -0.9, 1.4))
+    assert (table["difference"] == (table["new"] - table["old"]).round(4) + 0.0).all()
+    assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
+    assert (table["low"].min(), table["high"].max()) >= (-1.0, 0.0)
+    assert table["high"].max() <= 1.0
+    rows = table[["difference", "low", "high", "error"]].itertuples(index=False)
+    sure = pd.Series(beyond_chance([Shown(*row) for row in rows]))
+    assert not (sure & (table["low"] <= 0) & (table["high"] >= 0)).any()
 
 
 def test_no_difference_at_all_has_an_interval() -> None:

@@ -75,10 +75,18 @@ def test_bots_that_met_only_through_others_are_one_group() -> None:
     assert errors[0, 2] ** 2 == pytest.approx(errors[0, 1] ** 2 + errors[1, 2] ** 2)
 
 
-def test_superiority_is_the_normal_probability_of_the_gap() -> None:
-    """Of two bots, one is 70.4 Elo ahead, with an error of 93 Elo."""
+def test_superiority_is_the_share_of_likely_gaps_above_0() -> None:
+    """Of two bots, one is 70.4 Elo ahead, with an error of 93 Elo; summed over spreads and gaps."""
     table = make_superiority(field((AB, NINE)), ["b", "a"])
-    assert table.loc["a", "b"] == pytest.approx(NormalDist().cdf(GAP / ERROR), abs=5e-5)
+    above = below = 0.0
+    for step in range(15):
+        prior = NormalDist(0, math.sqrt(2) * 10 * 2 ** (step / 2))
+        for half in range(-4000, 4000):
+            gap = half + 0.5
+            likely = prior.pdf(gap) * NormalDist(gap, 93.0).pdf(70.4)
+            above, below = above + likely * (gap > 0), below + likely * (gap < 0)
+    assert table.loc["a", "b"] == pytest.approx(above / (above + below), abs=2e-3)
+    assert table.loc["a", "b"] < NormalDist().cdf(GAP / ERROR) - 0.03
     assert table.loc["a", "b"] + table.loc["b", "a"] == pytest.approx(1)
     assert [*table.index] == [*table.columns] == ["b", "a"]
 

@@ -1,0 +1,132 @@
+"""Spread: by how much the results of two bots differ from what their Elo says.
+
+One number for each bot does not say how every two of them play. Each pairing is taken to differ
+from its two strengths by a number of its own, normal with the same spread everywhere. The spread is
+estimated from what the scores of the pairings differ from the fit by, beyond the luck of their
+pairs (restricted likelihood), and drawn towards the spread of this project's own bots where there
+are few pairings: with none to spare it is that one.
+
+Sources: Patterson and Thompson 1971 for the restricted likelihood; DerSimonian and Laird 1986 for
+effects that differ between studies, which are the pairings here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.statistics.distributions import Floats, expit
+from arena.statistics.model import Model, invert
+
+USUAL = 38.0
+"""Elo points: the spread of this project's own bots, which is the scale of the prior."""
+
+_ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+_GRID = np.linspace(0.0, 5 * USUAL, 51)
+_MANY, _COARSE = 150, 5  # bots, and which part of the grid is enough for more
+_LEAST_FREEDOM = 3
+_WIDE = 1.7  # of the usual spread: the interval of the prior is 2.2 of it wide
+_POOLED = 10  # pairs: so many of the mean variance are added to each pairing's own
+
+
+class Spread(NamedTuple):
+    """The standard deviation of pairings about the Elo, in Elo points, with its 95 % interval.
+
+    `variance` is its expected square, in log odds. `freedom` is how many pairings there are
+    beyond those that the ratings need: with 0 nothing was measured.
+    """
+
+    elo: float
+    low: float
+    high: float
+    variance: float
+    freedom: int
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the results say something of it, which few pairings or few pairs do not."""
+        return self.freedom >= _LEAST_FREEDOM and self.high - self.low < _WIDE * USUAL
+
+
+def estimate_spread(model: Model, strengths: Floats) -> Spread:
+    """Return the spread of the pairings about their strengths.
+
+    >>> from arena.statistics.model import PairScores
+    >>> even = [PairScores(a, b, 500, 500.0, 750.0) for a, b in ((0, 1), (0, 2), (1, 2))]
+    >>> model = Model(3, even, np.zeros(3))
+    >>> spread = estimate_spread(model, model.fit())
+    >>> spread.elo < 40, spread.freedom
+    (True, 1)
+    """
+    grid = _GRID if model.bots <= _MANY else _GRID[::_COARSE]
+    logs = -((grid / USUAL) ** 2) / 2 + _log_likelihoods(model, strengths, grid)
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    square = float(chances @ grid**2)
+    below = np.cumsum(chances)
+    low, high = (float(grid[np.searchsorted(below, level)]) for level in (0.025, 0.975))
+    freedom = len(model.pairs) - model.bots + int(model.groups.max(initial=-1)) + 1
+    return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom)
+
+
+def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
+    """Return the restricted log-likelihood of each spread, in Elo points."""
+    information = model.information(strengths)
+    beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information
+    luck, means = _luck(model, strengths, information), model.means()
+    logs = np.zeros(len(grid))
+    if not len(beyond):
+        return logs
+    for number, spread in enumerate(grid.tolist()):
+        variance = luck + (spread / _ELO) ** 2
+        laplacian = model.matrix(1 / variance)
+        pulls = model.sum_ends(beyond / variance)
+        moved = float(pulls @ invert(laplacian, means) @ pulls)
+        quadratic = float(np.sum(beyond**2 / variance)) - moved
+        size = float(np.linalg.slogdet(laplacian + means)[1])
+        logs[number] = -(float(np.log(variance).sum()) + size + quadratic) / 2
+    return logs
+
+
+def _luck(model: Model, strengths: Floats, information: Floats) -> Floats:
+    """Return the variance of each pairing's gap by the luck of its pairs, in log odds.
+
+    It is the pairing's own one, drawn towards the mean where there are few pairs.
+    """
+    spreads = model.spreads(strengths)
+    pooled = _POOLED * information / model.pairs
+    effect = float(spreads.sum() / information.sum()) if len(spreads) else 1.0
+    return np.asarray((spreads + effect * pooled) / (information + pooled) / information)
+
+
+def is_equal(model: Model) -> bool:
+    """Return whether every two bots of each group met, and all pairings weigh the same."""
+    sizes = np.bincount(model.groups)
+    if len(model.pairs) < int((sizes * (sizes - 1) // 2).sum()):
+        return False
+    counted = model.factors * (model.pairs - model.credit)
+    return len(counted) < 2 or bool(np.ptp(counted) < 1e-9 * counted.max())
+
+
+def unequal_part(model: Model, strengths: Floats) -> Floats:
+    """Return the covariance of the strengths less those of an equal round robin, for a spread of 1.
+
+    In both a strength is a weighted sum of what the pairings differ by. The weights of pairings
+    that were not played, and of those that count otherwise, do not cancel.
+    """
+    means, own = model.means(), model.inverse(strengths)
+    share = expit(strengths[:, None] - strengths[None, :])
+    full = np.where(means > 0, share * (1 - share), 0.0)
+    np.fill_diagonal(full, 0.0)
+    equal = invert(_laplacian(full), means)
+    weights, theirs = model.weights(strengths), full[model.first, model.second]
+    both = own @ model.matrix(weights * theirs) @ equal
+    return np.asarray(
+        own @ model.matrix(weights**2) @ own + equal @ _laplacian(full**2) @ equal - both - both.T
+    )
+
+
+def _laplacian(weights: Floats) -> Floats:
+    return np.asarray(np.diag(weights.sum(axis=1)) - weights)

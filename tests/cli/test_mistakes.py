@@ -137,14 +137,16 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     assert (pack in told) == (place == "mine.py")
 
 
-def test_a_check_says_so_of_a_file_that_is_opened_in_a_game(arena: Arena, tmp_path: Path) -> None:
-    """Below the ply and the message."""
+def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_path: Path) -> None:
+    """By the first fault of a run, and by `arena check`."""
     (tmp_path / "mine.py").write_text(
         "class Bot:\n    def __init__(self, setup):\n        open('weights.txt')\n\n" + CHOOSE
     )
     (tmp_path / "weights.txt").write_text("0.5")
     report = " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
-    assert "`arena pack ./mine.py weights.txt -o packed.py`" in report
+    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
+    assert pack in report
+    assert pack in arena("play", "./mine.py", *PLAY).stderr
 
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"

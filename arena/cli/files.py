@@ -27,7 +27,8 @@ def open_out(path: Path | None) -> Iterator[TextIO]:
     except FileExistsError:
         raise InputError(f"{path}: exists already, and is not changed") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be written: {reason}") from None
     try:
         with file:
             yield file

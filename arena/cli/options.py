@@ -30,6 +30,12 @@ PATH: Final = click.Path(path_type=Path)
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )
+QUIET: Final = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    help="Show only errors, a verdict, and a table that no file has.",
+)
 THOUGHTS: Final = click.option(
     "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
 )
@@ -53,7 +59,12 @@ def _read_changes(
     _context: click.Context, option: click.Parameter, text: str | None
 ) -> dict[str, Any]:
     """Return the JSON object of an option, empty if it is not given; raises InputError."""
-    return parse_json(option.opts[0], text, dict[str, Any]) if text else {}
+    name = option.opts[0]
+    try:
+        return parse_json(name, text, dict[str, Any]) if text else {}
+    except InputError as error:
+        example = '{"set_bonus": 3}' if name == "--rules" else '{"decision": 2}'
+        raise InputError(f"{error}; write {name} '{example}'") from None
 
 
 RULES: Final = click.option(
@@ -135,12 +146,7 @@ def add_run_options(
         click.option("--strict", is_flag=True, help="Play nothing if a bot does not load."),
         json_option,
         click.option("--verbose", "-v", is_flag=True, help="Show the log."),
-        click.option(
-            "--quiet",
-            "-q",
-            is_flag=True,
-            help="Show only errors, a verdict, and a table that no file has.",
-        ),
+        QUIET,
     ]
 
     def add(command: _Command) -> _Command:

@@ -12,6 +12,8 @@ import click
 
 from arena.errors import counted, escape
 
+_FAST = 10  # games a second, which are shown without a decimal
+
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome
     from arena.tournament.tournament import Tournament
@@ -57,7 +59,8 @@ def count_games(outcome: Outcome) -> str:
     """Return how many games were played, and how fast."""
     if not outcome.played:
         return f"nothing was left to play: all {outcome.kept:,} games were played before"
-    rate = f"{counted(round(outcome.played / outcome.seconds), 'game')}/s"
+    speed = outcome.played / outcome.seconds
+    rate = f"{speed:,.0f} games/s" if speed >= _FAST else f"{speed:.1f} games/s"
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
 

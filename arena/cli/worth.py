@@ -11,7 +11,7 @@ import click
 
 from arena.cli.completion import complete_runs
 from arena.cli.files import open_out
-from arena.cli.options import PATH, json_option, print_json, refuse_options
+from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
 from arena.cli.whole import SEED, SWAPS, WORKERS
 from arena.errors import InputError
 from arena.tournament import bounds
@@ -40,9 +40,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
 @click.option("--workers", type=WORKERS, help="Worker processes.  [default: all cores]")
 @click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
 @json_option
-@click.option(
-    "--quiet", "-q", is_flag=True, help="Show only errors, and the table if no file has it."
-)
+@QUIET
 def worth(
     run: Path,
     swaps: int,

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
@@ -44,7 +44,7 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     """
     if os.path.isdir(bot):
         paths = _paths(bot, "")
-        main, home = find_main(paths), bot
+        main, home = _main_of(bot, paths), bot
     else:
         main, home = bot.name, bot.parent
         paths = {main: bot}
@@ -64,6 +64,13 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
         raise InputError(f"{bot}: packed already; pack what it was made of")
     _check_syntax(files, paths)
     return files, main
+
+
+def _main_of(bot: Path, names: Iterable[str]) -> str:
+    try:
+        return find_main(names)
+    except InputError as error:
+        raise InputError(f"{bot}: {error}") from None
 
 
 def _check_syntax(files: Mapping[str, bytes], paths: Mapping[str, Path]) -> None:

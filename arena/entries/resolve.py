@@ -272,7 +272,9 @@ def _locate(target: str) -> Location:
         raise InputError(f"no bot {target!r} in bots/; {hint}")
     location = find_module(module, [*sys.path, str(Path.cwd())])
     if location is None:
-        raise InputError(f"no module {module!r}")
+        place = target.rstrip("/") + "/" if os.path.isdir(target) else f"./{target}"
+        hint = f"; did you mean {place}?" if os.path.exists(target) else ""
+        raise InputError(f"no module {module!r}{hint}")
     return location
 
 

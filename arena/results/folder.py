@@ -76,6 +76,8 @@ class RunFolder:
                     raise InputError(f"{path / name}: not a regular file")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
+        except FileExistsError:
+            raise InputError(f"{path}: cannot be written: a file, and a run is a folder") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
         except ValueError as error:  # a NUL in the path

@@ -9,6 +9,7 @@ from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store
 from arena.tournament.tournament import Tournament
 
+_ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".parquet", ".sqlite")  # of a run's files
 _MOST_NAMED = 8  # runs in a message
 
 
@@ -58,5 +59,5 @@ def why_no_run(path: Path) -> str:
 
 def why_no_file(path: Path) -> str:
     """Return what a file is that lies in the folder of a run, nothing for another file."""
-    in_run = path.is_file() and path.with_name(NAME).is_file() and path.suffix != ".jsonl"
+    in_run = path.suffix in _ENDINGS and path.is_file() and path.with_name(NAME).is_file()
     return f"a file of a run; name its folder: {path.parent}" if in_run else ""

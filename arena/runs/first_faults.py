@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.entries.beside import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.results.command import replay_commands
@@ -14,6 +15,7 @@ class FirstFaults:
 
     def __init__(self, tournament: Tournament) -> None:
         self.pairings = tournament.pairings
+        self.targets = {entry.label: entry.target for entry in tournament.entries}
         self.command = replay_commands(tournament)
         self._told: set[str] = set()
 
@@ -24,6 +26,7 @@ class FirstFaults:
             return
         self._told.add(label)
         kind, message, traceback, _ = result.fault
+        message += explain_missing(self.targets[label], message)
         logger.warning("%s forfeits a game (%s, ply %d): %s", label, kind, result.plies, message)
         if place := find_place(traceback):
             logger.warning("  %s", place)

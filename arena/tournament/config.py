@@ -153,7 +153,8 @@ def convert(data: Any, name: str) -> Config:
     try:
         check_name(name)
     except InputError as error:
-        raise InputError(f"{line_of(data, ['name'])}{error}") from None
+        of_file = "" if isinstance(data, dict) and "name" in data else ", or write name: NAME"
+        raise InputError(f"{line_of(data, ['name'])}{error}{of_file}") from None
     return msgspec.structs.replace(config, name=name)
 
 

@@ -20,6 +20,7 @@ BOTS = {
     "good.py": "from bots.uniform import bot\n",
     "hasty.js": "console.log(1)\n",
     "hasty.sh": "#!/bin/sh\nexit 3\n",
+    "notes.txt": "from bots.uniform import bot\n",
 }
 PLAY = ("greedy", "--pairs", "1")
 
@@ -78,6 +79,8 @@ def test_the_library_says_the_same_of_a_class() -> None:
         ("cmd:./hasty.js", "not a program by itself; write 'cmd:node ./hasty.js'"),
         ("cmd:hasty.js 3", "not a program by itself; write 'cmd:node hasty.js 3'"),
         ("good", "no bot 'good' in bots/; did you mean ./good.py?"),
+        ("notes.txt", "no module 'notes.txt'; did you mean ./notes.txt?"),
+        (".", "no module '.'; did you mean ./?"),
     ],
 )
 def test_a_program_and_a_file_are_told_from_a_name(arena: Arena, bot: str, advice: str) -> None:
@@ -134,6 +137,18 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     assert (pack in told) == (place == "mine.py")
 
 
+def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_path: Path) -> None:
+    """By the first fault of a run, and by `arena check`."""
+    (tmp_path / "mine.py").write_text(
+        "class Bot:\n    def __init__(self, setup):\n        open('weights.txt')\n\n" + CHOOSE
+    )
+    (tmp_path / "weights.txt").write_text("0.5")
+    report = " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
+    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
+    assert pack in report
+    assert pack in arena("play", "./mine.py", *PLAY).stderr
+
+
 CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
 
 
@@ -147,6 +162,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mine").mkdir()
     (folder / "mine" / "bot.py").write_text("from bots.uniform import bot\n")
     (folder / "cup.yaml").write_text(CUP)
+    (folder / "männer.yaml").write_text("pairs: 1\nbots: [uniform, greedy]\n")
     (folder / "empty").mkdir()
     (folder / "games.jsonl").write_text("{}\n")
     return folder
@@ -193,6 +209,28 @@ A_FILE = "a file of a run; name its folder: friday"
             )
         ),
         ("report my_bot.py", "my_bot.py: a file, and a run is a folder"),
+        (
+            "play greedy uniform --out my_bot.py",
+            "my_bot.py: cannot be written: a file, and a run is a folder",
+        ),
+        (
+            "export friday -o none/a.jsonl",
+            "none/a.jsonl: cannot be written: No such file or directory",
+        ),
+        (
+            "pack empty -o packed.py",
+            "empty: a bot's folder has a bot.py or a __init__.py, and this one has neither",
+        ),
+        (
+            "play greedy uniform --rules set_bonus=3",
+            "--rules: JSON is malformed: invalid character (byte 0); "
+            """write --rules '{"set_bonus": 3}'""",
+        ),
+        (
+            "run männer.yaml",
+            "männer.yaml: name: 'männer' cannot name a folder; "
+            "use letters, digits and . _ -, or write name: NAME",
+        ),
         ("verify empty", "empty: no run: there is no run.sqlite"),
         (
             "export friday -o friday.csv",

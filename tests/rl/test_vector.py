@@ -19,8 +19,7 @@ from arena.rl.options import OBSERVATIONS
 from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
-from tests.positions import RULE_SETS
-from tests.rl.small_decks import SMALL_DECKS
+from tests.rl.test_lockstep import ALL_RULES
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"
@@ -86,9 +85,6 @@ class Plain:
             assert final["returns"][game].tolist() == signs
             assert final["illegal"][game] == (not state.over)
         assert sum(last is not None for last in infos["final_obs"]) == len(games)
-
-
-ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
 
 
 @pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)

@@ -106,11 +106,13 @@ def check_play(rules: Rules, observation: str) -> None:
     observations, infos = env.reset(seed=3)
     rng = Random(4)
     ends = illegal = 0
-    for _ in range(110):
+    steps = 2 * rules.game_plies + 14
+    rate = 7 / steps / COUNT  # of illegal actions
+    for _ in range(steps):
         plain.check(observations, infos)
         assert observations in env.observation_space
         choices = [*map(State.legal, plain.states)]
-        actions = [rng.choice(legal) if rng.random() > 0.005 else -1 for legal in choices]
+        actions = [rng.choice(legal) if rng.random() > rate else -1 for legal in choices]
         observations, rewards, terminated, truncated, infos = env.step(np.array(actions))
         assert rewards.tolist() == plain.step(actions)
         assert np.flatnonzero(terminated).tolist() == [game for game, *_ in plain.ended]

@@ -77,25 +77,32 @@ def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
     >>> [(one.seat, one.steps.tolist(), one.result) for one in played.split()]
     [(0, [0, 2], 1.0), (1, [1], -1.0)]
     """
-    seats, rewards, over = np.asarray(seats, np.intp), np.asarray(rewards), np.asarray(over)
+    seats, rewards, over = np.asarray(seats, np.intp), np.asarray(rewards), np.asarray(over, bool)
     if seats.ndim != 2 or not seats.shape == rewards.shape == over.shape:
         shapes = ", ".join(str(array.shape) for array in (seats, rewards, over))
         raise InputError(f"trajectories: arrays of the shapes {shapes}, not (step, game) thrice")
-    steps, games = seats.shape
+    shape = seats.shape
     made = Trajectories(
         seats,
-        np.zeros(seats.shape),
-        np.zeros(seats.shape),
-        np.zeros(seats.shape, np.bool_),
-        np.zeros(seats.shape, np.bool_),
-        np.full(seats.shape, -1, np.intp),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_),
+        np.full(shape, -1, np.intp),
     )
-    columns = np.arange(games)
-    results = np.zeros((2, games))
-    following = np.full((2, games), -1, np.intp)
-    finished = np.zeros(games, np.bool_)
-    for step in range(steps - 1, -1, -1):
-        ended = columns[over[step] & (seats[step] >= 0)]
+    _fill(made, rewards, over & (seats >= 0))
+    return made
+
+
+def _fill(made: Trajectories, rewards: npt.NDArray[Any], over: npt.NDArray[np.bool_]) -> None:
+    """Fill in what is known of each decision, from the last step to the first."""
+    seats = made.seats
+    columns = np.arange(seats.shape[1])
+    results = np.zeros((2, len(columns)))
+    following = np.full((2, len(columns)), -1, np.intp)
+    finished = np.zeros(len(columns), np.bool_)
+    for step in range(len(seats) - 1, -1, -1):
+        ended = columns[over[step]]
         results[seats[step, ended], ended] = rewards[step, ended]
         results[1 - seats[step, ended], ended] = -rewards[step, ended]
         following[:, ended] = -1
@@ -108,4 +115,3 @@ def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
         following[seat, acting] = step
     np.copyto(made.last, made.finished & (made.following < 0))
     np.copyto(made.rewards, made.returns, where=made.last)
-    return made

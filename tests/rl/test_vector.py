@@ -19,8 +19,7 @@ from arena.rl.options import OBSERVATIONS
 from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
-from tests.positions import RULE_SETS
-from tests.rl.small_decks import SMALL_DECKS
+from tests.rl.test_lockstep import ALL_RULES
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"
@@ -88,9 +87,6 @@ class Plain:
         assert sum(last is not None for last in infos["final_obs"]) == len(games)
 
 
-ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
-
-
 @pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
 def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     """Observations, masks, rewards, ends and new deals, with an illegal action now and then."""
@@ -110,11 +106,13 @@ def check_play(rules: Rules, observation: str) -> None:
     observations, infos = env.reset(seed=3)
     rng = Random(4)
     ends = illegal = 0
-    for _ in range(110):
+    steps = 2 * rules.game_plies + 14
+    rate = 7 / steps / COUNT  # of illegal actions
+    for _ in range(steps):
         plain.check(observations, infos)
         assert observations in env.observation_space
         choices = [*map(State.legal, plain.states)]
-        actions = [rng.choice(legal) if rng.random() > 0.005 else -1 for legal in choices]
+        actions = [rng.choice(legal) if rng.random() > rate else -1 for legal in choices]
         observations, rewards, terminated, truncated, infos = env.step(np.array(actions))
         assert rewards.tolist() == plain.step(actions)
         assert np.flatnonzero(terminated).tolist() == [game for game, *_ in plain.ended]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.reports import takes
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "wins.md").read_text()
@@ -32,3 +33,15 @@ def test_no_page_calls_a_correlation_a_cause() -> None:
         text = " ".join(path.read_text().split())
         assert "adds to the chance to win" not in text, path
         assert "the loser decided the game" not in text, path
+
+
+def test_the_report_says_so_in_its_glossary_and_beside_the_chart() -> None:
+    """Where the numbers are read without this page."""
+    sentences = {column.name: column.meaning for column in takes.CARD_COLUMNS}
+    assert "no cause" in sentences["adds"]
+    assert "need not come from it" in sentences["more"]
+    cards = pd.DataFrame(
+        {"bot": ["all bots"], "card": ["C"], "adds": [0.1], "adds_low": [0.0], "adds_high": [0.2]}
+    )
+    chart = takes._card_chart(cards, ["all bots"])
+    assert "not what the card causes" in chart.description

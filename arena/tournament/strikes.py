@@ -61,6 +61,7 @@ class Strikes:
         self._strikes: Counter[str] = Counter()
         self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._legs: dict[int, Leg] = {}  # of this round, by pairing
+        self._ranks: dict[int, int] = {}  # of the pairings in each turn
         self._schedule: Iterator[Leg] = iter(())
         self._next: Leg | None = None  # the first of the schedule that is not settled
         self._finished: dict[tuple[int, int], tuple[int, list[GameResult]]] = {}
@@ -69,15 +70,15 @@ class Strikes:
 
     def extend(self, legs: Sequence[Leg]) -> None:
         """Add a round to the schedule; all pairs of the rounds before are finished."""
+        legs = sorted(legs, key=lambda leg: (sorted(self.pairings[leg.pairing]), leg))
         self._legs = {leg.pairing: leg for leg in legs}
-        self._schedule = in_turns(
-            sorted(legs, key=lambda leg: (sorted(self.pairings[leg.pairing]), leg))
-        )
+        self._ranks = {leg.pairing: rank for rank, leg in enumerate(legs)}
+        self._schedule = in_turns(legs)
         self._next = next(self._schedule, None)
 
-    def turn_of(self, pairing: int, pair: int) -> int:
-        """Return the turn of this round in which a pair of a pairing is played."""
-        return turn_of(pair - self._legs[pairing].first)
+    def place_of(self, pairing: int, pair: int) -> tuple[int, int]:
+        """Return the turn of this round in which a pair is played, and the place in the turn."""
+        return turn_of(pair - self._legs[pairing].first), self._ranks[pairing]
 
     def turn_end(self, pairing: int, pair: int) -> int:
         """Return the pair of a pairing with which the turn after that of a pair begins.

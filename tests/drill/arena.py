@@ -59,8 +59,8 @@ ARENA = [
     Fault(
         "one pairing played after the other",
         "arena/tournament/plan.py",
-        "                turn = self.strikes.turn_of(missing.pairing, missing.first)",
-        "                turn = 0",
+        "                turn, rank = self.strikes.place_of(missing.pairing, missing.first)",
+        "                turn, rank = 0, 0",
         "tests/tournament/test_plan.py::test_pairings_play_in_turns",
     ),
     Fault(

@@ -80,11 +80,13 @@ def _blocks(
         columns += TIME_COLUMNS
         standings = standings.merge(timings, on="bot", how="left")
     yield frame_table("standings", "Standings", columns, standings, "standings.csv")
-    if notes := [*_notes(findings)]:
+    if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 
 
-def _notes(findings: Findings) -> Iterator[str]:
+def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
+    if unrated := standings.loc[standings["elo"].isna(), "bot"].tolist():
+        yield f"Not rated, because no game of theirs was finished: {', '.join(unrated)}."
     for one in findings.unbounded:
         yield f"{one.describe()}."
     if findings.spread:

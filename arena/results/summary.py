@@ -28,7 +28,7 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     """
     yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
     for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
-        yield f"{line} {shorten(row['group'] or '', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
+        yield f"{line} {shorten(row['group'] or '-', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
 
 
 def cut(text: str, width: int = LABEL_WIDTH) -> str:

@@ -93,7 +93,8 @@ def make_standings(
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
-    table["group"] = pd.Series((judged or field).give_letters([*table["bot"]]), table.index, object)
+    letters = (judged or field).give_letters([*table["bot"]])
+    table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
     columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
     return table[[*columns, "mean_margin", "group"]]
 

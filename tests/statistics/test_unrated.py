@@ -61,7 +61,7 @@ def test_the_terminal_says_not_rated() -> None:
     """In the place of the Elo and its interval; the other columns stay where they are."""
     head, *rows = format_standings(standings(["a", "b", "broken"], WITH_BROKEN, {"broken"}))
     assert rows[-1] == (
-        "   3  broken                        not rated   0.0%   0.0%   0.0%       8      "
+        "   3  broken                        not rated   0.0%   0.0%   0.0%       8     -"
     )
     assert {len(row) for row in rows} == {len(head)}
 

@@ -6,7 +6,6 @@ import platform
 
 from arena.entries.entry import Entry
 from arena.lanes.bubblewrap import (
-    IS_ROOT,
     bounds_folders,
     counts_processes,
     find_bubblewrap,
@@ -17,6 +16,7 @@ from arena.lanes.hierarchy import find_base, read
 from arena.lanes.jail import DISK, HOME, shown
 from arena.lanes.meter import READS_CLOCKS
 from arena.lanes.syscalls import DENIED, make_filter
+from arena.lanes.users import IS_ROOT
 
 _GROUP = "a control group"
 _SCOPE = f"`systemd-run {'' if IS_ROOT else '--user '}--scope -p Delegate=yes arena ...`"

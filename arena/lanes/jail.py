@@ -15,7 +15,8 @@ from arena.entries.entry import Entry
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
 from arena.lanes import confine
-from arena.lanes.bubblewrap import IS_ROOT, NAMESPACES, bounds_folders, counts_processes
+from arena.lanes.bubblewrap import NAMESPACES, bounds_folders, counts_processes
+from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
 """The private folder, as the bot sees it: the only one that can be written."""
@@ -62,7 +63,7 @@ def jail_words(
         options += ["--dir", HOME]
     options += _bound(shown(entry, words))
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
-    return [program, *options, *confined(words, entry, megabytes, user if IS_ROOT else USER)]
+    return [program, *options, *confined(words, entry, megabytes, user)]
 
 
 def _bound(paths: list[Path]) -> Iterator[str]:

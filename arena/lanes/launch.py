@@ -13,17 +13,16 @@ from typing import Final, NamedTuple
 from arena.entries.entry import Entry
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
-    IS_ROOT,
     OWN_PROCESSES,
     find_bubblewrap,
     find_pid_namespaces,
-    free_user,
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.lanes.jail import HOME, jail_words
+from arena.lanes.jail import HOME, USER, jail_words
 from arena.lanes.limits import Limits
 from arena.lanes.syscalls import make_filter
+from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that keep numpy's libraries to one thread: the arena gives every core a game."""
@@ -34,8 +33,8 @@ class Launch(NamedTuple):
 
     `jailed` is whether it is in a jail, `contained` whether its processes have a pid
     namespace of their own. `hosted` is whether it runs our own host, which names more kinds
-    of faults and tells the output of one game from another's. `user` is the number of the
-    user that it becomes, 0 for its starter's; `filter` is for its system calls.
+    of faults and tells the output of one game from another's. `user` is the one that it
+    becomes, None for its starter; `filter` is for its system calls.
     """
 
     words: list[str]
@@ -44,7 +43,7 @@ class Launch(NamedTuple):
     jailed: bool
     hosted: bool
     contained: bool = False
-    user: int = 0
+    user: User | None = None
     filter: bytes = b""
 
     def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
@@ -68,8 +67,13 @@ class Launch(NamedTuple):
         if self.user:  # so that it can open its streams by their names
             for pipe in (process.stdin, process.stdout, process.stderr):
                 assert pipe is not None
-                os.fchown(pipe.fileno(), self.user, self.user)
+                os.fchown(pipe.fileno(), self.user.number, self.user.number)
         return process
+
+    def close(self) -> None:
+        """Give back what belongs to the process alone, when there will be none any more."""
+        if self.user:
+            self.user.close()
 
 
 def plan_launch(
@@ -90,11 +94,9 @@ def plan_launch(
     variables |= {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
     launch = Launch(words, variables, folder, jailed, hosted=not entry.command)
     if jailed:
-        user = free_user()
-        words = jail_words(find_bubblewrap(), words, entry, limits.memory, user)
-        return launch._replace(
-            words=words, contained=True, user=user if IS_ROOT else 0, filter=make_filter()
-        )
+        program, user = find_bubblewrap(), free_user() if IS_ROOT else None
+        words = jail_words(program, words, entry, limits.memory, user.number if user else USER)
+        return launch._replace(words=words, contained=True, user=user, filter=make_filter())
     words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), "0", "0", *words]
     if namespaces := find_pid_namespaces():
         options = [*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "--new-session"]

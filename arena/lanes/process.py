@@ -360,3 +360,4 @@ def bot_process(
         yield process
     finally:
         process.kill()
+        launch.close()

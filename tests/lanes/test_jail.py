@@ -16,7 +16,7 @@ import pytest
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces, free_user
+from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import remove_tree
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
@@ -24,7 +24,7 @@ from arena.lanes.memory import find_below, read_usage
 from tests import rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
-from tests.users import IS_ROOT, USERS, run_python
+from tests.users import USERS, run_python
 from tests.waiting import until
 
 LOOKS = rogues.FOLDER / "looks.sh"
@@ -231,12 +231,6 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     os.chdir(tmp_path)
     remove_tree(folder)
     assert not folder.exists()
-
-
-@pytest.mark.skipif(not IS_ROOT, reason="only root's jails have users of their own")
-def test_no_two_jails_of_a_worker_have_the_same_user() -> None:
-    """They would share one limit of processes."""
-    assert len({free_user() for _ in range(1000)}) == 1000
 
 
 @needs_jail

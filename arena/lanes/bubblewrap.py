@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from arena.errors import InputError
@@ -18,9 +16,14 @@ NAMESPACES: Final = (*_COMMON, "--unshare-cgroup-try")
 OWN_PROCESSES: Final = ("--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc")
 """The arguments for a pid namespace without a jail."""
 
+_RIGHTS = ("CAP_SYS_ADMIN", *(("CAP_SETUID", "CAP_SETGID") if IS_ROOT else ()))
+RIGHTS: Final = ("--cap-drop", "ALL", *(word for name in _RIGHTS for word in ("--cap-add", name)))
+"""The arguments that leave a jail's process 1 the rights that it gives up before the bot starts."""
+
 TRIAL: Final = (
     *(() if IS_ROOT else ("--unshare-user",)),
     *NAMESPACES,
+    *RIGHTS,
     *("--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
 )
 """The arguments with which bubblewrap shows that it can make a jail here."""
@@ -69,14 +72,6 @@ def user_namespace() -> tuple[str, ...]:
     if IS_ROOT:
         return ()
     return ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
-
-
-@cache
-def bounds_folders(program: str) -> bool:
-    """Return whether this bubblewrap can bound the size of a folder in memory."""
-    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
-    is_setuid = bool(Path(program).stat().st_mode & stat.S_ISUID)
-    return "--size" in done.stdout and not is_setuid
 
 
 def counts_processes() -> bool:

@@ -14,15 +14,13 @@ from pathlib import Path
 from arena.entries.entry import Entry
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
-from arena.lanes import confine
-from arena.lanes.bubblewrap import NAMESPACES, bounds_folders, counts_processes
+from arena.lanes import confine, init
+from arena.lanes.bubblewrap import NAMESPACES, RIGHTS, counts_processes
+from arena.lanes.syscalls import make_filter, make_watch
 from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
 """The private folder, as the bot sees it: the only one that can be written."""
-
-DISK = 64 << 20
-"""The size of the private folder in bytes; it is in memory."""
 
 USER = 1000
 """The user's number inside, where a user namespace makes it the starter's own outside."""
@@ -38,7 +36,6 @@ _LINKS = {
     "/dev/stderr": "/proc/self/fd/2",
     "/dev/shm": HOME,
 }
-_KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver")  # of /proc
 _OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 _MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
@@ -51,16 +48,10 @@ def jail_words(
 
     Raises InputError for a path that the bot may not see, or that this user cannot read.
     """
-    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    if IS_ROOT:  # given up by our own script, after the change of the user
-        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
+    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--as-pid-1", *RIGHTS]
+    if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
-    options += [*_system(), *_kernel(), *_devices()]
-    if bounds_folders(program):
-        options += ["--perms", "1777", "--size", str(DISK), "--tmpfs", HOME]
-    else:
-        options += ["--dir", HOME]
+    options += [*_system(), "--proc", "/proc", *_devices(), "--tmpfs", HOME]
     options += _bound(shown(entry, words))
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
     return [program, *options, *confined(words, entry, megabytes, user)]
@@ -76,10 +67,16 @@ def _bound(paths: list[Path]) -> Iterator[str]:
 
 
 def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
-    """Return a command below our script that limits it and changes the user."""
-    most = most_processes(hosted=not entry.command)
-    limits = (megabytes, most if counts_processes() else 0, user)
-    return [str(_HELPER), "-I", "-S", confine.__file__, *map(str, limits), *words]
+    """Return a command below process 1 of the jail, which limits it and changes the user."""
+    most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 is counted, too
+    sizes = map(len, filters())
+    numbers = (megabytes, most if counts_processes() else 0, user, *sizes)
+    return [str(_HELPER), "-I", "-S", init.__file__, *map(str, numbers), *words]
+
+
+def filters() -> tuple[bytes, bytes]:
+    """Return the filters of system calls that process 1 reads from its input."""
+    return make_watch(), make_filter()
 
 
 def most_processes(*, hosted: bool) -> int:
@@ -120,7 +117,7 @@ def _machinery(entry: Entry) -> Iterator[Path]:
     """Yield what the arena's own part of the bot's process needs: Python, engine, arena."""
     prefixes = [Path(sys.base_prefix)]
     yield _HELPER
-    yield Path(confine.__file__)
+    yield from (Path(confine.__file__), Path(init.__file__))
     if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
         prefixes.append(Path(sys.prefix))
     for prefix in prefixes:
@@ -163,14 +160,6 @@ def _system() -> Iterator[str]:
     yield from ("--dir", "/etc")
     for path in _ETC:
         yield from ("--ro-bind-try", path, path)
-
-
-def _kernel() -> Iterator[str]:
-    """Yield the options for /proc, in which the kernel's settings are read-only."""
-    yield from ("--proc", "/proc")
-    for name in _KERNEL:
-        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
-    yield from ("--ro-bind", "/dev/null", "/proc/locks")
 
 
 def _devices() -> Iterator[str]:

@@ -34,6 +34,8 @@ IN_A_JAIL = {
     "gains": [""],
     "could_kill": [""],
     "could_write": [""],
+    "rewrites": [""],
+    "fills_kernel": [""],
     "keeps_children": [""],
     "shares_memory": ["memory"],
     "shares_memory_with_children": ["memory"],
@@ -191,7 +193,7 @@ def test_without_bubblewrap_a_process_is_not_contained(
         find.cache_clear()
     try:
         launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
-        assert (launch.contained, launch.jailed, launch.filter) == (False, False, b"")
+        assert (launch.contained, launch.jailed, launch.first) == (False, False, b"")
         with pytest.raises(InputError, match="not on PATH"):
             plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
     finally:

@@ -98,6 +98,8 @@ ESCAPING = {
     "gains": "gains.py",
     "could_kill": "reaches.py(what='kill')",
     "could_write": "reaches.py(what='write')",
+    "rewrites": "rewrites.py",
+    "fills_kernel": "fills_kernel.py",
     "keeps_children": "keeps_children.py",
     "shares_memory": "shares_memory.py",
     "shares_memory_with_children": "shares_memory.py(children=True)",

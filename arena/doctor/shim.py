@@ -12,9 +12,8 @@ from pathlib import Path
 from arena.doctor.programs import PATIENCE, ask
 from arena.entries.entry import Entry
 from arena.entries.spec import COMMAND
-from arena.lanes.jail import shown
+from arena.lanes.jail import programs, shown
 
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _MOST_BYTES = 1 << 16  # of a script that is looked through
 _PATH = re.compile(r"(?<![\w.$}])/[^\s\"'`;|&<>()$]+")
 _PYTHON = re.compile(r"python[\d.]*")
@@ -29,7 +28,8 @@ def find_hidden(entry: Entry) -> tuple[str, str] | None:
     if not entry.command:
         return None
     script = Path(entry.command[0])
-    visible = [*map(Path, _SYSTEM), *shown(entry, [*entry.command])]
+    words = [*entry.command]
+    visible = [*programs(entry, words), *shown(entry, words)]
     for path in _programs_of(script):
         for place in (path, path.resolve()):  # what a link leads to must be there, too
             if not any(one in (place, *place.parents) for one in visible):

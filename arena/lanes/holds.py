@@ -14,7 +14,7 @@ from arena.lanes.bubblewrap import (
 from arena.lanes.cgroup import try_group
 from arena.lanes.hierarchy import find_base, read
 from arena.lanes.init import DISK, INODES
-from arena.lanes.jail import HOME, shown
+from arena.lanes.jail import HOME, libraries, programs, shown
 from arena.lanes.meter import READS_CLOCKS
 from arena.lanes.syscalls import DECIDED, make_filter
 from arena.lanes.users import IS_ROOT
@@ -69,8 +69,11 @@ def describe_clock() -> str:
 
 
 def describe_shown(entry: Entry) -> list[str]:
-    """Return what a bot can read in a jail: the system's folders, and then its own.
+    """Return what a bot can read in a jail: programs and libraries of the system, and its own.
 
     Raises InputError for what no jailed bot is shown.
     """
-    return ["/usr", "libraries of the system", *map(str, shown(entry, [*entry.command]))]
+    words = [*entry.command]
+    own = shown(entry, words)
+    count = len(libraries(entry, words, own))
+    return [*map(str, programs(entry, words)), f"{count} libraries of the system", *map(str, own)]

@@ -6,7 +6,6 @@ the way is closed to it. Each number has ten bits. START is when both begin, by 
 """
 
 import ctypes
-import mmap
 import os
 import platform
 import sys

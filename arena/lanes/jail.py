@@ -46,7 +46,7 @@ def jail_words(
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
     options += [*layout.system(), "--proc", "/proc", *layout.devices(HOME), "--tmpfs", HOME]
     own = shown(entry, words)
-    options += layout.links_to(programs(entry, words), own)
+    options += layout.links_to([*programs(entry, words), Path(sys.executable)], own)
     options += layout.bound([*own, *libraries(entry, words, own)], HOME)
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
     return [program, *options, *confined(words, entry, megabytes, user)]

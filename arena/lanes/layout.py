@@ -44,13 +44,13 @@ def links_to(programs: Iterable[Path], shown: Iterable[Path]) -> Iterator[str]:
     A program that is a link may look for its own files from where the link leads. What lies in a
     folder that is shown is there already.
     """
-    folders, made = {*shown}, set[Path]()
+    folders, made = {*shown, _ALTERNATIVES}, set[Path]()
     for program in programs:
         path = placed(program)
-        while path not in made and not folders & {path, *path.parents}:
+        while path not in made:
             made.add(path)
             is_link = path.is_symlink()
-            if path.parent != _ALTERNATIVES:  # these links are there already
+            if not folders & {path, *path.parents}:
                 yield from ("--dir", str(path.parent))
                 words = ("--symlink", os.readlink(path)) if is_link else ("--ro-bind", str(path))
                 yield from (*words, str(path))

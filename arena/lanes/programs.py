@@ -24,7 +24,9 @@ TOOLS: Final = (
 
 _SHELLS = ("sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "env")
 _FOLDERS = ("/usr/lib", "/usr/share", "/usr/lib64", "/usr/local/lib", "/usr/local/share")
-_OF_SYSTEM = ("/usr", "/opt", "/bin", "/sbin")
+OF_SYSTEM: Final = ("/usr", "/opt", "/bin", "/sbin")
+"""Where the programs of a system are."""
+
 _OWN = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin", "/sbin", "/usr/local/sbin")
 _SHORTEST = 3  # letters by which the folders of a program are known
 _MOST_LINE = 256
@@ -42,7 +44,7 @@ def programs_of(words: list[str]) -> list[Path]:
         if place and (path := Path(os.path.abspath(place))) not in found:
             found[path] = None
             waiting += _first_line(path)
-    return [path for path in found if any(map(path.is_relative_to, _OF_SYSTEM))]
+    return [path for path in found if any(map(path.is_relative_to, OF_SYSTEM))]
 
 
 def _after_env(words: list[str]) -> list[str]:
@@ -71,7 +73,7 @@ def folders_of(program: Path) -> Iterator[Path]:
     if program.name in TOOLS or program.name in _SHELLS:
         return
     real = program.resolve()
-    is_of_system = any(map(real.is_relative_to, _OF_SYSTEM))
+    is_of_system = any(map(real.is_relative_to, OF_SYSTEM))
     if is_of_system and real.parent.name == "bin" and str(real.parent) not in _OWN:
         yield real.parents[1]
     name = re.split(r"[\d.-]", real.name)[0].lower()

@@ -24,6 +24,8 @@ _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _PATIENCE = 10.0  # seconds
 _MOST_FILES = 5000  # of a folder that is looked through
 _ELF_64 = b"\x7fELF\x02\x01"  # of a processor whose lowest byte comes first
+_SEGMENT, _MOST_SEGMENTS = 56, 128  # bytes of a line of the table, and lines
+_MOST = 1 << 16  # bytes that are read of a table: the file may be a stranger's
 _LOAD, _DYNAMIC, _INTERPRETER = 1, 2, 3  # kinds of segments
 _NEEDED, _STRINGS, _RPATH, _RUNPATH = 1, 5, 15, 29  # kinds of dynamic entries
 
@@ -126,7 +128,7 @@ def _read_header(path: Path) -> _Header | None:
     try:
         with path.open("rb") as file:
             return _parse(file.fileno())
-    except (OSError, struct.error, ValueError):
+    except (OSError, OverflowError, ValueError, struct.error):
         return None
 
 
@@ -136,14 +138,18 @@ def _parse(file: int) -> _Header | None:
         return None
     machine = struct.unpack_from("<H", head, 18)[0]
     start, size, count = (*struct.unpack_from("<Q", head, 32), *struct.unpack_from("<HH", head, 54))
+    if size != _SEGMENT or count > _MOST_SEGMENTS:
+        return None
     table = os.pread(file, size * count, start)
     segments = [struct.unpack_from("<IIQQQQ", table, size * place) for place in range(count)]
     loader, entries = "", list[tuple[int, int]]()
     for kind, _, offset, _, _, length in segments:
         if kind == _INTERPRETER:
-            loader = os.pread(file, length, offset).rstrip(b"\0").decode()
+            loader = os.pread(file, min(length, _MOST), offset).rstrip(b"\0").decode()
         elif kind == _DYNAMIC:
-            entries += struct.iter_unpack("<QQ", os.pread(file, length // 16 * 16, offset))
+            entries += struct.iter_unpack(
+                "<QQ", os.pread(file, min(length, _MOST) // 16 * 16, offset)
+            )
     strings = [value for kind, value in entries if kind == _STRINGS]
     if not strings:
         return _Header(machine, loader)

@@ -18,10 +18,11 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import remove_tree
+from arena.lanes.init import DISK, INODES, SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.memory import find_below, read_usage
-from tests import rogues
+from tests import ROOT, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
 from tests.users import USERS, run_python
@@ -35,6 +36,7 @@ IN_A_JAIL = {
     "could_kill": [""],
     "could_write": [""],
     "rewrites": [""],
+    "strays": [""],
     "fills_kernel": [""],
     "keeps_children": [""],
     "shares_memory": ["memory"],
@@ -184,6 +186,59 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
     assert (out, errors) == (b"thread\nprocess\n[1, 2]\n", b"")
+
+
+BOUNDS = """
+import os, socket
+held, files = [], 0
+try:
+    while True: held += socket.socketpair()
+except OSError: print(len(held))
+try:
+    while True: os.close(os.open(f"/tmp/{files}", os.O_CREAT)); files += 1
+except OSError: print(files)
+print(os.statvfs("/tmp").f_blocks * os.statvfs("/tmp").f_frsize)
+print({name for name in os.listdir("/proc") if not name.isdigit()} == {"self", "thread-self"})
+"""
+
+
+@needs_jail
+def test_what_a_jail_bounds(tmp_path: Path) -> None:
+    """Its sockets, its files and their size; and /proc has processes only."""
+    script = tmp_path / "bounds.py"
+    script.write_text(BOUNDS)
+    entry = resolve(f"cmd:{sys.executable} {script}", lane="jail")
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    out, errors = process.communicate()
+    assert errors == b""
+    sockets, files, size, has_only_processes = out.decode().split()
+    assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
+    assert INODES - 10 < int(files) < INODES
+
+
+@needs_jail
+def test_an_environment_of_the_systems_python_works() -> None:
+    """Its links lead to /usr, of which a jail has what Python needs."""
+    python = "/usr/bin/python3"
+    code = "import sys; print(sys.version_info >= (3, 11) and sys.base_prefix == '/usr')"
+    if not Path(python).exists() or "True" not in printed_by(python, "-c", code):
+        pytest.skip("this system has no Python of its own that the arena runs with")
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:  # not in /tmp
+        environment = Path(name)
+        environment.chmod(0o755)
+        printed_by(python, "-m", "venv", "--without-pip", str(environment))
+        for program in (python, str(environment / "bin/python3")):
+            assert printed_by(program, "-m", "tests.lanes.escapes", "jail", "strays") == (
+                '{"strays": ["", ""]}\n'
+            )
+
+
+def printed_by(*words: str) -> str:
+    """Return what a Python prints that has the arena and its libraries on its path."""
+    path = os.pathsep.join([str(ROOT), *(entry for entry in sys.path if "site-packages" in entry)])
+    environment = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 def test_without_bubblewrap_a_process_is_not_contained(

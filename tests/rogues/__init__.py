@@ -99,6 +99,7 @@ ESCAPING = {
     "could_kill": "reaches.py(what='kill')",
     "could_write": "reaches.py(what='write')",
     "rewrites": "rewrites.py",
+    "strays": "strays.py",
     "fills_kernel": "fills_kernel.py",
     "keeps_children": "keeps_children.py",
     "shares_memory": "shares_memory.py",

@@ -20,6 +20,7 @@ OPENED: Final = ("libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libz.so.1", "l
 
 _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2")
 _FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
+_TOPS = ("lib", "lib32", "lib64", "libx32", "usr", "opt")  # of what strangers may see
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _PATIENCE = 10.0  # seconds
 _MOST_FILES = 5000  # of a folder that is looked through
@@ -80,7 +81,10 @@ def _files_of(path: Path) -> Iterator[Path]:
 
 @cache
 def _needed_by(path: Path) -> set[Path]:
-    """Return the loader of a file and the libraries that it names."""
+    """Return the loader of a file and the libraries that it names.
+
+    The file may be a stranger's: what it names is shown only if it is a library of the system.
+    """
     header = _read_header(path)
     if header is None:
         return set()
@@ -90,7 +94,13 @@ def _needed_by(path: Path) -> set[Path]:
     )
     places = [_find(name, header.machine, folders) for name in header.needed]
     places += [Path(header.loader)] if header.loader else []
-    return {place for place in places if place and place.exists()}
+    return {place for place in places if place and _is_of_system(place)}
+
+
+def _is_of_system(place: Path) -> bool:
+    """Return whether this is a library, and where a system has its own."""
+    is_there = place.parts[1:2] and place.parts[1] in _TOPS and ".." not in place.parts
+    return bool(is_there and _read_header(place))
 
 
 def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:

@@ -7,9 +7,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cgroup import RUN
 from arena.lanes.cleanup import remove_tree
+from arena.lanes.users import IS_ROOT
 
 
 def hiding(folder: Path) -> tuple[str, ...]:

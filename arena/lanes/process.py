@@ -345,3 +345,4 @@ def bot_process(
         yield process
     finally:
         process.kill()
+        launch.close()

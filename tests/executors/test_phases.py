@@ -111,9 +111,9 @@ def rogue_games(halves: HalvesChoice, file: str, workers: int) -> list[str]:
 def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: int) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, as it does without `halves`."""
     honest = rogue_games("together", "first.py", 1)
-    assert rogue_games("apart", "tells.py", workers) == honest
+    assert rogue_games("apart", "signals.py", workers) == honest
     if workers == 1:  # then one process lives after the other
-        assert rogue_games("together", "tells.py", workers) != honest
+        assert rogue_games("together", "signals.py", workers) != honest
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -20,7 +21,7 @@ OPENED: Final = ("libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libz.so.1", "l
 
 _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2")
 _FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
-_TOPS = ("lib", "lib32", "lib64", "libx32", "usr", "opt")  # of what strangers may see
+_TOPS = ("/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", f"{sys.base_prefix}/lib")
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _PATIENCE = 10.0  # seconds
 _MOST_FILES = 5000  # of a folder that is looked through
@@ -99,8 +100,8 @@ def _needed_by(path: Path) -> set[Path]:
 
 def _is_of_system(place: Path) -> bool:
     """Return whether this is a library, and where a system has its own."""
-    is_there = place.parts[1:2] and place.parts[1] in _TOPS and ".." not in place.parts
-    return bool(is_there and _read_header(place))
+    is_there = any(map(place.is_relative_to, _TOPS)) and ".." not in place.parts
+    return is_there and _read_header(place) is not None
 
 
 def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:

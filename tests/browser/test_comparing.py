@@ -73,7 +73,7 @@ def shared(keep_page: Open, pages: Mapping[str, Path]) -> Open:
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "rules")) for kind in LOOKS]
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "runs")) for kind in LOOKS]
 )
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
@@ -132,6 +132,7 @@ def test_a_decided_game_opens_its_replay(shared: Open) -> None:
     page.locator("#replay").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open) -> None:
     """Its folder has a sign of equality, which is part of the address."""
     page = shared("rules")
@@ -143,6 +144,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     assert other.locator("h1").inner_text() == "cup"
 
 
+@pytest.mark.slow
 def test_a_notebook_frame_draws_the_page(
     pages: Mapping[str, Path], open_page: Open, tmp_path: Path
 ) -> None:

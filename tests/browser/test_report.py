@@ -65,7 +65,7 @@ def rows_of(page: Any, table: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "small")) for name in LOOKS]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "hostile")) for name in LOOKS]
 )
 def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> None:
     """On a laptop and on a phone, light and dark; no label of a chart is cut off."""
@@ -271,6 +271,7 @@ def test_a_name_is_never_more_than_text(shared: Open) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_page_prints_in_black_on_white(open_page: Open, pages: dict[str, Path]) -> None:
     """Without buttons and filters, with everything unfolded, whatever the screen's colours are."""
     page = drawn(open_page(pages["small"], color_scheme="dark"))

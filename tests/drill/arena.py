@@ -402,8 +402,8 @@ ARENA = [
     Fault(
         "a config whose order decides which bots are out",
         "arena/tournament/strikes.py",
-        "game.seat != turned",
-        "game.seat",
+        "(game.pair in late or not self._is_turned(pairing))",
+        "1",
         "tests/runs/test_unrated.py::test_the_order_of_the_config_changes_no_number",
     ),
     Fault(

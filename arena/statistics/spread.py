@@ -27,7 +27,7 @@ _ELO = 400 / math.log(10)  # Elo points in one unit of log odds
 _GRID = np.linspace(0.0, 5 * USUAL, 51)
 _MANY, _COARSE = 150, 5  # bots, and which part of the grid is enough for more
 _LEAST_FREEDOM = 3
-_LITTLE, _MUCH = 0.2, 1.5  # of the usual spread: the interval of the prior is 0.03 to 2.2 of it
+_LITTLE, _MUCH = 0.15, 1.5  # of the usual spread: the interval of the prior is 0.03 to 2.2 of it
 _POOLED = 10  # pairs: so many of the mean variance are added to each pairing's own
 
 

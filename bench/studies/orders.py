@@ -130,7 +130,9 @@ def lines(
         f"{runs:,} runs a row with `until: resolved`. Every pairing's true lead differs from the\n"
         "Elo by a number of its own, with the standard deviation `spread`. Wrong: two neighbours\n"
         "were told apart against their order in an equal round robin with endless pairs, at the\n"
-        "end (at any barrier). At most 5 % may be.\n"
+        "end (at any barrier). At most 5 % may be. Where all further pairs went to neighbours and\n"
+        "every pair counted alike (commit 31d32d8), it was 0, 39, 72 and 84 % of 100 runs of the\n"
+        "first field, after 9,948, 25,488, 20,903 and 13,686 pairs.\n"
     )
     yield "| field | first pairs | most pairs | spread | wrong | resolved | pairs played |"
     yield "|---|---|---|---|---|---|---|"

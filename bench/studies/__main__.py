@@ -24,6 +24,7 @@ from bench.studies import (
     swiss,
     swiss_field,
     unbeaten,
+    unmet,
 )
 
 HEAD = """# What the statistics get right
@@ -38,6 +39,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "orders": ("Runs that stop by themselves: results around the Elo", orders.lines),
+    "unmet": ("Ratings: where not all bots meet", unmet.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),

@@ -18,6 +18,7 @@ from bench.studies import (
     sprt,
     swiss,
     swiss_field,
+    telling,
 )
 
 HEAD = """# What the statistics get right
@@ -37,6 +38,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
+    "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -23,6 +23,7 @@ from bench.studies import (
     swaps,
     swiss,
     swiss_field,
+    telling,
     unbeaten,
     unmet,
 )
@@ -51,6 +52,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
+    "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -108,8 +108,8 @@ ARENA = [
     Fault(
         "one fault too many allowed",
         "arena/tournament/strikes.py",
-        "self._counts[label] >= self.most",
-        "self._counts[label] > self.most",
+        "self._strikes[label] >= self.most",
+        "self._strikes[label] > self.most",
         "tests/tournament/test_strikes.py::test_after_the_last_allowed_fault_all_games_are_forfeits",
     ),
     Fault(

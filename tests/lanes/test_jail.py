@@ -279,6 +279,21 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
         process.wait()
 
 
+def test_page_tables_are_memory() -> None:
+    """A process can fill them with places of memory that it only reads, and does not have."""
+    code = (
+        "import mmap, sys; m = mmap.mmap(-1, 1 << 36, prot=mmap.PROT_READ, flags=0x4022)\n"
+        "for place in range(0, 1 << 36, 1 << 21): m[place]\n"
+        "print(flush=True); sys.stdin.read()"
+    )
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        assert 100 << 20 < read_usage(process.pid, 1 << 40).memory < 400 << 20
+        process.kill()
+
+
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one whose path is longer than the system takes."""
     folder = tmp_path / "deep"

@@ -25,7 +25,7 @@ NUMBERS = st.floats(-1, 1)
 
 def sentence(verdict: Verdict, elo: Estimate, stop: Sprt = STOP) -> str:
     """Return what is said of two bots that had no faults."""
-    return make_sentence(("new", "old"), (), (), (verdict, elo, stop))
+    return make_sentence(("new", "old"), (), (), (verdict, elo, stop, 100))
 
 
 @given(st.lists(ELOS, min_size=3, max_size=3), st.sampled_from(VERDICTS))
@@ -98,6 +98,13 @@ def test_nothing_is_beyond_chance_with_0_in_its_interval(
         assert one.low is not None
         assert one.high is not None
         assert not (sure and one.low <= 0 <= one.high)
+
+
+def test_too_few_pairs_say_nothing() -> None:
+    """Fewer than the test needs for its first look, whatever the interval is."""
+    found = "undecided", Estimate(300.0, 20.0, 700.0), STOP, 15
+    said = make_sentence(("new", "old"), (), (), found)  # type: ignore[arg-type]
+    assert said == "undecided: too few pairs to call: new is at +300 Elo points (20..700)"
 
 
 def check_claims(setup: Setup, runs: int, most: float) -> None:

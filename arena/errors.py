@@ -45,9 +45,11 @@ class ChangedBots(InputError):
 
     def __init__(self, place: object, changed: Mapping[str, Sequence[str]]) -> None:
         what = "; ".join(f"{label}: {', '.join(differs)}" for label, differs in changed.items())
+        names = ", ".join(changed)
         super().__init__(
-            f"{place}: changed since their games were played: {what}; "
-            f"--replace plays their games again"
+            f"{place}: changed since their games were played: {what}; --replace plays the games "
+            f"of {names} again and keeps those of before until then; without {names} the others "
+            f"go on; --out FOLDER plays all of them elsewhere"
         )
         self.labels = [*changed]
         self._parts = place, changed
@@ -80,6 +82,15 @@ def not_installed(library: str, extra: str) -> str:
     "gymnasium is not installed; pip install 'district-noir-arena[rl]'"
     """
     return f"{library} is not installed; pip install 'district-noir-arena[{extra}]'"
+
+
+def counted(number: float, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, in the singular for 1.
+
+    >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "ply", "plies")
+    ('1 pair', '1,200 pairs', '2 plies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def escape(text: str) -> str:

@@ -1,32 +1,43 @@
-"""How fast games step in lockstep, and views become arrays, beside the bare loop."""
+"""How fast a vector of games from `make_vec` steps, and views become arrays.
+
+Both beside the bare loop in the same run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from random import Random
+from typing import Any
 
 import numpy as np
 
-from arena.rl import Encoding, Lockstep, random_deals
+from arena.rl import Encoding
 from arena.rl.encoding import Bits
 from bench import bare
 from bench.engine import BARE_ASKED, Row, positions
 from bench.timing import each, paired
+from engine import STANDARD
 from engine.view import view
 
 GAMES = 4096
 SAMPLE = 2000  # random games that say how many decisions one has
+VECTORS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("observations", {}, "1.00"),
+    ("observations that are overwritten", {"copy": False}, ""),
+    ("information states", {"observation": "information_state"}, ""),
+    ("no observations", {"observation": "none"}, "2.00"),
+)
+"""What is measured of `make_vec`: its options, and the ratio to the bare loop that was asked."""
 
 
 def rows() -> Iterator[Row]:
     """Yield the rows, each measured when it is asked for."""
     rng = Random(1)
-    decisions = len(positions(rng, SAMPLE)) / SAMPLE
-    for name, is_seen, asked in (("observations", True, "1.00"), ("masks alone", False, "2.00")):
-        step = stepping(is_seen)
-        own, _, ratio = paired(step, lambda: bare.play(rng), rounds=20)
-        what = f"{GAMES:,} games in lockstep, with {name}, decisions/s"
-        yield Row(what, f"{GAMES / own:,.0f}", f"{ratio * GAMES / decisions:.2f}", asked)
+    if find_spec("gymnasium"):
+        yield from _vectors(rng)
+    else:
+        yield Row("make_vec", "not measured: needs the extra `rl`")
     views = [view(state, state.to_act) for state in positions(rng, 60)]
     _, yardstick, _ = paired(lambda: None, lambda: bare.play(rng), rounds=10)
     encoding = Encoding()
@@ -37,17 +48,36 @@ def rows() -> Iterator[Row]:
         yield Row(f"{name.replace('_', ' ')} of a view, us", f"{1e6 * own:.1f}", there, asked)
 
 
-def stepping(is_seen: bool) -> Callable[[], None]:
-    """Return what plays a random action in each of many games; those that end begin anew."""
-    games, luck = Lockstep(GAMES), np.random.default_rng(1)
-    games.begin(np.arange(GAMES), random_deals(GAMES, luck))
+def _vectors(rng: Random) -> Iterator[Row]:
+    """Yield a row for each way to make a vector: random play, the choice of actions included."""
+    decisions = len(positions(rng, SAMPLE)) / SAMPLE
+    for name, options, asked in VECTORS:
+        own, _, ratio = paired(stepping(GAMES, options), lambda: bare.play(rng), rounds=20)
+        what = f"make_vec, {GAMES:,} games with {name}, decisions/s"
+        yield Row(what, f"{GAMES / own:,.0f}", f"{ratio * GAMES / decisions:.2f}", asked)
 
-    def step() -> None:
-        masks = games.observe()[1] if is_seen else games.legal()
-        games.step(draw(masks, luck))
-        ended = np.flatnonzero(games.over)
-        games.begin(ended, random_deals(len(ended), luck))
 
+def stepping(count: int, options: dict[str, Any]) -> Callable[[], Any]:
+    """Return what plays a random action in each game of a vector, and returns which games ended.
+
+    The games are at all plies from the start: otherwise most would end in the same steps.
+    """
+    import gymnasium
+
+    games = gymnasium.make_vec("arena.rl.env:DistrictNoir-v0", num_envs=count, **options)
+    luck = np.random.default_rng(1)
+    _, infos = games.reset(seed=1)
+
+    def step() -> Any:
+        nonlocal infos
+        _, _, ended, _, infos = games.step(draw(infos["action_mask"], luck))
+        return ended
+
+    for ply in range(STANDARD.game_plies):
+        step()
+        anew = np.arange(count) % STANDARD.game_plies == ply
+        if anew.any():
+            _, infos = games.reset(options={"reset_mask": anew})
     return step
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import Any
 
+import gymnasium
 import pytest
 
+from arena.rl.vector import DistrictNoirVectorEnv
 from bench import bare
+from bench.gym import VECTORS, stepping
 from bench.summary import measure
 from engine import State
 from engine.cards import cards_of
@@ -41,6 +45,26 @@ def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:
     for what in ("city", "points", 0, 1):
         error = (2 * ours[what] * (games - ours[what]) / games) ** 0.5
         assert theirs[what] == pytest.approx(ours[what], abs=4 * error)
+
+
+@pytest.mark.parametrize("options", [options for _, options, _ in VECTORS], ids=str)
+def test_the_vectors_of_the_benchmark_are_what_make_vec_returns(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are made by Gymnasium, and some of their games end at any time."""
+    made = []
+    make_vec = gymnasium.make_vec
+    monkeypatch.setattr(
+        gymnasium,
+        "make_vec",
+        lambda *args, **named: made.append(make_vec(*args, **named)) or made[-1],
+    )
+    step = stepping(480, options)
+    assert [(type(games), games.num_envs) for games in made] == [(DistrictNoirVectorEnv, 480)]
+    ends = [int(step().sum()) for _ in range(48)]
+    assert min(ends) > 0
+    assert max(ends) < 60
+    assert sum(ends) > 400
 
 
 def test_a_run_that_is_made_up_has_all_its_games() -> None:

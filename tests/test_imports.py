@@ -67,7 +67,7 @@ HEAVY |= {
     "open_spiel",
 }
 
-RL_CORE = {"deals", "encoding", "lockstep", "observer", "tally", "worth"}
+RL_CORE = {"deals", "encoding", "lockstep", "observer", "tally", "trajectories", "worth"}
 """The modules of `arena.rl` that need only the engine and numpy: a bot may use them."""
 
 

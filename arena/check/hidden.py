@@ -13,6 +13,7 @@ from random import Random
 from arena.check.item import Item, fail
 from arena.check.loop import Loop
 from arena.check.sparring import Sparring, find_parting
+from arena.errors import counted
 from arena.lanes.faults import Forfeit
 from arena.tournament.schedule import Fixture
 from engine import sample
@@ -35,7 +36,7 @@ def check_hidden(loop: Loop, games: Mapping[Fixture, str], decisions: int) -> It
         problem = _ask_again(loop, fixture, games[fixture], ply, rng)
         if problem is not None:
             return problem
-    message = f"{len(questions):,} decisions asked again: the same answers"
+    message = f"{counted(len(questions), 'decision')} asked again: the same answers"
     return Item(NAME, "ok", message, figures={"decisions": len(questions)})
 
 

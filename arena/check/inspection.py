@@ -15,6 +15,7 @@ from arena.check.sparring import OPPONENTS, Candidate, Guilty, Sparring, find_pa
 from arena.check.traces import check_leftovers, check_memory, check_size, check_time
 from arena.check.trial import RANDOM
 from arena.check.variants import VARIANTS
+from arena.entries.beside import explain_missing
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Forfeit
@@ -112,7 +113,7 @@ class Inspection:
         try:
             sparring.play_series(self.order.games)
         except Guilty as guilty:
-            return _fail_by(f"lane {lane}", guilty)
+            return self._fail_by(f"lane {lane}", guilty)
         self.games[lane] = sparring.actions
         return self._no_fault(lane)
 
@@ -172,7 +173,7 @@ class Inspection:
                 try:
                     again = mixed.play_fixture(fixture)
                 except Guilty as guilty:
-                    return _fail_by(name, guilty)
+                    return self._fail_by(name, guilty)
                 if again != actions:
                     return self._differs(name, fixture, find_parting(again, actions))
         message = f"the same moves in {len(mixed.actions):,} games, played twice"
@@ -186,7 +187,7 @@ class Inspection:
                 try:
                     alone.append(fresh.play_fixture(fixture))
                 except Guilty as guilty:
-                    return _fail_by(name, guilty)
+                    return self._fail_by(name, guilty)
         why = _EARLIER if alone[0] == alone[1] else _OTHER_LUCK
         message = f"other moves from ply {ply} on {why}"
         if why == _OTHER_LUCK:
@@ -200,7 +201,7 @@ class Inspection:
             try:
                 self._play_variant(number, rules)
             except Guilty as guilty:
-                return _fail_by(name, guilty, f"under {variant}, ")
+                return self._fail_by(name, guilty, f"under {variant}, ")
         tried = len(VARIANTS)
         return Item(name, "ok", f"all {tried}: no fault", figures={"tried": tried})
 
@@ -234,10 +235,11 @@ class Inspection:
             return Item(name, "none", _SEE_INPROC)
         return Item(name, "ok", "not touched")
 
-
-def _fail_by(name: str, guilty: Guilty, under: str = "") -> Item:
-    where = f"{under}at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
-    return fail(name, guilty.fault, where, guilty.command)
+    def _fail_by(self, name: str, guilty: Guilty, under: str = "") -> Item:
+        where = f"{under}at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
+        message = guilty.fault.message
+        advice = explain_missing(self.candidate.entry.target, message)
+        return fail(name, guilty.fault._replace(message=message + advice), where, guilty.command)
 
 
 def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:

@@ -17,7 +17,7 @@ from arena.check.order import Order
 from arena.check.sparring import OPPONENTS, Candidate
 from arena.entries.ladder import ELO
 from arena.entries.resolve import resolve
-from arena.lanes.cleanup import adopt_orphans
+from arena.lanes.cleanup import adopt_orphans, die_with
 
 _BEAT = 0.5  # seconds between two signs of life
 _LABEL = "checked"  # of a bot that has the label of one of its opponents
@@ -45,8 +45,12 @@ class _Speaker:
             self.begin(self.stage)
 
 
-def main() -> None:
-    """Read an order and a folder, write the items; exit as soon as the input has ended."""
+def main(parent: int) -> None:
+    """Read an order and a folder, write the items; exit as soon as the input or the parent ends.
+
+    A bot may have stopped this process, which then does not read.
+    """
+    die_with(parent)
     order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
     threading.Thread(target=_exit_with_input, daemon=True).start()
     adopt_orphans()

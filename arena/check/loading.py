@@ -7,7 +7,7 @@ import time
 
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate
-from arena.entries.beside import explain_import
+from arena.entries.beside import explain_missing
 from arena.lanes.faults import Forfeit
 from arena.lanes.process import bot_process
 from engine import STANDARD
@@ -45,5 +45,5 @@ def _refuse(forfeit: Forfeit, target: str) -> list[Item]:
         ]
     if _NO_BOT.match(message):
         return [imports, Item("binds bot", "fail", message, "import")]
-    advice = explain_import(target, message)
+    advice = explain_missing(target, message)
     return [fail("imports", forfeit.fault._replace(message=message + advice))]

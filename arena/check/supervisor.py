@@ -17,18 +17,16 @@ from typing import NamedTuple
 
 import msgspec
 
-import arena
 from arena.check.extent import LONGEST
 from arena.check.item import NAMES, Item
 from arena.check.order import Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
+from arena.lanes.program import write_program
 from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life
-_ROOT = str(Path(arena.__path__[0]).resolve().parent)
-_PROGRAM = f"import sys; sys.path.append({_ROOT!r}); from arena.check.inspector import main; main()"
 _NOT_TRIED = "not tried"
 _ERRORS = "errors"
 _PATIENCE = 1.0
@@ -95,9 +93,11 @@ def _complete(items: Iterator[Item]) -> Iterator[Item]:
 
 def _start(order: Order, folder: Path) -> _Inspector:
     ours, theirs = socket.socketpair()
+    main = f"inspector.main({os.getpid()})"
+    program = write_program(f"from arena.check import inspector; {main}")
     with (folder / _ERRORS).open("wb") as errors, closing(theirs):
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM],
+            [sys.executable, "-P", "-c", program],
             stdin=subprocess.PIPE,
             stdout=theirs.fileno(),
             stderr=errors,

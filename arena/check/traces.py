@@ -7,6 +7,7 @@ from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
 from arena.entries.archive import MAGIC
+from arena.errors import counted
 
 _MOST_OUTPUT = 1 << 16  # bytes a game
 _MB = 1 << 20
@@ -48,10 +49,10 @@ def check_size(candidate: Candidate) -> Item:
     if source is None:
         return Item("size", "none", "not a single file")
     if source.startswith(MAGIC):
-        message = f"{len(source):,} bytes with its files"
+        message = f"{counted(len(source), 'byte')} with its files"
         return Item("size", "ok", message, figures={"bytes": len(source)})
     number = len(source.splitlines())
-    message = f"{number:,} lines, {len(source):,} bytes"
+    message = f"{counted(number, 'line')}, {counted(len(source), 'byte')}"
     return Item("size", "ok", message, figures={"lines": number, "bytes": len(source)})
 
 
@@ -74,5 +75,5 @@ def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
     if leftovers:
         return Item("leaves nothing", "fail", f"leaves {'; '.join(leftovers)}", figures=figures)
     if output:
-        return Item("leaves nothing", "warn", f"prints: {output:,} bytes", figures=figures)
+        return Item("leaves nothing", "warn", f"prints: {counted(output, 'byte')}", figures=figures)
     return Item("leaves nothing", "ok", "no process, no file, no output", figures=figures)

@@ -7,6 +7,7 @@ the bot. Standard library only.
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import sys
@@ -17,8 +18,9 @@ from random import Random
 from typing import Any
 
 _ROOT = str(Path(__file__).resolve().parents[2])
-if _ROOT not in sys.path:
-    sys.path.append(_ROOT)
+_OWN = os.path.dirname(os.__file__)
+_LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
+sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
 
 from arena.entries.source import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import late_forfeit  # noqa: E402

@@ -81,12 +81,13 @@ from arena.cli import (  # noqa: E402
     sites,
     table,
     view,
+    worth,
     writing,
 )
 
 for _module in (
     *(playing, compare, ablate, report, person, table, game, records),
-    *(view, reading, sites, writing, packing),
+    *(view, reading, sites, writing, packing, worth),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.cli.compare import AGAINST
 from arena.cli.completion import complete_bots, complete_configs, complete_rules
-from arena.cli.options import AGAINST, PATH, REPLACE, add_run_options, print_json
+from arena.cli.options import (
+    PATH,
+    REPLACE,
+    add_run_options,
+    print_json,
+    with_changes,
+)
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import InputError
+from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
     from arena.results.ablation import Ablation
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
 @click.argument("config", type=PATH, shell_complete=complete_configs)
 @click.option(
     "--rule",
-    "rules",
+    "variants",
     multiple=True,
     required=True,
     metavar="NAME=VALUE,...",
@@ -54,17 +61,18 @@ if TYPE_CHECKING:
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME-ablate",
-    quiet="Show only errors.",
 )
 def ablate(
     config: Path,
-    rules: Sequence[str],
+    variants: Sequence[str],
     cross: bool,
     more: Sequence[str],
     against: Sequence[str],
     seed: int | None,
     pairs: int | None,
     lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     out: Path | None,
     **how: Any,
 ) -> None:
@@ -84,7 +92,7 @@ def ablate(
     from arena.tournament.shipped import find_config
     from arena.tournament.variants import make_variants
 
-    settings = read(find_config(config))
+    settings = with_changes(read(find_config(config)), rules, limits)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
@@ -92,9 +100,9 @@ def ablate(
         tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
-    variants = make_variants(tournament.rules, rules, cross=cross)
+    tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
-    _ablate(tournament, variants, out, asked, choice)
+    _ablate(tournament, tried, out, asked, choice)
 
 
 def _ablate(
@@ -104,7 +112,8 @@ def _ablate(
     from arena.runs.ablate import ablate as play_variants
     from arena.runs.ablate import clear, prepare_variants
 
-    problems = prepare_variants(tournament, variants)
+    kept = None if how.fresh or how.replace else out
+    problems = prepare_variants(tournament, variants, kept)
     how.say(problems)
 
     def announce(variant: Variant) -> None:
@@ -147,9 +156,11 @@ def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
             click.echo(f"{variant.name}: other deals than the base, so less is common to both")
         if variant.forfeits:
             place = out / variant.name / "faults.csv"
-            click.echo(f"{variant.name}: {variant.forfeits:,} forfeits, not counted: see {place}")
-        for label in variant.out:
-            click.echo(f"{variant.name}: {label} was out after {tournament.max_faults} faults")
+            click.echo(
+                f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}"
+            )
+        for label, faults in variant.out.items():
+            click.echo(f"{variant.name}: {label} was out after {faults}")
     click.echo(f"results in {out}/")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import REPLACE, add_run_options, parse_json, print_json
+from arena.cli.options import REPLACE, add_run_options, change_limits, change_rules, print_json
 from arena.cli.outcome import count_games
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
@@ -25,16 +25,26 @@ if TYPE_CHECKING:
 _SHOWN = 5  # games in which the change decided
 
 
-@click.command()
-@click.argument("new", shell_complete=complete_bots)
-@click.argument("old", shell_complete=complete_bots)
-@click.option(
+def _split_all(
+    _context: click.Context, _option: click.Parameter, texts: Sequence[str]
+) -> list[str]:
+    return [bot for text in texts for bot in split_bots(text)]
+
+
+AGAINST: Final = click.option(
     "--against",
     multiple=True,
     metavar="BOTS",
+    callback=_split_all,
     shell_complete=complete_bots,
-    help="Both meet these bots, A,B,C or ladder, on the same deals; repeatable.",
+    help="Play only against these bots, A,B,C or ladder, and not one another; repeatable.",
 )
+
+
+@click.command()
+@click.argument("new", shell_complete=complete_bots)
+@click.argument("old", shell_complete=complete_bots)
+@AGAINST
 @click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
 @click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
 @click.option(
@@ -46,16 +56,12 @@ _SHOWN = 5  # games in which the change decided
 @click.option(
     "--max-pairs", type=PAIRS, default=20_000, show_default=True, help="Undecided after so many."
 )
-@click.option(
-    "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
-)
 @REPLACE
 @add_run_options(
     seed="0",
     workers="all cores; four at least with --against",
     lane="as fits the bot",
     out="results/compare-NEW-OLD",
-    quiet="Show only the verdict.",
 )
 def compare(
     new: str,
@@ -64,7 +70,8 @@ def compare(
     seed: int | None,
     lane: str | None,
     out: Path | None,
-    rules: str,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     elo0: float,
     elo1: float,
     alpha: float,
@@ -82,30 +89,23 @@ def compare(
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
+    from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.runs.compare import as_comparison, expand_ladder, make_stop
-    from arena.runs.prepare import prepare
+    from arena.runs.compare import as_comparison, make_stop
     from arena.tournament.tournament import Tournament
-    from engine import Rules
-    from engine.errors import RulesError
 
     asked = How(**how)
     choice = asked.choose()
     stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
-    try:
-        changed = Rules.from_changes(parse_json("--rules", rules, dict[str, Any]))
-    except RulesError as error:
-        raise InputError(f"--rules: {error}") from None
+    numbers, allowed = change_rules(rules), change_limits(limits)
     bots = [resolve(spec, lane=lane) for spec in (new, old)]
-    listed = [bot for text in against for bot in split_bots(text)]
-    names = expand_ladder(listed, [bot.label for bot in bots])
+    names = expand_ladder(against, [bot.label for bot in bots])
     panel = [resolve(spec, lane=lane) for spec in names]
     tournament = Tournament(
-        "compare", seed or 0, max_pairs, bots + panel, changed, panel=len(panel)
+        "compare", seed or 0, max_pairs, bots + panel, numbers, allowed, panel=len(panel)
     )
-    problems = prepare(tournament)
     tournament = as_comparison(tournament, stop)
-    play_comparison(tournament, problems, out or Path("results") / tournament.name, asked, choice)
+    play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
 
 
 def split_bots(text: str) -> list[str]:
@@ -131,30 +131,26 @@ def split_bots(text: str) -> list[str]:
 
 
 def play_comparison(
-    tournament: Tournament, problems: Sequence[str], out: Path, how: How, choice: ExecutorChoice
+    tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
 ) -> None:
-    """Play a comparison, and print what it came to."""
+    """Play a comparison, which is from this place, and print what it came to."""
     from arena.results.folder import RunFolder
     from arena.runs.compare import compare, default_workers
 
-    how.say(problems)
+    how, problems = how.prepare(tournament, out, place)
     workers = default_workers(tournament)
     with stoppable(out, choice, how.workers, workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
-        outcome, comparison = how.play(
-            lambda replace: compare(tournament, executor, folder, how.shown, replace=replace)
-        )
+        outcome, comparison = compare(tournament, executor, folder, how.shown, replace=how.replace)
     if how.as_json:
         played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, tournament, out, quiet=how.quiet)
+        print_comparison(comparison, outcome, out, quiet=how.quiet)
 
 
-def print_comparison(
-    comparison: Comparison, outcome: Outcome, tournament: Tournament, out: Path, *, quiet: bool
-) -> None:
+def print_comparison(comparison: Comparison, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
     from arena.results.verdict import describe, describe_twins
 
@@ -165,7 +161,7 @@ def print_comparison(
     for line in lines:
         click.echo(line)
     for label in comparison.out:
-        click.echo(f"{label} was out after {tournament.max_faults} faults")
+        click.echo(f"{label} was out after {outcome.out[label]}")
     for line in describe_twins(comparison):
         click.echo(line)
     if twins := comparison.twins:

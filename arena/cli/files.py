@@ -27,7 +27,8 @@ def open_out(path: Path | None) -> Iterator[TextIO]:
     except FileExistsError:
         raise InputError(f"{path}: exists already, and is not changed") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be written: {reason}") from None
     try:
         with file:
             yield file
@@ -40,10 +41,13 @@ def open_out(path: Path | None) -> Iterator[TextIO]:
 def open_records(path: Path) -> Iterator[BinaryIO]:
     """Open a file of records; - is standard input."""
     from arena.entries.file import open_file
+    from arena.results.reader import why_no_file
 
     if str(path) == "-":
         yield sys.stdin.buffer
         return
+    if why := why_no_file(path):
+        raise InputError(f"{path}: {why}")
     try:
         file = open_file(path)
     except InputError as error:

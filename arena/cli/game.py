@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import LANE, THOUGHTS, parse_json, warn
+from arena.cli.options import (
+    LANE,
+    LIMITS,
+    RULES,
+    THOUGHTS,
+    change_limits,
+    change_rules,
+    parse_json,
+    warn,
+)
 from arena.cli.whole import PAIR, SEAT, SEED
 from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.entries.entry import Entry
-    from engine import Rules
 
 
 @click.command()
@@ -36,10 +44,8 @@ if TYPE_CHECKING:
 @click.option(
     "--label", "labels", multiple=True, help="Label of BOT, then of OPPONENT, as in the run."
 )
-@click.option(
-    "--rules", default="{}", show_default=True, help="Numbers of the rules to change, as JSON."
-)
-@click.option("--limits", default="{}", show_default=True, help="Seconds and memory, as JSON.")
+@RULES
+@LIMITS
 @THOUGHTS
 def game(
     bot: str,
@@ -50,8 +56,8 @@ def game(
     lanes: Sequence[str],
     needs: Sequence[str],
     labels: Sequence[str],
-    rules: str,
-    limits: str,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     thoughts: bool,
 ) -> None:
     """Play one game of a run again, and print its record.
@@ -65,14 +71,13 @@ def game(
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
     from arena.executors.local import LocalExecutor
-    from arena.lanes.limits import Limits
     from arena.runs.prepare import prepare
     from arena.runs.rerun import add_thoughts, play_again
     from arena.tournament.tournament import Tournament
 
     entries = _resolve((bot, opponent), labels, lanes, needs)
-    allowed = parse_json("--limits", limits, Limits)
-    tournament = Tournament("game", seed, pair + 1, entries, _read_rules(rules), allowed)
+    numbers, allowed = change_rules(rules), change_limits(limits)
+    tournament = Tournament("game", seed, pair + 1, entries, numbers, allowed)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
     for line in again.evidence():
@@ -98,17 +103,6 @@ def _resolve(
         strict=True,
     )
     return [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
-
-
-def _read_rules(text: str) -> Rules:
-    """Return the rules with the changes of --rules."""
-    from engine import Rules
-    from engine.errors import RulesError
-
-    try:
-        return Rules.from_changes(parse_json("--rules", text, dict[str, Any]))
-    except RulesError as error:
-        raise InputError(f"--rules: {error}") from None
 
 
 def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:

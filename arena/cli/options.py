@@ -5,33 +5,36 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from arena.cli.completion import complete_bots
 from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
 from arena.tournament.bounds import EXECUTORS
 
+if TYPE_CHECKING:
+    from arena.lanes.limits import Limits
+    from arena.tournament.config import Config
+    from engine import Rules
+
 LANE: Final = click.Choice(LANES)
 NAMES: Final = click.Choice(NAMINGS)
 PATH: Final = click.Path(path_type=Path)
 
-AGAINST: Final = click.option(
-    "--against",
-    multiple=True,
-    metavar="BOT",
-    shell_complete=complete_bots,
-    help="Play only against this bot, not one another; repeatable.",
-)
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
+)
+QUIET: Final = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    help="Show only errors, a verdict, and a table that no file has.",
 )
 THOUGHTS: Final = click.option(
     "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
@@ -52,6 +55,63 @@ _Command = Callable[..., Any]
 _T = TypeVar("_T")
 
 
+def _read_changes(
+    _context: click.Context, option: click.Parameter, text: str | None
+) -> dict[str, Any]:
+    """Return the JSON object of an option, empty if it is not given; raises InputError."""
+    name = option.opts[0]
+    try:
+        return parse_json(name, text, dict[str, Any]) if text else {}
+    except InputError as error:
+        example = '{"set_bonus": 3}' if name == "--rules" else '{"decision": 2}'
+        raise InputError(f"{error}; write {name} '{example}'") from None
+
+
+RULES: Final = click.option(
+    "--rules",
+    metavar="JSON",
+    callback=_read_changes,
+    help="Numbers of the rules to change, as JSON.  [default: none]",
+)
+LIMITS: Final = click.option(
+    "--limits",
+    metavar="JSON",
+    callback=_read_changes,
+    help="Seconds and memory of a bot to change, as JSON.  [default: none]",
+)
+
+
+def change_rules(changes: dict[str, Any], base: Mapping[str, Any] | None = None) -> Rules:
+    """Return the rules with changes of a config, and then those of `--rules`.
+
+    Raises InputError.
+    """
+    from engine import Rules
+    from engine.errors import RulesError
+
+    try:
+        return Rules.from_changes({**(base or {}), **changes})
+    except RulesError as error:
+        raise InputError(f"--rules: {error}") from None
+
+
+def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits:
+    """Return limits with the changes of `--limits`; raises InputError."""
+    import msgspec
+
+    from arena.lanes.limits import Limits
+    from arena.tournament.wording import unknown_key
+
+    fields = Limits.__struct_fields__
+    for name in changes:
+        if name not in fields:
+            raise InputError(f"--limits: {unknown_key(name, fields)}")
+    try:
+        return msgspec.convert({**msgspec.to_builtins(base or Limits()), **changes}, Limits)
+    except msgspec.ValidationError as error:
+        raise InputError(f"--limits: {error}") from None
+
+
 ANCHOR: Final = click.option(
     "--anchor",
     metavar="BOT=ELO",
@@ -59,21 +119,34 @@ ANCHOR: Final = click.option(
 )
 
 
+def with_changes(settings: Config, rules: dict[str, Any], limits: dict[str, Any]) -> Config:
+    """Return a config with the changes of `--rules` and `--limits`; raises InputError."""
+    import msgspec
+
+    return msgspec.structs.replace(
+        settings,
+        rules=change_rules(rules, settings.rules).changes(),
+        limits=change_limits(limits, settings.limits),
+    )
+
+
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, quiet: str, executor: str = "local"
+    *, seed: str, workers: str, lane: str, out: str, executor: str = "local"
 ) -> Callable[[_Command], _Command]:
-    """Return a decorator that adds the options of `run` and `play`, with these defaults."""
+    """Return a decorator that adds the options of what plays a tournament, with these defaults."""
     options: list[_Command] = [
         click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
         *executor_options(executor),
         click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
         click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
-        click.option("--out", type=PATH, help=f"Folder for the results.  [default: {out}]"),
+        RULES,
+        LIMITS,
+        click.option("--out", "-o", type=PATH, help=f"Folder for the results.  [default: {out}]"),
         click.option("--fresh", is_flag=True, help="Remove what is there, and start over."),
         click.option("--strict", is_flag=True, help="Play nothing if a bot does not load."),
         json_option,
         click.option("--verbose", "-v", is_flag=True, help="Show the log."),
-        click.option("--quiet", "-q", is_flag=True, help=quiet),
+        QUIET,
     ]
 
     def add(command: _Command) -> _Command:

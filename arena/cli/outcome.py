@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.errors import escape
+from arena.errors import counted, escape
+
+_FAST = 10  # games a second, which are shown without a decimal
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome
     from arena.tournament.tournament import Tournament
 
 
-def print_report(
-    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
-) -> None:
+def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
     """Print how many games were played, the standings, the forfeits and the folder.
 
     When nothing else is asked for, the standings are printed where no file has them.
@@ -36,11 +36,11 @@ def print_report(
         return
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
-    for line in _notes(outcome, tournament, folder):
+    for line in _notes(outcome, folder):
         click.echo(line)
 
 
-def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
+def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
     from arena.rounds.ending import describe_end
 
@@ -48,9 +48,9 @@ def _notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Ite
     yield from describe_end(outcome.course, outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
-        yield f"{forfeits:,} forfeits" + (f": see {folder}/faults.csv" if folder else "")
-    for label in outcome.out:
-        yield f"{label} was out after {tournament.max_faults} faults"
+        yield counted(forfeits, "forfeit") + (f": see {folder}/faults.csv" if folder else "")
+    for label, faults in outcome.out.items():
+        yield f"{label} was out after {faults}"
     if folder:
         yield f"results in {folder}/"
 
@@ -59,7 +59,8 @@ def count_games(outcome: Outcome) -> str:
     """Return how many games were played, and how fast."""
     if not outcome.played:
         return f"nothing was left to play: all {outcome.kept:,} games were played before"
-    rate = f"{outcome.played / outcome.seconds:,.0f} games/s"
+    speed = outcome.played / outcome.seconds
+    rate = f"{speed:,.0f} games/s" if speed >= _FAST else f"{speed:.1f} games/s"
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
 
@@ -80,7 +81,7 @@ def to_document(
         "kept": outcome.kept,
         "standings": plain_rows(outcome.standings),
         "forfeits": int(outcome.standings["forfeits"].sum()),
-        "out": outcome.out,
+        "out": [*outcome.out],
         "unresolved": None if found is None else [one._asdict() for one in found],
         **outcome.findings.document(),
         "warnings": [*problems, *outcome.findings.warnings()],

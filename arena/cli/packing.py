@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from arena.cli.options import PATH
+from arena.errors import counted
 
 
 @click.command()
@@ -33,7 +34,7 @@ def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
     text = write_packed(contents, main, imported_bots(contents, BOTS))
     replaced = write_file(out, text, [bot, *files], force=force)
     done = "replaced" if replaced else "wrote"
-    number = f"{len(contents):,} file{'s' if len(contents) > 1 else ''}"
+    number = counted(len(contents), "file")
     click.echo(f"{done} {out}: {number}, {len(text):,} bytes; now:")
     spec = out if "/" in str(out) else f"./{out}"
     click.echo(f"  arena check {spec}   does it keep the contract?")

@@ -34,7 +34,7 @@ _SEEDS = 1_000_000_000  # short enough to be typed
     help="How the bot is executed.",
 )
 @click.option(
-    "--out", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
+    "--out", "-o", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
 )
 @THOUGHTS
 def human(

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli import person
-from arena.cli.compare import play_comparison
+from arena.cli.compare import AGAINST, play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
-    AGAINST,
     ANCHOR,
     NAMES,
     PATH,
     REPLACE,
     add_run_options,
+    change_limits,
+    change_rules,
     print_json,
     refuse_options,
+    with_changes,
 )
 from arena.cli.outcome import print_report, to_document
 from arena.cli.starting import How, stoppable
@@ -33,9 +35,11 @@ if TYPE_CHECKING:
 
 _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
+    *("rules", "limits"),
 )
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("rules", "limits"),
     *("scheduler_file", "fresh", "strict"),
     *("as_json", "verbose", "quiet"),
 )
@@ -78,7 +82,6 @@ _NOT_FOR_A_PERSON = (
     workers="the config's, or all cores",
     lane="the config's",
     out="results/NAME",
-    quiet="Show only errors.",
 )
 def run(
     config: Path,
@@ -89,6 +92,8 @@ def run(
     max_pairs: int | None,
     seed: int | None,
     lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     out: Path | None,
     anchor: str | None,
     **how: Any,
@@ -107,7 +112,6 @@ def run(
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.again import find_manifest
-    from arena.runs.prepare import prepare
     from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
@@ -116,7 +120,7 @@ def run(
         refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
         _play_again(path, manifest, out, How(**how))
         return
-    settings = read(path)
+    settings = with_changes(read(path), rules, limits)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
@@ -132,26 +136,23 @@ def run(
             max_pairs=max_pairs,
             anchor=anchor,
         )
-        problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{config}: {error}") from None
-    _play(tournament, problems, out or Path("results") / settings.name, asked, choice)
+    _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
     """Play the run of a manifest, which may be a comparison."""
     from arena.runs.again import play_as
-    from arena.runs.prepare import prepare
     from arena.tournament.stop import Sprt
 
     choice = how.choose()
     try:
         tournament = play_as(manifest)
-        problems = prepare(tournament)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     play = play_comparison if isinstance(tournament.stop, Sprt) else _play
-    play(tournament, problems, out or Path("results") / tournament.name, how, choice)
+    play(tournament, out or Path("results") / tournament.name, how, choice, path)
 
 
 @click.command()
@@ -172,7 +173,6 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
     workers="all cores",
     lane="as fits the bot",
     out="none, nothing is written",
-    quiet="Show only errors, and the table if no file has it.",
 )
 def play(
     bots: Sequence[str],
@@ -183,6 +183,8 @@ def play(
     against: Sequence[str],
     seed: int | None,
     lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
     out: Path | None,
     anchor: str | None,
     **how: Any,
@@ -196,11 +198,10 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
+    from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.runs.prepare import prepare
     from arena.tournament.anchor import read_anchor
     from arena.tournament.tournament import Tournament
-    from engine import STANDARD
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
@@ -213,25 +214,31 @@ def play(
     refuse_options("games", "names", "thoughts", why=why)
     asked = How(**how)
     choice = asked.choose()
-    entries = [resolve(spec, lane=lane) for spec in (*bots, *against)]
-    fixed = read_anchor(anchor or "", [entry.label for entry in entries])
-    panel = len(against)
-    tournament = Tournament("play", seed or 0, pairs, entries, STANDARD, panel=panel, anchor=fixed)
-    _play(tournament, prepare(tournament), out, asked, choice)
+    numbers, allowed = change_rules(rules), change_limits(limits)
+    entries = [resolve(spec, lane=lane) for spec in bots]
+    met = expand_ladder(against, [entry.label for entry in entries])
+    panel = [resolve(spec, lane=lane) for spec in met]
+    fixed = read_anchor(anchor or "", [entry.label for entry in entries + panel])
+    tournament = Tournament(
+        *("play", seed or 0, pairs, entries + panel, numbers, allowed),
+        panel=len(panel),
+        anchor=fixed,
+    )
+    _play(tournament, out, asked, choice)
 
 
 def _play(
     tournament: Tournament,
-    problems: Sequence[str],
     out: Path | None,
     how: How,
     choice: ExecutorChoice,
+    place: Path | None = None,
 ) -> None:
-    """Play a tournament, and print what it came to."""
+    """Play a tournament, which is from this place, and print what it came to."""
     from arena.results.folder import RunFolder
     from arena.runs.run import run
 
-    how.say(problems)
+    how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
         for line in _announce(tournament, how.workers, choice):
             click.echo(line, err=True)
@@ -239,13 +246,11 @@ def _play(
         folder = RunFolder(out) if out else None
         if folder:
             how.clear(folder)
-        outcome = how.play(
-            lambda replace: run(tournament, executor, folder, how.shown, replace=replace)
-        )
+        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:
-        print_report(outcome, tournament, out, quiet=how.quiet)
+        print_report(outcome, out, quiet=how.quiet)
 
 
 def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:

@@ -18,6 +18,8 @@ from arena.cli.picking import note_extent, pick_game
 from arena.cli.whole import PAIR, SEAT, Whole
 from arena.errors import InputError, escape
 
+_OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}
+
 if TYPE_CHECKING:
     from arena.records.naming import Naming
     from arena.replays.game import Game
@@ -74,7 +76,8 @@ def show(
     the seat, or by its name GAME, as in greedy/uniform/3/1. Where more than one is chosen they
     are listed. FILE has a game record a line; - is standard input.
 
-    The last line is about the decisive ply: the one at which the chance to win changed most.
+    The last line is about the decisive ply: the one at which the chance to win changed most. It
+    need not be why the game was won.
     The bot of --by says what the chances were.
 
     \b
@@ -147,6 +150,11 @@ def export(run: Path, out: Path | None) -> None:
     from arena.replays.chosen import Choice, chosen_games, to_line
     from arena.results.reader import read_run
 
+    if out and out.suffix.lower() in _OTHER_FORMATS:
+        games = run / "games.csv"
+        where = f"; the rows of games.csv are in {games}" if games.is_file() else ""
+        name = out.with_suffix(".jsonl")
+        raise InputError(f"--out {out}: games are written as JSON lines, as to {name}{where}")
     tournament, store = read_run(run)
     with closing(store), open_out(out) as file:
         for fixture, game in chosen_games(tournament, store, Choice()):

@@ -23,6 +23,7 @@ from arena.errors import InputError
 )
 @click.option(
     "--out",
+    "-o",
     type=PATH,
     metavar="FILE.html",
     help="Where to; FILE.md goes beside it.  [default: report.html in the folder of RUN; for "

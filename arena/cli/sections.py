@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 SECTIONS: Final = {
-    "Tournaments": ("run", "play", "compare", "ablate", "report", "verify"),
+    "Tournaments": ("run", "play", "compare", "ablate", "report", "worth", "verify"),
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "Machines": ("doctor", "sites"),

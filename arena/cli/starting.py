@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from arena.results.folder import RunFolder
     from arena.tournament.bounds import ExecutorKind
     from arena.tournament.executor import ExecutorChoice
-
-_T = TypeVar("_T")
+    from arena.tournament.tournament import Tournament
 
 
 @dataclass(frozen=True)
@@ -80,17 +79,26 @@ class How:
                 raise click.exceptions.Exit(0)
         return choice
 
-    def play(self, play: Callable[[bool], _T]) -> _T:
-        """Return what `play` returns; where bots have changed, ask whether to replace their games.
+    def prepare(
+        self, tournament: Tournament, out: Path | None, place: Path | None = None
+    ) -> tuple[How, list[str]]:
+        """Return how a tournament is played, and a line for each bot that does not load.
 
-        `play` is called with whether they are to be replaced, and raises ChangedBots.
+        Where bots have changed since their games were played, asks whether to replace those.
+        Raises InputError, which names the `place` that the tournament is from.
         """
+        from arena.runs.prepare import prepare
+
         try:
-            return play(self.replace)
+            problems = prepare(tournament, None if self.fresh or self.replace else out)
         except ChangedBots as changed:
             if not _agrees_to_replace(changed):
                 raise
-            return play(True)
+            return replace(self, replace=True).prepare(tournament, out, place)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") if place else error from None
+        self.say(problems)
+        return self, problems
 
 
 @contextmanager
@@ -121,4 +129,4 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     click.echo(str(changed).partition("; --replace")[0], err=True)
-    return click.confirm("Delete their games, and play them again?", err=True)
+    return click.confirm("Play their games again? Those of before are kept until then", err=True)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.tournament.bounds import MOST_PAIRS, MOST_SEED, MOST_WIDTH, MOST_WORKERS
+from arena.tournament.bounds import (
+    MOST_PAIRS,
+    MOST_SEED,
+    MOST_SWAPS,
+    MOST_WIDTH,
+    MOST_WORKERS,
+    advise_whole,
+)
 
 if TYPE_CHECKING:
     _Type = click.ParamType[int]
@@ -25,6 +32,10 @@ class Whole(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; raises click.BadParameter, which names the bounds."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number; {advise_whole(value)}", param, ctx)
         number: int = self.range.convert(value, param, ctx)
         return number
 
@@ -57,3 +68,4 @@ PAIR = Whole(0, MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
 WORKERS = Whole(1, MOST_WORKERS)
 GAMES = Whole(1, 1_000)
+SWAPS = Whole(1, MOST_SWAPS)

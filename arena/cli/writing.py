@@ -10,7 +10,7 @@ import click
 
 from arena.check.extent import GAMES, LEAST_GAMES
 from arena.cli.completion import complete_bots
-from arena.cli.options import PATH, json_option, parse_json, print_json
+from arena.cli.options import LIMITS, PATH, change_limits, json_option, print_json
 from arena.cli.whole import SEED, Whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def new(name: str, folder: Path) -> None:
     next_steps = {
         f"arena play {spec} greedy": "let it play",
         f"arena check {spec}": "does it keep the contract?",
-        f"pytest {test}": "run its test",
+        f"python {test}": "run its test",
     }
     width = max(map(len, next_steps))
     for command, what in next_steps.items():
@@ -69,9 +69,7 @@ def new(name: str, folder: Path) -> None:
     help="Where its code runs.  [default: the jail, if there is one]",
 )
 @click.option("--seconds", hidden=True)
-@click.option(
-    "--limits", default="{}", show_default=True, help="Seconds and memory for the bot, as JSON."
-)
+@LIMITS
 @json_option
 def check(
     bot: str,
@@ -79,7 +77,7 @@ def check(
     seed: int,
     lane: Lane | None,
     seconds: str | None,
-    limits: str,
+    limits: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Put BOT through the contract, line by line, and guess its rating.
@@ -98,15 +96,13 @@ def check(
     from arena.entries.resolve import resolve
     from arena.lanes.bubblewrap import find_bubblewrap
     from arena.lanes.cleanup import adopt_orphans
-    from arena.lanes.limits import Limits
 
     if seconds is not None:
         click.echo("warning: --seconds has no effect now; --games says how much", err=True)
     entry = resolve(bot)
     if lane == "jail":
         find_bubblewrap()
-    allowed = parse_json("--limits", limits, Limits)
-    order = Order(bot, lane or safest_lane(), games, seed, allowed)
+    order = Order(bot, lane or safest_lane(), games, seed, change_limits(limits))
     adopt_orphans()
     items = []
     with _Progress() as progress:

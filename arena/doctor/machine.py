@@ -117,7 +117,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
     if hidden := find_hidden(entry):
         script, program = hidden
         why = f"{script} is a script that starts {program}, which a jail does not show"
-        yield Finding("command", False, why, advise(entry))
+        yield Finding("command", False, why, advise(entry, program))
 
 
 def _guard(what: str, look: Callable[[], Finding]) -> Finding:

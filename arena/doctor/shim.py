@@ -12,9 +12,10 @@ from pathlib import Path
 from arena.doctor.programs import PATIENCE, ask
 from arena.entries.entry import Entry
 from arena.entries.spec import COMMAND
-from arena.lanes.jail import shown
+from arena.lanes.jail import programs, shown
+from arena.lanes.layout import placed
+from arena.lanes.programs import OF_SYSTEM
 
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _MOST_BYTES = 1 << 16  # of a script that is looked through
 _PATH = re.compile(r"(?<![\w.$}])/[^\s\"'`;|&<>()$]+")
 _PYTHON = re.compile(r"python[\d.]*")
@@ -29,9 +30,11 @@ def find_hidden(entry: Entry) -> tuple[str, str] | None:
     if not entry.command:
         return None
     script = Path(entry.command[0])
-    visible = [*map(Path, _SYSTEM), *shown(entry, [*entry.command])]
+    words = [*entry.command]
+    there = programs(entry, words)
+    visible = {*map(placed, there), *(path.resolve() for path in there), *shown(entry, words)}
     for path in _programs_of(script):
-        for place in (path, path.resolve()):  # what a link leads to must be there, too
+        for place in (placed(path), path.resolve()):  # what a link leads to must be there, too
             if not any(one in (place, *place.parents) for one in visible):
                 return str(script), str(path)
     return None
@@ -53,8 +56,10 @@ def _programs_of(script: Path) -> Iterator[Path]:
                 yield path
 
 
-def advise(entry: Entry, patience: float = PATIENCE) -> str:
-    """Return what to write in place of such a command: Python is asked where it is."""
+def advise(entry: Entry, program: str, patience: float = PATIENCE) -> str:
+    """Return what to write where a command cannot see this program: Python is asked where it is."""
+    if any(map(Path(program).is_relative_to, OF_SYSTEM)):
+        return f"in a config: needs: [{program}]"
     name, *words = shlex.split(entry.target.removeprefix(COMMAND))
     reply = ask([entry.command[0], "-I", "-c", _WHERE], patience)
     python, _, prefix = reply.line.partition("\t")

@@ -13,6 +13,7 @@ from arena.doctor.machine import (
     examine_memory,
     examine_temporary_folder,
 )
+from arena.errors import counted
 from arena.executors.dask import submit_to
 from arena.executors.sites.versions import Versions, versions_here
 from arena.lanes.faults import one_line
@@ -82,7 +83,7 @@ def to_finding(site: dict[str, Any]) -> Finding:
     >>> to_finding(site | {"versions": {"python": "3.11"}, "lacks": [], "plays": True}).detail
     '4 cores, Python 3.11, 8 GiB; lanes: inproc'
     """
-    cores = f"{site['cores']} core{'s' if site['cores'] != 1 else ''}"
+    cores = counted(site["cores"], "core")
     detail = cores
     if site["versions"]:
         detail = f"{cores}, Python {site['versions']['python']}, {site['memory']}"

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from typing import Any
+
+LADDER = "ladder"
+"""In place of the bots of the ladder."""
+
 ELO = {
     "uniform": 1028,
     "greedy": 1239,
@@ -26,3 +32,15 @@ def place(elo: float) -> str:
     if not below:
         return f"below {above[0]}"
     return f"between {below[-1]} and {above[0]}" if above else f"above {below[-1]}"
+
+
+def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
+    """Return opponents with the ladder's bots in place of its name, less those compared.
+
+    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
+    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts']
+    """
+    opponents = []
+    for bot in against:
+        opponents += [name for name in ELO if name not in without] if bot == LADDER else [bot]
+    return opponents

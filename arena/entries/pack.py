@@ -7,12 +7,13 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
 from arena.entries.file import MOST_SOURCE
 from arena.entries.folder import find_files, find_main, read_files
+from arena.entries.syntax import find_syntax_error
 from arena.errors import InputError, escape
 
 MOST_PACKED = 64 << 20
@@ -43,7 +44,7 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     """
     if os.path.isdir(bot):
         paths = _paths(bot, "")
-        main, home = find_main(paths), bot
+        main, home = _main_of(bot, paths), bot
     else:
         main, home = bot.name, bot.parent
         paths = {main: bot}
@@ -61,7 +62,22 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     files = read_files(paths)
     if files[main].startswith(_MARK):
         raise InputError(f"{bot}: packed already; pack what it was made of")
+    _check_syntax(files, paths)
     return files, main
+
+
+def _main_of(bot: Path, names: Iterable[str]) -> str:
+    try:
+        return find_main(names)
+    except InputError as error:
+        raise InputError(f"{bot}: {error}") from None
+
+
+def _check_syntax(files: Mapping[str, bytes], paths: Mapping[str, Path]) -> None:
+    """Raise InputError for a Python file that does not compile."""
+    for name, content in files.items():
+        if name.endswith(".py") and (error := find_syntax_error(content)):
+            raise InputError(f"{paths[name]}: {error}")
 
 
 def _paths(place: Path, name: str) -> dict[str, Path]:

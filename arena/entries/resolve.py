@@ -25,6 +25,7 @@ from arena.entries.lane import LANES, Lane
 from arena.entries.module import Location, find_module
 from arena.entries.needs import check_needs
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
+from arena.entries.program import command_of, why_no_program
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -110,6 +111,8 @@ class Code(NamedTuple):
 def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
     """Return the entry of a Python bot."""
     try:
+        if os.path.isfile(target) and (command := command_of(target)):
+            raise InputError(f"not Python; a program is named by its command: {command!r}")
         if is_file(target):
             return _of_path(target, params)
         if target in _names():
@@ -216,7 +219,7 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
     if not words:
         raise InputError(f"bot {spec!r}: the command is empty")
     if shutil.which(words[0]) is None:
-        raise InputError(f"bot {spec!r}: {words[0]}: no such program")
+        raise InputError(f"bot {spec!r}: {words[0]}: {why_no_program(words)}")
     digest = hashlib.sha256("\0".join(words).encode())
     try:
         for file in filter(os.path.isfile, words):
@@ -264,10 +267,14 @@ def _locate(target: str) -> Location:
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
         if os.path.isdir(target):
             hint = f"did you mean ./{target}/?"
+        if os.path.isfile(f"{target}.py"):
+            hint = f"did you mean ./{target}.py?"
         raise InputError(f"no bot {target!r} in bots/; {hint}")
     location = find_module(module, [*sys.path, str(Path.cwd())])
     if location is None:
-        raise InputError(f"no module {module!r}")
+        place = target.rstrip("/") + "/" if os.path.isdir(target) else f"./{target}"
+        hint = f"; did you mean {place}?" if os.path.exists(target) else ""
+        raise InputError(f"no module {module!r}{hint}")
     return location
 
 

@@ -8,6 +8,12 @@ from typing import Any
 
 import msgspec
 
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+)
+
 
 def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
     """Return what is wrong with a bot's parameters as one line, None if nothing is.
@@ -18,6 +24,8 @@ def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
         signature = inspect.signature(bot)
     except (TypeError, ValueError):
         return None  # a callable without a signature: the first game will tell
+    if error := _find_missing_setup(bot, signature):
+        return error
     takes = list(signature.parameters)[1:]
     try:
         signature.bind(None, **params)
@@ -25,6 +33,19 @@ def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
         known = f"takes {', '.join(takes)}" if takes else "takes no parameters"
         return f"{error}; the bot {known}"
     return _find_wrong_type(params, _hints(bot))
+
+
+def _find_missing_setup(bot: Any, signature: inspect.Signature) -> str | None:
+    """Return what to write where a bot takes no setup, None where it does."""
+    positional = [value for value in signature.parameters.values() if value.kind in _POSITIONAL]
+    if positional:
+        return None
+    name = getattr(bot, "__name__", type(bot).__name__)
+    if not inspect.isclass(bot):
+        return f"{name} takes no setup; write `def {name}(setup)`"
+    if bot.__init__ is object.__init__:
+        return f"class {name} has no __init__; write `__init__(self, setup)`"
+    return f"the __init__ of class {name} takes no setup; write `__init__(self, setup)`"
 
 
 def _find_wrong_type(params: dict[str, Any], hints: dict[str, Any]) -> str | None:

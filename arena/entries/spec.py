@@ -98,7 +98,7 @@ def default_label(target: str, params: dict[str, Any]) -> str:
     """
     if target.startswith(COMMAND):
         words = shlex.split(target.removeprefix(COMMAND))
-        files = [word for word in words if _looks_like_a_file(word)]
+        files = [word for word in words if looks_like_a_file(word)]
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
         name = target.removeprefix(OBJECT)
@@ -106,6 +106,11 @@ def default_label(target: str, params: dict[str, Any]) -> str:
         stem = path.name if name.endswith("/") else path.stem
         stem = stem if is_file(name) else name.rpartition(".")[2]
     return write(stem, {name: params[name] for name in sorted(params)})
+
+
+def looks_like_a_file(word: str) -> bool:
+    """Return whether a word of a command may name a file, by the way it is written."""
+    return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
 
 
 def check_label(spec: str, label: str) -> None:
@@ -175,10 +180,6 @@ def _check_text(text: str) -> None:
 
 def _write_params(params: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in params.items())
-
-
-def _looks_like_a_file(word: str) -> bool:
-    return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
 
 
 def _has_text_keys(value: Any) -> bool:

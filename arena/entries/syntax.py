@@ -48,6 +48,22 @@ def parse_expression(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
+def find_syntax_error(source: bytes) -> str:
+    """Return what is wrong with a source that cannot be compiled, nothing for any other.
+
+    >>> find_syntax_error(b"def (")
+    'line 1: SyntaxError: invalid syntax'
+    """
+    try:
+        with _lock, warnings.catch_warnings(action="ignore"):
+            compile(source, "bot", "exec", dont_inherit=True)
+    except _UNREADABLE as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        why = error.msg if isinstance(error, SyntaxError) else str(error)
+        return f"{line}{type(error).__name__}: {why}"
+    return ""
+
+
 def read_outline(source: bytes) -> Outline:
     """Return the outline of a source, which is parsed once in this process.
 

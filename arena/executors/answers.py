@@ -6,7 +6,7 @@ A bot may run in the process that says it. So nothing is unpickled, and what can
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,8 +18,12 @@ from arena.games.timing import Timing, TimingData
 from arena.lanes.faults import MOST_OUTPUT
 from arena.tournament.chunk import Chunk, Played
 
-PLAYED, ASKING, WORDS = 1, 2, 3
-"""Kinds of frames from a worker: what a chunk came to, whom it asks, and its last words."""
+PLAYED, ASKING, WORDS, FAILED, DISTURBED = 1, 2, 3, 4, 5
+"""Kinds of frames from a worker.
+
+They say what a chunk came to, whom it asks, its last words, which game a fault has ended, and which
+pair wants quiet.
+"""
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
 _MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
@@ -31,7 +35,20 @@ class LastWords(NamedTuple):
     text: str
 
 
-Answer: TypeAlias = "Played | Asking | LastWords"
+class Failed(NamedTuple):
+    """A game of the chunk which is played that a fault has ended, ahead of the others."""
+
+    result: GameResult
+
+
+class Disturbed(NamedTuple):
+    """Instead of what a chunk came to: in this pair a bot's folder was changed by others."""
+
+    pair: int
+
+
+Answer: TypeAlias = "Played | Asking | LastWords | Failed | Disturbed"
+_KINDS: Final = {Asking: ASKING, LastWords: WORDS, Failed: FAILED, Disturbed: DISTURBED}
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -62,6 +79,13 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     return Played(chunk, part.results, timings, part.seconds)
 
 
+def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:
+    """Return a game that a fault has ended; raises Garbled unless it can be one of the chunk."""
+    if result[:2] not in _places(chunk) or not result.fault or not is_possible(result):
+        raise Garbled("it told of a fault that cannot be")
+    return result
+
+
 def _places(chunk: Chunk) -> list[tuple[int, int]]:
     pairs = range(chunk.first, chunk.first + chunk.pairs)
     return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
@@ -77,8 +101,7 @@ def write_answer(answer: Answer) -> bytes:
     """Return what a worker says as a frame."""
     if isinstance(answer, Played):
         return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
-    kind = ASKING if isinstance(answer, Asking) else WORDS
-    return pack(kind, msgspec.msgpack.encode(answer))
+    return pack(_KINDS[type(answer)], msgspec.msgpack.encode(answer))
 
 
 def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
@@ -88,6 +111,12 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
             return _words.decode(data)
         if kind == PLAYED and chunk:
             return from_part(_part.decode(data), chunk)
+        if kind == FAILED and chunk:
+            return Failed(_check_failed(_failed.decode(data).result, chunk))
+        if kind == DISTURBED and chunk and not chunk.quiet:
+            disturbed = _disturbed.decode(data)
+            if (disturbed.pair, chunk.seats[0]) in _places(chunk):
+                return disturbed
         if kind == ASKING and chunk:
             asking = _asking.decode(data)
             if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
@@ -98,5 +127,7 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
 
 
 _part = msgspec.msgpack.Decoder(Part)
+_failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
+_disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)

@@ -99,7 +99,7 @@ class Deaths:
         """
         self._of_pairing[chunk.pairing] += 1
         if chunk.pairs > 1 or not chunk.apart:
-            return _split(chunk, pairs)
+            return split(chunk, pairs, chunk._replace(apart=True))
         questions = self._questions[chunk.pairing, chunk.first, *chunk.seats]
         questions.append(asking)
         wanted = _SURE_IN_START if asking and asking.history is None else _SURE
@@ -122,12 +122,12 @@ def _judge(asking: Asking, ending: str) -> Verdict:
     return Verdict(asking.asked, asking.history or b"", fault)
 
 
-def _split(chunk: Chunk, pairs: range) -> list[Chunk]:
-    """Return a chunk in pieces: each of these pairs by itself and apart, the others as before."""
+def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
+    """Return a chunk in pieces: each of these pairs as one of the special chunk."""
     end = chunk.first + chunk.pairs
     pieces = [
         chunk._replace(pairs=pairs.start - chunk.first),
-        *(chunk._replace(first=pair, pairs=1, apart=True) for pair in pairs),
+        *(special._replace(first=pair, pairs=1) for pair in pairs),
         chunk._replace(first=pairs.stop, pairs=end - pairs.stop),
     ]
     return [piece for piece in pieces if piece.pairs]

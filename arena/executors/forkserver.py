@@ -29,6 +29,7 @@ from arena.executors.forking import Notice, Order
 from arena.executors.frames import Frames, Garbled
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS
+from arena.lanes.program import write_program
 
 START: Final = 60.0
 """Seconds for a process to begin."""
@@ -36,16 +37,6 @@ START: Final = 60.0
 _STARTS = 3  # attempts
 _END = 5.0  # seconds for a server to end by itself
 _PACKAGES = (arena, psutil, msgspec)  # no file in the working folder takes their places
-_PROGRAM = """
-import os, sys
-own = os.path.dirname(os.__file__)
-last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
-sys.path[last + 1 : last + 1] = {path!r}
-from arena.executors.forking import main
-main({descriptor}, {parent})
-"""
-"""It finds the arena that runs here, also where another is installed, but after Python's own."""
-
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 
@@ -76,9 +67,9 @@ class ForkServer:
         self._frames = Frames(forking.MOST_ORDER)
         self._control, theirs = socket.socketpair()
         with theirs:
-            program = _PROGRAM.format(
-                path=_search_path(), descriptor=theirs.fileno(), parent=os.getpid()
-            )
+            main = f"forking.main({theirs.fileno()}, {os.getpid()})"
+            statement = f"from arena.executors import forking; {main}"
+            program = write_program(statement, _search_path())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],
                 stdin=subprocess.DEVNULL,

@@ -106,7 +106,10 @@ class Halves:
         seats = {worker: seat, neighbour: 1 - seat} if self.workers > 1 else {}
         if not self._may_play(neighbour, chunk.pairing):
             seats = {}
-        self._open.append(_Open(chunk, seats))
+        self._add(chunk, seats)
+
+    def _add(self, chunk: Chunk, seats: dict[int, Seat] | None = None) -> None:
+        self._open.append(_Open(chunk, seats or {}))
 
     def _take(self, worker: int, seat: Seat) -> Chunk | None:
         """Return the first piece that a worker may play; of any seat if it is the only one."""
@@ -121,6 +124,10 @@ class Halves:
                     opened.seats[worker] = seat
                     return piece
         return None
+
+    def turn(self) -> bool:
+        """Return whether there is more to play now that nobody plays, for new workers."""
+        return False
 
     def take_back(self, pieces: Iterable[Chunk]) -> None:
         """Take back pieces that were given out and not played."""
@@ -144,9 +151,10 @@ def keep_apart(tournament: Tournament, workers: int) -> Tournament:
     """Return a tournament in which no process of a bot meets a deal again, on so many workers.
 
     A paired one of few workers has all bots in processes of their own: a game has the same
-    bytes in every lane.
+    bytes in every lane. With `halves: apart` no worker meets a deal again anyhow.
     """
-    if not tournament.paired or workers >= FEWEST_FOR_TWINS:
+    is_apart = workers >= FEWEST_FOR_TWINS or tournament.halves == "apart"
+    if not tournament.paired or is_apart:
         return tournament
     entries = [
         replace(entry, lane="process") if entry.lane == "inproc" else entry

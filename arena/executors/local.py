@@ -7,23 +7,24 @@ import select
 import signal
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.errors import WorkerDied
+from arena.errors import WorkerDied, counted
 from arena.executors.deaths import Deaths
 from arena.executors.forkserver import ForkServer, open_server
 from arena.executors.frames import Garbled
 from arena.executors.halves import Halves, Work, keep_apart
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
+from arena.executors.phases import Phases
 from arena.executors.process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.chunk import Played
+from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
@@ -46,7 +47,7 @@ class LocalExecutor:
     workers: int
 
     def __str__(self) -> str:
-        return f"{self.workers} worker{'s' if self.workers != 1 else ''}"
+        return counted(self.workers, "worker")
 
     def play(
         self, plan: Plan, tournament: Tournament, log: RunLog
@@ -84,7 +85,8 @@ class Crew:
         server: ForkServer,
     ) -> None:
         self.size = size
-        self.halves = Halves(work, size, tournament.twins)
+        is_apart = tournament.halves == "apart"
+        self.halves = (Phases if is_apart else Halves)(work, size, tournament.twins)
         self.tournament = tournament
         self.head = write_head(tournament)
         self.log = log
@@ -92,6 +94,7 @@ class Crew:
         self.server = server
         self.deaths = Deaths()
         self.members: dict[int, Member] = {}
+        self.waiting: list[tuple[int, Chunk]] = []  # to be played in quiet, and by whom
         self.hired = 0
         self.stillborn = 0
 
@@ -101,12 +104,18 @@ class Crew:
         while True:
             self._give()
             busy = {number: member for number, member in self.members.items() if member.chunks}
+            if not busy and self.halves.turn():
+                self.dismiss()
+                continue
             if not busy:
                 return
             for number in _wait_for(busy):
                 try:
                     for played in busy[number].receive():
-                        yield from self.halves.join(played)
+                        if isinstance(played, Played):
+                            yield from self.halves.join(played)
+                        else:
+                            self.halves.take_back(played)
                 except EOFError:
                     self._replace(number, "")
                 except Garbled as error:
@@ -117,6 +126,10 @@ class Crew:
 
     def _give(self) -> None:
         """Give every worker what it plays and the next half, hiring where there are too few."""
+        if self.waiting:
+            self._give_in_quiet()
+            return
+        self._let_go_on(self.members)
         for ahead in range(_CHUNKS_AHEAD):
             for number in range(self.size):
                 if number in self.members and len(self.members[number].chunks) > ahead:
@@ -126,9 +139,34 @@ class Crew:
                     continue
                 if self.deaths.is_unsafe(chunk.pairing):
                     chunk = chunk._replace(apart=True)
-                if number not in self.members:
-                    self._hire(number)
-                self.members[number].give(chunk)
+                if chunk.quiet:
+                    self.waiting.append((number, chunk))
+                    continue
+                self._find(number).give(chunk)
+        if self.waiting:
+            self._give_in_quiet()
+
+    def _give_in_quiet(self) -> None:
+        """Give out what is to be played in quiet, once nobody plays; others are stopped."""
+        if any(member.chunks for member in self.members.values()):
+            return
+        number, chunk = self.waiting.pop(0)
+        self._let_go_on([number])
+        self._find(number).give(chunk)
+
+    def _let_go_on(self, numbers: Collection[int]) -> None:
+        """Stop all workers with their bots but these."""
+        for number, member in self.members.items():
+            if number in numbers:
+                member.go_on()
+            else:
+                member.stop()
+
+    def _find(self, number: int) -> Member:
+        """Return the worker with this number, hired if it is not there."""
+        if number not in self.members:
+            self._hire(number)
+        return self.members[number]
 
     def _hire(self, number: int) -> None:
         """Add a worker."""

@@ -13,7 +13,7 @@ import os
 import select
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
+from arena.games.match import GameResult
 from arena.lanes.faults import printable
 from arena.lanes.output import write_all
 
@@ -186,7 +187,8 @@ class Channel(NamedTuple):
 class RunLog:
     """The log of a run that is under way; `handlers` get the records of workers.
 
-    `terminal` is the handler that shows the log.
+    `terminal` is the handler that shows the log. `tell` is called with the number of a pairing
+    and a game of it that a fault has ended, ahead of the chunk that the game is part of.
     """
 
     def __init__(
@@ -196,6 +198,7 @@ class RunLog:
     ) -> None:
         self.handlers = handlers
         self.terminal = terminal or logging.StreamHandler(sys.stderr)
+        self.tell: Callable[[int, GameResult], None] = lambda _pairing, _result: None
 
     def channel(self) -> Channel:
         """Return the channel for a new worker."""

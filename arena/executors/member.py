@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
+import signal
 import socket
 import tempfile
 import time
@@ -16,8 +17,8 @@ from pathlib import Path
 import psutil
 
 from arena.executors import process
-from arena.executors.answers import LastWords, most_bytes, read_answer
-from arena.executors.deaths import Asking, Progress
+from arena.executors.answers import Disturbed, Failed, LastWords, most_bytes, read_answer
+from arena.executors.deaths import Asking, Progress, split
 from arena.executors.forkserver import START, ForkServer
 from arena.executors.frames import Frames, pack
 from arena.executors.log import RunLog
@@ -51,10 +52,12 @@ class Member:
         self.asking: Asking | None = None
         self.words = ""
         self.status: int | None = None
+        self.is_stopped = False
         self._allowed = tournament.limits.longest
         self._longest_game = tournament.rules.game_plies * self._allowed.wall
         self._frames = Frames(0)
         folder.mkdir()
+        self.log = log
         self.channel = log.channel()
         self.socket, theirs = socket.socketpair()
         memory = _make_memory()
@@ -103,8 +106,10 @@ class Member:
         with suppress(OSError):
             self.socket.sendall(pack(kind, data))
 
-    def receive(self) -> Iterator[Played]:
+    def receive(self) -> Iterator[Played | list[Chunk]]:
         """Yield what the worker says next, as far as it is there.
+
+        That is what a chunk came to, or what is to be played in its place.
 
         Raises EOFError if it has died, and Garbled for anything but what it was asked for: a bot
         may have written into its socket.
@@ -122,13 +127,19 @@ class Member:
             self._watch.restart()
             if isinstance(answer, Asking):
                 self.asking = answer
+            elif isinstance(answer, Failed):
+                self.log.tell(self.chunks[0].pairing, answer.result)
             elif isinstance(answer, LastWords):
                 self.words = one_line(answer.text)
             else:
-                self.chunks.popleft()
+                chunk = self.chunks.popleft()
                 self._begun = time.monotonic()
                 self.asking = None
-                yield answer
+                if isinstance(answer, Disturbed):
+                    pairs = range(answer.pair, answer.pair + 1)
+                    yield split(chunk, pairs, chunk._replace(quiet=True))
+                else:
+                    yield answer
 
     def silence(self) -> Spent:
         """Return the time since the last sign of life of the worker, which has a chunk."""
@@ -149,6 +160,22 @@ class Member:
         """Return whether a chunk takes longer than its games can: a bot may give signs of life."""
         games = self.chunks[0].pairs * len(self.chunks[0].seats)
         return time.monotonic() - self._begun > games * self._longest_game + _GRACE
+
+    def stop(self) -> None:
+        """Stop the worker and all it has started, until it goes on."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let a worker that was stopped go on."""
+        if self.is_stopped:
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        self.is_stopped = number == signal.SIGSTOP
+        if self._handle is not None:
+            for process in (self._handle, *descendants(self._handle)):
+                with suppress(psutil.Error):
+                    process.send_signal(number)
 
     def kill(self) -> None:
         """Kill the worker and all it has started, even if the server that forked it is gone."""

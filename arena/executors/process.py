@@ -16,11 +16,13 @@ from typing import Any
 import psutil
 
 from arena.entries.needs import look_from
-from arena.executors.answers import Answer, LastWords, write_answer
+from arena.executors.answers import Answer, Disturbed, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import log_to, logger
-from arena.executors.worker import Reporter, Worker
+from arena.executors.reporter import Reporter
+from arena.executors.worker import Worker
+from arena.games.match import GameResult
 from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
 from arena.lanes.faults import one_line
 from arena.lanes.limits import Limits
@@ -103,9 +105,20 @@ def _serve(channel: _Channel, progress: Progress, folder: str) -> None:
     try:
         while (chunk := channel.hear()) is not None:
             reporter.beat()
-            channel.say(worker.play(chunk))
+            try:
+                channel.say(worker.play(chunk))
+            except _ToBeQuiet as wanted:
+                channel.say(wanted.answer)
     finally:
         worker.close()
+
+
+class _ToBeQuiet(Exception):
+    """A pair is to be played while no other worker goes on."""
+
+    def __init__(self, answer: Disturbed) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class _Reporter(Reporter):
@@ -126,6 +139,16 @@ class _Reporter(Reporter):
         """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
         if not self.channel.is_intact() or _peak_memory() > self.most:
             os._exit(1)
+
+    def failed(self, result: GameResult) -> None:
+        self.channel.say(Failed(result))
+
+    def disturbed(self, pair: int) -> None:
+        raise _ToBeQuiet(Disturbed(pair))
+
+    def end_others(self) -> None:
+        """End those that bots have hidden; the worker has ended the others."""
+        kill_orphans()
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.channel.say(Asking(pair, seat, asked, history))

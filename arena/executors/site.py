@@ -1,6 +1,6 @@
 """Site: a crew of workers as a program of its own, for another machine to give games to.
 
-`python -m arena.executors.site` reads frames from its standard input (`sites.wire`): first what
+It reads frames from its standard input (`sites.wire`): first what
 it is to play, and then batches of chunks. It answers on its standard output. It ends, and leaves
 nothing behind, when its input ends.
 """

@@ -12,6 +12,8 @@ from pathlib import Path
 from arena.executors.doubts import Doubts
 from arena.executors.log import logger
 from arena.executors.pace import Pace
+from arena.executors.reporter import Reporter, log_fault
+from arena.games.lonely import clear
 from arena.games.match import (
     Asking,
     Finished,
@@ -24,7 +26,9 @@ from arena.games.match import (
     result_of,
 )
 from arena.games.players import InprocPlayer, RemotePlayer
+from arena.games.swap import begin
 from arena.games.timing import Timing
+from arena.games.untimed import play_untimed
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import idle_seconds
 from arena.lanes.output import Output
@@ -32,27 +36,11 @@ from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine.play import Draw, play, setup
+from engine.play import Draw, setup
 from engine.state import Seat, State
 from engine.strategy import Clock
 
 _TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
-
-
-class Reporter:
-    """What a worker reports while it plays; this one reports nothing."""
-
-    def beat(self) -> None:
-        """The worker is alive."""
-
-    def playing(self, first: int, pairs: int) -> None:
-        """These pairs are played from now on."""
-
-    def played(self) -> None:
-        """The pairs have been played."""
-
-    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        """The bot in seat `asked` is asked, in a game that is played apart."""
 
 
 class Worker:
@@ -76,6 +64,7 @@ class Worker:
         self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
         self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
+        self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         self.pace = Pace(tournament)
         self.doubts = Doubts()
@@ -93,7 +82,7 @@ class Worker:
         self.pace.learn(self.timings)
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
-            _log_fault(Fixture(pairing, *result[:2]), result)
+            log_fault(Fixture(pairing, *result[:2]), result)
         return played
 
     def _play_half(self, chunk: Chunk) -> Iterator[GameResult]:
@@ -137,38 +126,29 @@ class Worker:
         tournament = self.tournament
         games = [(game, tournament.draw(game)) for game in fixtures]
         if all(self._is_local(label, chunk) for label in fixtures[0].labels):
-            return [self._play_local(*game) for game in games]
+            return [self._told(game[0], self._play_local(chunk, *game)) for game in games]
         return self._play_batch(chunk, games)
 
-    def _play_local(self, fixture: Fixture, draw: Draw) -> Finished:
+    def _state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
+        return begin(draw.deal, self.tournament.rules, chunk.swaps.get(fixture[1:]))
+
+    def _play_local(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
         if all(self.pace.needs_no_clock(label, fixture.pair) for label in fixture.labels):
-            finished = self._play_untimed(fixture, draw)
+            finished = self._play_untimed(self._state(chunk, fixture, draw), fixture, draw)
             if finished is not None:
                 return finished
-        rules = self.tournament.rules
         players = [self._inproc_player(fixture, draw, seat) for seat in (0, 1)]
-        return play_local(State(draw.deal, rules), players)
+        return play_local(self._state(chunk, fixture, draw), players)
 
-    def _play_untimed(self, fixture: Fixture, draw: Draw) -> Finished | None:
+    def _play_untimed(self, state: State, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with one reading of the clock instead of one for each decision.
 
         Return None if anything went wrong: the game is then played again with all checks.
         """
-        tournament = self.tournament
-        state = State(draw.deal, tournament.rules)
-        clock = self._clock()
         self.reporter.beat()
-        clock.start()
-        try:
-            strategies = [
-                tournament.by_label[label].create(setup(luck, seat, tournament.rules, clock))
-                for seat, label, luck in zip((0, 1), fixture.labels, draw.lucks, strict=True)
-            ]
-            play(state, strategies)
-        except BaseException:  # a bot may raise anything, SystemExit too
-            return None
-        spent, in_time = clock.stop()
+        entries = [self.tournament.by_label[label] for label in fixture.labels]
+        spent, in_time = play_untimed(state, entries, draw, self._clock())
         in_time &= idle_seconds(spent) == 0
         return Finished(state) if in_time and not self.output.kept else None
 
@@ -181,12 +161,23 @@ class Worker:
         )
         if None in finished and not self._has_failed(games[0][0]):
             self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        marked = [
+            end and self._marked(fixture, end)  # before a process is started again
+            for (fixture, _), end in zip(games, finished, strict=True)
+        ]
         ends = []
-        for game, end in zip(games, finished, strict=True):
+        for game, end in zip(games, marked, strict=True):
             if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
                 end = self._tell_apart(chunk, *game, end)
-            ends.append(self._play_alone(chunk, *game, before=end))
+            ends.append(self._told(game[0], self._play_alone(chunk, *game, before=end)))
         return ends
+
+    def _told(self, fixture: Fixture, finished: Finished) -> Finished:
+        """Return the end of a game; the first fault of each bot is reported at once."""
+        if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
+            self.told.add(label)
+            self.reporter.failed(_result(finished, fixture))
+        return finished
 
     def _tell_apart(self, chunk: Chunk, fixture: Fixture, draw: Draw, end: Finished) -> Finished:
         """Return the end of a game with a fault, with the output of this game alone."""
@@ -215,32 +206,61 @@ class Worker:
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
     ) -> Finished:
         """Return the end of a game, played again by itself where that is in doubt."""
-        if before is not None and not before.ended:
-            return before
-        finished = self.doubts.settle(fixture, before, partial(self._again, chunk, fixture, draw))
-        if finished.fault:
-            self.unsteady.add(fixture.labels[finished.guilty or 0])
-        return finished
+        if before is not None and before.ended in ("", "touched"):
+            finished = before
+        else:
+            again = partial(self._again, chunk, fixture, draw)
+            finished = self.doubts.settle(fixture, before, again)._replace(ended="")
+            finished = self._marked(fixture, finished)
+            if finished.fault:
+                self.unsteady.add(fixture.labels[finished.guilty or 0])
+        if finished.ended and not chunk.quiet:
+            self.reporter.disturbed(fixture.pair)
+        begin = partial(State, draw.deal, self.tournament.rules)
+        alone = partial(self._player_alone, chunk, fixture, draw)
+        return clear(finished, begin, alone, partial(self._marked, fixture))
+
+    def _marked(self, fixture: Fixture, end: Finished) -> Finished:
+        """Return an end just seen, marked where the fault may be the work of another bot."""
+        if end.fault is None or end.ended:
+            return end
+        label = fixture.labels[end.guilty or 0]
+        process = self.processes.get((label, self._part(fixture)))
+        if process is None or not process.is_suspect:
+            return end
+        logger.info("%s: the folder of %s has changed, it is played again", fixture.name, label)
+        return end._replace(ended="touched")
+
+    def _player_alone(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat) -> Player:
+        """Return a player in a new process, while no other bot has one."""
+        for process in self.processes.values():
+            process.kill()
+        self.reporter.end_others()
+        self.reporter.beat()
+        return self._player(chunk, fixture, draw, seat, slot=None)
 
     def _again(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game by itself, in new processes: no bot remembers the first try.
 
         The processes of the others are stopped meanwhile where they could reach them.
         """
-        part = self._part(fixture)
-        for label in fixture.pairing:
-            if (label, part) in self.processes:
-                self.processes[label, part].kill()
+        self._end_processes(fixture)
         (finished,) = play_together([self._asking(chunk, fixture, draw)])
         assert finished is not None
         return finished
+
+    def _end_processes(self, fixture: Fixture) -> None:
+        """End the processes that play this part of the pairing's games."""
+        for label in fixture.pairing:
+            if process := self.processes.get((label, self._part(fixture))):
+                process.kill()
 
     def _asking(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
     ) -> Asking[Finished]:
         """Return a game with this number among those that are played side by side, if it is."""
         players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
-        return play_asking(State(draw.deal, self.tournament.rules), players)
+        return play_asking(self._state(chunk, fixture, draw), players)
 
     def _player(
         self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat, slot: int | None
@@ -299,7 +319,7 @@ class Worker:
             if entry.lane == "inproc":  # its game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
-            folder.mkdir()
+            folder.mkdir(parents=True, exist_ok=True)
             rules, limits = self.tournament.rules, self.tournament.limits
             wait = partial(self._wait_for, (label, part))
             started = bot_process(entry, rules, limits, folder, wait, budget=self.budgets[label])
@@ -316,24 +336,10 @@ class Worker:
     def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Return the end of a game that its workers did not survive."""
         verdict = chunk.verdicts[fixture[1:]]
-        state = State(draw.deal, self.tournament.rules)
+        state = self._state(chunk, fixture, draw)
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
 
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:
     return result_of(finished, fixture.pair, fixture.seat)
-
-
-def _log_fault(fixture: Fixture, result: GameResult) -> None:
-    assert result.fault is not None
-    logger.warning(
-        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
-        fixture.pairing[result.winner == 0],
-        result.fault.kind,
-        result.plies,
-        result.fault.message,
-        fixture.pairing.name,
-        fixture.pair,
-        fixture.seat,
-    )

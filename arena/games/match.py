@@ -49,7 +49,8 @@ class GameResult(NamedTuple):
 class Finished(NamedTuple):
     """A game that is over: its last position, and the fault that ended it with its seat.
 
-    `ended` says that the guilty bot's process ended, which can come from outside.
+    `ended` says that the guilty bot's process ended, or its folder was touched, which can come
+    from outside.
     """
 
     state: State
@@ -170,14 +171,14 @@ def play_asking(state: State, players: Sequence[Player]) -> Asking[Finished]:
     return finished
 
 
-def play_together(games: Sequence[Asking[Finished]]) -> list[Finished | None]:
+def play_together(games: Sequence[Asking[T]]) -> list[T | None]:
     """Play games to their ends side by side, asking a process about many at once.
 
     One process is asked at a time, so that its time is its own. None stands for a game that
     has to be played by itself: it was under way when a process failed that held other games
     too, or an answer in it may have been late.
     """
-    finished: list[Finished | None] = [None] * len(games)
+    finished: list[T | None] = [None] * len(games)
     waiting: dict[int, Question] = {}
     _advance(games, dict.fromkeys(range(len(games))), waiting, finished)
     while waiting:
@@ -218,10 +219,10 @@ def _ask(questions: Mapping[int, Question]) -> tuple[dict[int, Reply | Forfeit],
 
 
 def _advance(
-    games: Sequence[Asking[Finished]],
+    games: Sequence[Asking[T]],
     replies: Mapping[int, Reply | Forfeit | None],
     waiting: dict[int, Question],
-    finished: list[Finished | None],
+    finished: list[T | None],
 ) -> None:
     """Let games go on with their replies, each to its next question or its end."""
     for number, reply in replies.items():

@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
-import stat
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from arena.errors import InputError
+from arena.lanes.users import IS_ROOT
 
 _COMMON = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 NAMESPACES: Final = (*_COMMON, "--unshare-cgroup-try")
 OWN_PROCESSES: Final = ("--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc")
 """The arguments for a pid namespace without a jail."""
 
-_EVERY_USER = [(0, 1 << 32)]
-
-
-def _mapped_users() -> list[tuple[int, int]]:
-    """Return the first number and the count of the users that there are in this container."""
-    try:
-        lines = Path("/proc/self/uid_map").read_text().splitlines()
-    except OSError:
-        return _EVERY_USER
-    return [(int(line.split()[0]), int(line.split()[2])) for line in lines] or _EVERY_USER
-
-
-_USERS = max(_mapped_users(), key=lambda users: users[1])
-IS_ROOT: Final = hasattr(os, "geteuid") and os.geteuid() == 0 and _USERS[1] > 1
-"""Whether this is root, who needs no user namespace and can become another user."""
+_RIGHTS = ("CAP_SYS_ADMIN", *(("CAP_SETUID", "CAP_SETGID") if IS_ROOT else ()))
+RIGHTS: Final = ("--cap-drop", "ALL", *(word for name in _RIGHTS for word in ("--cap-add", name)))
+"""The arguments that leave a jail's process 1 the rights that it gives up before the bot starts."""
 
 TRIAL: Final = (
     *(() if IS_ROOT else ("--unshare-user",)),
     *NAMESPACES,
+    *RIGHTS,
     *("--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
 )
 """The arguments with which bubblewrap shows that it can make a jail here."""
 
 _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
-_UIDS = 0x70000000  # from here on no system has users
-_MOST_UIDS = 1 << 28
-_UIDS_OF_A_PROCESS = 2048  # so many jails of one process have different users
-_numbers = itertools.count()
 
 
 @cache
@@ -91,33 +74,7 @@ def user_namespace() -> tuple[str, ...]:
     return ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
 
 
-@cache
-def bounds_folders(program: str) -> bool:
-    """Return whether this bubblewrap can bound the size of a folder in memory."""
-    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
-    is_setuid = bool(Path(program).stat().st_mode & stat.S_ISUID)
-    return "--size" in done.stdout and not is_setuid
-
-
 def counts_processes() -> bool:
     """Return whether the kernel can hold the number of a jail's processes."""
     release = os.uname().release.split(".")
     return IS_ROOT or tuple(int(part) for part in release[:2] if part.isdigit()) >= _OLDEST_COUNTING
-
-
-def free_user() -> int:
-    """Return a user's number that no other jail on this machine has."""
-    number = os.getpid() * _UIDS_OF_A_PROCESS + next(_numbers) % _UIDS_OF_A_PROCESS
-    return choose_user(number, *_USERS)
-
-
-def choose_user(number: int, first: int, count: int) -> int:
-    """Return a user for a number, in the upper half of those that a container has.
-
-    >>> choose_user(5, 0, 1 << 32), choose_user(5, 0, 65536)
-    (1879048197, 32773)
-    """
-    if first <= _UIDS and first + count >= _UIDS + _MOST_UIDS:
-        return _UIDS + number % _MOST_UIDS
-    half = count // 2
-    return first + half + number % (count - half)

@@ -22,7 +22,7 @@ RUN: Final = "run-"
 _PREFIX = "noir-arena-"  # of the group of a run, before the name of its folder
 
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
-_ALLOWANCE = 8 << 20  # bytes of the kernel for 33 processes: 4.5 MB were measured
+_ALLOWANCE = 16 << 20  # bytes: process 1 of a jail, and 4.5 MB of the kernel for 33 processes
 
 _numbers = itertools.count()
 

@@ -1,7 +1,7 @@
 """Confine: a script that limits its own process and then becomes another program.
 
-`python confine.py MEGABYTES PROCESSES USER COMMAND...`. It imports nothing of the arena, and
-starts in 10 ms. Zero processes: their number has no limit. User zero: it stays the user.
+`python confine.py MEGABYTES COMMAND...`. It imports nothing of the arena, and starts in 10 ms.
+Process 1 of a jail (`init.py`) limits itself and the bot with the same functions.
 """
 
 import os
@@ -12,17 +12,16 @@ _MB = 1 << 20
 _MOST_FILE = 64 * _MB
 _MOST_STACK = 64 * _MB
 _MOST_LOCKED = 1 << 16
-_MOST_OPEN = 256
+_MOST_OPEN = 128  # each may be half a pipe, for which the kernel keeps up to 64 KB
+_MOST_PENDING = 1024
 _PR_SET_PDEATHSIG = 1
-_CAPABILITY_VERSION = 0x20080522
-_HARMLESS = {"CapInh": 0, "CapPrm": 0, "CapEff": 0, "CapAmb": 0, "NoNewPrivs": 1}
 
 
-def confine(megabytes: int, processes: int) -> None:
-    """Limit memory, files and processes; die with the parent process.
+def limit(megabytes: int, processes: int = 0) -> None:
+    """Limit memory, files and, unless it is 0, the number of processes and threads.
 
     The memory limit is on writable memory (RLIMIT_DATA), because runtimes such as Node's
-    reserve address space that they never use. The number of processes includes threads.
+    reserve address space that they never use.
     """
     import resource
 
@@ -33,6 +32,7 @@ def confine(megabytes: int, processes: int) -> None:
         "MEMLOCK": _MOST_LOCKED,
         "MSGQUEUE": 0,
         "NOFILE": _MOST_OPEN,
+        "SIGPENDING": _MOST_PENDING,
         "CORE": 0,
     }
     if processes:
@@ -46,47 +46,30 @@ def confine(megabytes: int, processes: int) -> None:
             for limit in resource.getrlimit(kind)
         )
         resource.setrlimit(kind, (soft if name == "STACK" else hard, hard))
+
+
+def die_with_parent() -> None:
+    """Have this process killed when its parent ends (Linux); exit if that has ended already."""
+    parent = os.getppid()
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def become(user: int) -> None:
-    """Become a user without any rights; exit with status 126 where some are left."""
-    if os.getuid() == 0:
-        import ctypes
-
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-        header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-        ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())  # those to inherit, too
-    with open("/proc/self/status") as file:
-        status = dict(line.split(":", 1) for line in file)
-    rights = {name: int(status[name], 16) for name in _HARMLESS}
-    if rights != _HARMLESS or {os.getuid(), os.getgid()} != {user}:
-        print(f"not confined: {rights}", file=sys.stderr)
-        sys.exit(126)
-
-
-def main(words: list[str]) -> None:
-    """Become the command; exit with status 127 if it cannot be run."""
-    megabytes, processes, user = map(int, words[:3])
-    command = words[3:]
-    if user:
-        become(user)  # ends what prctl has set, and counts the processes anew
-    parent = os.getppid()
-    confine(megabytes, processes)
-    if os.getppid() != parent:  # the parent died before prctl was called
+    if os.getppid() != parent:  # it died before prctl was called
         sys.exit(1)
+
+
+def execute(command: list[str]) -> None:
+    """Become the command; exit with status 127 if it cannot be run."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
-        sys.exit(127)
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    limit(int(sys.argv[1]))
+    die_with_parent()
+    execute(sys.argv[2:])

@@ -6,6 +6,7 @@ The process of a bot imports this module: standard library only.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import traceback
 from types import TracebackType
@@ -37,6 +38,8 @@ MOST_OUTPUT = 20_000
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
 _OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")
+_ERROR = re.compile(r"^(\w+(\.\w+)*)?(Error|Exception)\b.*:|^error:|panicked at", re.ASCII)
+"""A line in which a program says why it ends."""
 
 
 class Fault(NamedTuple):
@@ -51,7 +54,8 @@ class Fault(NamedTuple):
     output: str = ""
 
 
-Ended: TypeAlias = Literal["", "asked", "waiting"]
+Ended: TypeAlias = Literal["", "asked", "waiting", "touched"]
+"""Why it is in doubt whose fault it is: a process has ended, or the bot's folder was touched."""
 
 
 def count_strikes(kind: str, most: int) -> int:
@@ -169,6 +173,17 @@ def describe_exit(status: int) -> str:
         return f"ended with exit status {status}"
     names = {number.value: number.name for number in signal.Signals}
     return f"ended by {names.get(-status, f'signal {-status}')}"
+
+
+def last_words(output: str) -> str:
+    """Return the line in which a program has said why it ends: its error, or else its last line.
+
+    >>> last_words("Error: Cannot find module 'bot.js'\\n    at resolve (loader:9)\\nNode.js v18")
+    ": Error: Cannot find module 'bot.js'"
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line)]
+    return f": {one_line((errors or lines)[-1])}" if lines else ""
 
 
 def _end(text: str) -> str:

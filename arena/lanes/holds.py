@@ -5,18 +5,19 @@ from __future__ import annotations
 import platform
 
 from arena.entries.entry import Entry
+from arena.lanes.allowed import ALLOWED
 from arena.lanes.bubblewrap import (
-    IS_ROOT,
-    bounds_folders,
     counts_processes,
     find_bubblewrap,
     find_pid_namespaces,
 )
 from arena.lanes.cgroup import try_group
 from arena.lanes.hierarchy import find_base, read
-from arena.lanes.jail import DISK, HOME, shown
+from arena.lanes.init import DISK, INODES
+from arena.lanes.jail import HOME, libraries, programs, shown
 from arena.lanes.meter import READS_CLOCKS
-from arena.lanes.syscalls import DENIED, make_filter
+from arena.lanes.syscalls import DECIDED, make_filter
+from arena.lanes.users import IS_ROOT
 
 _GROUP = "a control group"
 _SCOPE = f"`systemd-run {'' if IS_ROOT else '--user '}--scope -p Delegate=yes arena ...`"
@@ -27,11 +28,11 @@ def describe_holds() -> dict[str, str]:
 
     Raises InputError where there is no jail.
     """
-    program = find_bubblewrap()
+    find_bubblewrap()
     grouped = try_group()
     counted = "the kernel" if counts_processes() else "counting them every 0.1 s"
-    bounded = f"{HOME}, {DISK >> 20} MB" if bounds_folders(program) else "none can be written"
-    filtered = f"{len(DENIED)} are refused" if make_filter() else "all are allowed on "
+    machine = platform.machine()
+    known = f"{len(ALLOWED)} are allowed, and {len(DECIDED)} with some arguments"
     return {
         "memory held by": _GROUP
         if "memory" in grouped
@@ -39,8 +40,8 @@ def describe_holds() -> dict[str, str]:
         "processes": f"held by {_GROUP}"
         if "pids" in grouped
         else f"held by {counted} in a jail, else by counting them every 0.1 s",
-        "system calls": filtered + ("" if make_filter() else platform.machine()),
-        "private folder": bounded,
+        "system calls": known if make_filter() else f"all are allowed on {machine}",
+        "private folder": f"{HOME}, {DISK >> 20} MB and {INODES:,} files",
         "user in a jail": "one without rights" if IS_ROOT else "you, in a namespace",
         "lane process": (
             "sees no processes but its own"
@@ -68,8 +69,11 @@ def describe_clock() -> str:
 
 
 def describe_shown(entry: Entry) -> list[str]:
-    """Return what a bot can read in a jail: the system's folders, and then its own.
+    """Return what a bot can read in a jail: programs and libraries of the system, and its own.
 
     Raises InputError for what no jailed bot is shown.
     """
-    return ["/usr", "libraries of the system", *map(str, shown(entry, [*entry.command]))]
+    words = [*entry.command]
+    own = shown(entry, words)
+    count = len(libraries(entry, words, own))
+    return [*map(str, programs(entry, words)), f"{count} libraries of the system", *map(str, own)]

@@ -17,8 +17,9 @@ from random import Random
 from typing import Any
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-if _ROOT not in sys.path:
-    sys.path.append(_ROOT)
+_OWN = os.path.dirname(os.__file__)
+_LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
+sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
 
 from arena.entries.source import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import MOST_OUTPUT, forfeit_from  # noqa: E402

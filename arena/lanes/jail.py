@@ -14,30 +14,21 @@ from pathlib import Path
 from arena.entries.entry import Entry
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
-from arena.lanes import confine
-from arena.lanes.bubblewrap import IS_ROOT, NAMESPACES, bounds_folders, counts_processes
+from arena.lanes import confine, init, layout
+from arena.lanes.bubblewrap import NAMESPACES, RIGHTS, counts_processes
+from arena.lanes.libraries import find_libraries, find_opened
+from arena.lanes.programs import folders_of, programs_of, python_folders, site_folders
+from arena.lanes.syscalls import make_filter, make_watch
+from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
 """The private folder, as the bot sees it: the only one that can be written."""
-
-DISK = 64 << 20
-"""The size of the private folder in bytes; it is in memory."""
 
 USER = 1000
 """The user's number inside, where a user namespace makes it the starter's own outside."""
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
-_DEVICES = ("null", "random", "urandom")  # /dev/zero would be memory that no limit counts
-_LINKS = {
-    "/dev/fd": "/proc/self/fd",
-    "/dev/stdin": "/proc/self/fd/0",
-    "/dev/stdout": "/proc/self/fd/1",
-    "/dev/stderr": "/proc/self/fd/2",
-    "/dev/shm": HOME,
-}
-_KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver")  # of /proc
+_SHELL = "/bin/sh"
 _OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 _MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
@@ -50,35 +41,28 @@ def jail_words(
 
     Raises InputError for a path that the bot may not see, or that this user cannot read.
     """
-    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    if IS_ROOT:  # given up by our own script, after the change of the user
-        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
+    options = [*NAMESPACES, "--die-with-parent", "--new-session", "--as-pid-1", *RIGHTS]
+    if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
-    options += [*_system(), *_kernel(), *_devices()]
-    if bounds_folders(program):
-        options += ["--perms", "1777", "--size", str(DISK), "--tmpfs", HOME]
-    else:
-        options += ["--dir", HOME]
-    options += _bound(shown(entry, words))
+    options += [*layout.system(), "--proc", "/proc", *layout.devices(HOME), "--tmpfs", HOME]
+    own = shown(entry, words)
+    options += layout.links_to([*programs(entry, words), Path(sys.executable)], own)
+    options += layout.bound([*own, *libraries(entry, words, own)], HOME)
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
-    return [program, *options, *confined(words, entry, megabytes, user if IS_ROOT else USER)]
-
-
-def _bound(paths: list[Path]) -> Iterator[str]:
-    """Yield the options that show these paths, in folders through which everybody may go."""
-    folders = {folder for path in paths for folder in path.parents} - {Path("/"), Path(HOME)}
-    for folder in sorted(folders):
-        yield from ("--dir", str(folder))
-    for path in paths:
-        yield from ("--ro-bind", str(path), str(path))
+    return [program, *options, *confined(words, entry, megabytes, user)]
 
 
 def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
-    """Return a command below our script that limits it and changes the user."""
-    most = most_processes(hosted=not entry.command)
-    limits = (megabytes, most if counts_processes() else 0, user)
-    return [str(_HELPER), "-I", "-S", confine.__file__, *map(str, limits), *words]
+    """Return a command below process 1 of the jail, which limits it and changes the user."""
+    most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 is counted, too
+    sizes = map(len, filters())
+    numbers = (megabytes, most if counts_processes() else 0, user, *sizes)
+    return [str(_HELPER), "-I", "-S", init.__file__, *map(str, numbers), *words]
+
+
+def filters() -> tuple[bytes, bytes]:
+    """Return the filters of system calls that process 1 reads from its input."""
+    return make_watch(), make_filter()
 
 
 def most_processes(*, hosted: bool) -> int:
@@ -88,14 +72,14 @@ def most_processes(*, hosted: bool) -> int:
 
 
 def shown(entry: Entry, words: list[str]) -> list[Path]:
-    """Return what a bot can read besides the system's own folders.
+    """Return what a bot can read besides the programs and libraries of the system.
 
     Raises InputError for what no jailed bot is shown, and as root for what only root can read.
     """
     paths: dict[Path, None] = {}
     for path in (*_machinery(entry), *_own(entry, words)):
         for place in (path, path.resolve()):
-            if place.exists() and not place.is_relative_to("/usr"):
+            if place.exists():
                 paths[place] = None
     for path in paths:
         if not _is_shareable(path):
@@ -115,15 +99,26 @@ def _is_shareable(path: Path) -> bool:
     return bool(mode & 0o004) and (not path.is_dir() or bool(mode & 0o001))
 
 
+def programs(entry: Entry, words: list[str]) -> list[Path]:
+    """Return the system's programs that a bot can start: its own, and a shell with its tools."""
+    return programs_of(words if entry.command else [_SHELL])
+
+
+def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
+    """Return the libraries of the system that a bot needs, with its programs and Python."""
+    roots = [*programs(entry, words), *python_folders(), *own]
+    return sorted(find_libraries(roots) | find_opened())
+
+
 def _machinery(entry: Entry) -> Iterator[Path]:
     """Yield what the arena's own part of the bot's process needs: Python, engine, arena."""
-    prefixes = [Path(sys.base_prefix)]
     yield _HELPER
-    yield Path(confine.__file__)
+    yield from (Path(confine.__file__), Path(init.__file__), *python_folders())
     if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
-        prefixes.append(Path(sys.prefix))
-    for prefix in prefixes:
-        yield from (prefix / name for name in _OF_PYTHON)
+        yield from (Path(sys.executable), *site_folders())
+        for prefix in {Path(sys.base_prefix), Path(sys.prefix)}:
+            if not Path("/usr/local").is_relative_to(prefix):
+                yield from (prefix / name for name in _OF_PYTHON)
     if not entry.command:
         yield from (_PACKAGES / name for name in ("engine", "arena", "bots"))
 
@@ -135,10 +130,12 @@ def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
     for folder in entry.path:
         declared += [Path(folder) / name for name in (package, f"{package}.py")]
     if entry.command:
+        started = programs_of(words)
+        declared += [folder for program in started for folder in folders_of(program)]
         named = [Path(word) for word in words if Path(word).is_absolute() and Path(word).exists()]
+        named = [path for path in named if path not in started]
         declared += [path for path in named if path.is_dir()]
-        files = [path for path in named if path.is_file()]
-        yield from (_place_of(file) for file in files)
+        yield from (_place_of(path) for path in named if path.is_file())
     for path in declared:
         if path.exists() and (reason := why_hidden(path)):
             raise InputError(f"bot {entry.label!r}: lane jail: {path} is not shown: {reason}")
@@ -150,31 +147,3 @@ def _place_of(file: Path) -> Path:
     folder = file.parent
     is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
     return folder if is_own else file
-
-
-def _system() -> Iterator[str]:
-    yield from ("--ro-bind", "/usr", "/usr")
-    for path in _SYSTEM:
-        if Path(path).is_symlink():
-            yield from ("--symlink", os.readlink(path), path)
-        else:
-            yield from ("--ro-bind-try", path, path)
-    yield from ("--dir", "/etc")
-    for path in _ETC:
-        yield from ("--ro-bind-try", path, path)
-
-
-def _kernel() -> Iterator[str]:
-    """Yield the options for /proc, in which the kernel's settings are read-only."""
-    yield from ("--proc", "/proc")
-    for name in _KERNEL:
-        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
-    yield from ("--ro-bind", "/dev/null", "/proc/locks")
-
-
-def _devices() -> Iterator[str]:
-    yield from ("--tmpfs", "/dev")
-    for name in _DEVICES:
-        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-    for path, target in _LINKS.items():
-        yield from ("--symlink", target, path)

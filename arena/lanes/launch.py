@@ -5,25 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.entries.entry import Entry
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
-    IS_ROOT,
     OWN_PROCESSES,
     find_bubblewrap,
     find_pid_namespaces,
-    free_user,
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.lanes.jail import HOME, jail_words
+from arena.lanes.jail import HOME, USER, filters, jail_words
 from arena.lanes.limits import Limits
-from arena.lanes.syscalls import make_filter
+from arena.lanes.private import hiding
+from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that keep numpy's libraries to one thread: the arena gives every core a game."""
@@ -34,8 +33,8 @@ class Launch(NamedTuple):
 
     `jailed` is whether it is in a jail, `contained` whether its processes have a pid
     namespace of their own. `hosted` is whether it runs our own host, which names more kinds
-    of faults and tells the output of one game from another's. `user` is the number of the
-    user that it becomes, 0 for its starter's; `filter` is for its system calls.
+    of faults and tells the output of one game from another's. `user` is the one that it
+    becomes, None for its starter; `first` are bytes that the jail reads from its input.
     """
 
     words: list[str]
@@ -44,32 +43,37 @@ class Launch(NamedTuple):
     jailed: bool
     hosted: bool
     contained: bool = False
-    user: int = 0
-    filter: bytes = b""
+    user: User | None = None
+    first: bytes = b""
 
     def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Return the started process, with a pipe for each of its streams.
 
         `before` are words in front of the command. Raises OSError if it cannot be started.
         """
-        with _readable(self.filter) as descriptors:
-            options = [word for number in descriptors for word in ("--seccomp", str(number))]
-            process = subprocess.Popen(
-                [*before, self.words[0], *options, *self.words[1:]],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                cwd=self.folder,
-                env=self.environment,
-                start_new_session=True,
-                pass_fds=descriptors,
-            )
+        process = subprocess.Popen(
+            [*before, *self.words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=self.folder,
+            env=self.environment,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended, and its output says why
+            process.stdin.write(self.first)  # less than a pipe holds
         if self.user:  # so that it can open its streams by their names
             for pipe in (process.stdin, process.stdout, process.stderr):
                 assert pipe is not None
-                os.fchown(pipe.fileno(), self.user, self.user)
+                os.fchown(pipe.fileno(), self.user.number, self.user.number)
         return process
+
+    def close(self) -> None:
+        """Give back what belongs to the process alone, when there will be none any more."""
+        if self.user:
+            self.user.close()
 
 
 def plan_launch(
@@ -90,31 +94,14 @@ def plan_launch(
     variables |= {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
     launch = Launch(words, variables, folder, jailed, hosted=not entry.command)
     if jailed:
-        user = free_user()
-        words = jail_words(find_bubblewrap(), words, entry, limits.memory, user)
-        return launch._replace(
-            words=words, contained=True, user=user if IS_ROOT else 0, filter=make_filter()
-        )
-    words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), "0", "0", *words]
+        program, user = find_bubblewrap(), free_user() if IS_ROOT else None
+        words = jail_words(program, words, entry, limits.memory, user.number if user else USER)
+        return launch._replace(words=words, contained=True, user=user, first=b"".join(filters()))
+    words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
     if namespaces := find_pid_namespaces():
-        options = [*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "--new-session"]
-        words = [namespaces, *options, "--", *words]
+        options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder)]
+        words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None)
-
-
-@contextmanager
-def _readable(data: bytes) -> Iterator[tuple[int, ...]]:
-    """Yield a descriptor from which the data can be read, none if there is no data."""
-    if not data:
-        yield ()
-        return
-    read, write = os.pipe()
-    try:
-        os.write(write, data)  # less than a pipe holds
-        os.close(write)
-        yield (read,)
-    finally:
-        os.close(read)
 
 
 def _environment(home: str) -> dict[str, str]:

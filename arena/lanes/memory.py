@@ -30,13 +30,16 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
     """Return what a process and all below it use.
 
     A first look counts memory that processes share once for each of them. Only where this is
-    more than `most` bytes, a second one divides it among them. `private` is a folder of the
-    first process below that lies in memory and counts too. What cannot be read counts nothing.
+    more than `most` bytes, a second one divides it among them. `private` is a jail's folder that
+    lies in memory and counts too; the jail's own two processes do not count. What cannot be read
+    counts nothing.
     """
     below = find_below(pid)
+    pids = below[1:] if private else [pid, *below]
     folder = _folder_bytes(below, private) if private else 0
-    if (memory := sum(map(_resident, [pid, *below])) + folder) > most:
-        memory = _shared_out([pid, *below], folder)
+    tables = sum(map(_tables, pids))
+    if (memory := sum(map(_resident, pids)) + folder + tables) > most:
+        memory = _shared_out(pids, folder) + tables
     return Usage(len(below), memory)
 
 
@@ -72,6 +75,14 @@ def _resident(pid: int) -> int:
         for thread in os.scandir(_PROC / str(pid) / "task"):  # the first one may have ended
             if pages := int(Path(thread, "statm").read_text().split()[1]):
                 return pages * _PAGE
+    return 0
+
+
+def _tables(pid: int) -> int:
+    """Return the bytes of the kernel that say where the memory of a process lies."""
+    with suppress(OSError, IndexError):  # ended: a zombie has none
+        text = (_PROC / str(pid) / "status").read_text(errors="replace")
+        return int(text.partition("\nVmPTE:")[2].split(maxsplit=1)[0]) * _KIB
     return 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from arena.entries.beside import explain_import
+from arena.entries.beside import explain_missing
 from arena.entries.entry import Entry
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
@@ -25,7 +25,7 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         target, message = self.entry.target, self.fault.message
-        return f"bot {target!r}: does not start: {message}{explain_import(target, message)}"
+        return f"bot {target!r}: does not start: {message}{explain_missing(target, message)}"
 
 
 def find_problems(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Iterator[str]:

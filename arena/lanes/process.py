@@ -12,20 +12,21 @@ from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
-import psutil
 
 from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
-from arena.lanes.cleanup import remove_tree, sweep
-from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit
+from arena.lanes.cleanup import sweep
+from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.memory import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch
+from arena.lanes.pause import Pause, ended_while_stopped
 from arena.lanes.pipes import Pipes
+from arena.lanes.private import PrivateFolder
 from engine import Rules
 from engine.strategy import Spent
 
@@ -39,7 +40,6 @@ _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _KINDS = ("exception", "memory")  # of an answer with an error
 _HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
-_PAUSES = 2
 _EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
 
@@ -80,8 +80,8 @@ class BotProcess:
         self.games = 1
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes = Pipes(None)
-        self._has_started = False
         self._printed_before = 0  # bytes, by processes that have ended
+        self._private = PrivateFolder(launch.folder)
         self._group = Group()
         self._watch: Stopwatch
         self._reset()
@@ -89,7 +89,7 @@ class BotProcess:
     def _reset(self) -> None:
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
-        self._paused = 0  # times
+        self._pause = Pause()
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
@@ -134,59 +134,44 @@ class BotProcess:
         if kind == "timeout":
             within = self.limits.of_start.describe(forfeit.spent)
             message = f"no answer to hello within {within} {message}"
+        if kind == "crash" and not self.launch.hosted:
+            message += last_words(output)
         kind = kind if kind == "params" else "import"
         return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        if self._has_started:  # what the process before has left is not for this one
-            for item in self.launch.folder.iterdir():
-                remove_tree(item)
-        self._has_started = True
+        self._private.renew()  # what the process before has left is not for this one
         most = most_processes(hosted=self.launch.hosted) + _ABOVE * self.launch.contained
         self._group = make_group(self.launch.folder, self.limits.memory, most)
         process = self.launch.popen(self._group.joining)
         self._pipes = Pipes(process)
         return process
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its fault may be the work of another bot, which has changed its folder."""
+        return not self.launch.contained and self._private.is_touched
+
     def pause(self) -> None:
         """Stop the processes of the bot until it is asked again.
 
-        So they can do nothing to another bot that is asked, and take no time from it. A second
-        call stops those that were started during the first.
+        So they can do nothing to another bot that is asked, and take no time from it.
         """
-        if self._process is not None and self._paused < _PAUSES:
-            self._paused += 1
-            self._signal_all(signal.SIGSTOP)
+        if self._process is not None:
+            self._pause.begin(self._process.pid)
 
     def resume(self) -> None:
         """Let the processes of the bot go on."""
-        if self._process is not None and self._paused:
-            self._paused = 0
-            self._signal_all(signal.SIGCONT)
-
-    def _signal_all(self, number: int) -> None:
-        assert self._process is not None
-        for pid in (self._process.pid, *find_below(self._process.pid)):
-            with suppress(OSError):
-                os.kill(pid, number)
-
-    def _ended_while_stopped(self) -> bool:
-        """Return whether the process has ended; one that was killed is not stopped any more."""
-        assert self._process is not None
-        end = perf_counter() + _EXIT_PATIENCE
-        while self._process.poll() is None and perf_counter() < end:
-            with suppress(psutil.Error):
-                if psutil.Process(self._process.pid).status() == psutil.STATUS_STOPPED:
-                    return False
-        return self._process.returncode is not None
+        if self._process is not None:
+            self._pause.end(self._process.pid)
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them.
 
         Together they may be idle for what is left of the budget.
         """
-        if self._paused and self._process is not None:
-            if self._ended_while_stopped():
+        if self._pause.is_on and self._process is not None:
+            if ended_while_stopped(self._process):
                 forfeit = self._exit_forfeit()
                 if not self.launch.contained:  # nobody reaches it in a namespace of its own
                     forfeit.ended = "waiting"
@@ -360,3 +345,4 @@ def bot_process(
         yield process
     finally:
         process.kill()
+        launch.close()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from arena.entries.ladder import expand_ladder
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
@@ -130,6 +131,7 @@ def compare(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    halves: str | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
@@ -150,11 +152,13 @@ def compare(
     """
     stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
     given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
-    given |= {"limits": limits, "max_faults": max_faults, "executor": of_config(executor)}
+    given |= {"limits": limits, "max_faults": max_faults, "halves": halves}
+    given |= {"executor": of_config(executor)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    tournament, settings = request([new, old], None, given, default)
+    kept = None if fresh or replace else out
+    tournament, settings = request([new, old], None, given, default, kept)
     tournament = comparisons.as_comparison(tournament, stop)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:
@@ -168,4 +172,4 @@ def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     listed = [*against] if is_list else [against]
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
-    return comparisons.expand_ladder(listed, [name for name in names if isinstance(name, str)])
+    return expand_ladder(listed, [name for name in names if isinstance(name, str)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.replays.game import Game
 from arena.results.store import Store
 from arena.tournament.schedule import Fixture, Pairing
@@ -33,7 +33,9 @@ def find_game(
         raise InputError(f"{bots[0]} and {bots[1]} do not play each other in this run")
     fixture = Fixture(pairing, pair, seat)
     if not 0 <= pair < tournament.most_pairs:
-        raise InputError(f"game {fixture.name}: there are {tournament.most_pairs:,} pairs")
+        raise InputError(
+            f"game {fixture.name}: the run has {counted(tournament.most_pairs, 'pair')}"
+        )
     return _read(tournament, store, fixture, numbers[pairing])
 
 

@@ -9,7 +9,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from arena.errors import InputError
+from arena.errors import ChangedBots, InputError
 from arena.library.bots import Bot, Bots
 from arena.runs.again import find_manifest, play_as
 from arena.runs.prepare import prepare
@@ -29,13 +29,15 @@ def request(
     config: Mapping[str, Any] | Location | None,
     given: Mapping[str, Any],
     default: Mapping[str, Any],
+    kept: Location | None = None,
 ) -> tuple[Tournament, Config]:
     """Return a tournament that can be played, and the config that it is made of.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
-    where there is none. A config that is a manifest is played as it is. Warns of bots that do not
-    load. Raises InputError, also for a class or function that does not load in a process of its
-    own: with the traceback from there as a note.
+    where there is none. A config that is a manifest is played as it is. `kept` is a folder whose
+    games the run goes on from. Warns of bots that do not load. Raises ChangedBots, and
+    InputError, also for a class or function that does not load in a process of its own: with the
+    traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
@@ -45,8 +47,10 @@ def request(
             tournament, settings = _again(manifest, {"bots": bots, **given})
         else:
             tournament, settings = _make(bots, default if data is None else data, given, name)
-        for problem in prepare(tournament):
+        for problem in prepare(tournament, None if kept is None else folder_path(kept, "out")):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
+    except ChangedBots:
+        raise
     except InputError as error:
         named = InputError(f"{place}: {error}" if place else str(error))
         for note in getattr(error, "__notes__", ()):

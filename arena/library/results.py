@@ -173,12 +173,12 @@ class Results:
 
     @property
     def cards(self) -> pd.DataFrame:
-        """How often each kind of card is played and taken, and what it adds (cards.csv)."""
+        """How often each kind of card is played and taken, and its part in wins (cards.csv)."""
         return self._wins.cards
 
     @property
     def decisive(self) -> pd.DataFrame:
-        """When games were decided, by `champion`'s values (decisive.csv)."""
+        """Where the chance to win changed most, by `champion`'s values (decisive.csv)."""
         return self._wins.decisive
 
     @cached_property
@@ -236,6 +236,37 @@ class Results:
         even = tournament.chooses_pairings
         made = make_tables(pairings, tournament.labels, self._counts, *settings, even=even)
         return replace(made, standings=made.standings.reset_index(drop=True))
+
+    def worth(
+        self,
+        *,
+        intervene: bool = False,
+        swaps: int | None = None,
+        seed: int = 0,
+        workers: int | None = None,
+        progress: bool = True,
+    ) -> pd.DataFrame:
+        """Return what each kind of card adds, and with `intervene` its effect by experiment.
+
+        `adds`, of `cards`, is an adjusted correlation. The experiment makes up to so many `swaps`
+        of taken cards, which `seed` draws, and lets the run's bots play the games on. A row is for
+        each bot as the taker and for all. Warns of swaps that are left out because of a fault.
+        Raises InputError where bots have changed or the games cannot be played on.
+
+        >>> import arena
+        >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+        >>> table = results.worth(intervene=True, swaps=4, workers=1, progress=False)
+        >>> int(table[table["bot"].isna()]["swaps"].sum())
+        4
+        """
+        from arena.library.intervening import Experiment
+        from arena.wins.effects import ADJUSTED
+
+        if not intervene:
+            return self.cards[[*ADJUSTED]]
+        experiment = Experiment(swaps, seed, workers, progress=progress)
+        name = str(self._folder or self.name)
+        return experiment.add_to(self.cards, self._tournament, self._store, name)
 
     def report(self, *others: Results) -> RunReport:
         """Return the report of the run, or what is different from it to other runs.

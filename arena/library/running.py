@@ -55,7 +55,7 @@ def run(
     bots: Sequence[Bot] | None = None,
     *,
     config: Mapping[str, Any] | Location | None = None,
-    against: Sequence[Bot] | None = None,
+    against: Sequence[Bot] | Bot | None = None,
     pairs: int | None = None,
     until: str | float | None = None,
     max_pairs: int | None = None,
@@ -67,6 +67,7 @@ def run(
     lane: str | None = None,
     limits: Mapping[str, Any] | Limits | None = None,
     max_faults: int | None = None,
+    halves: str | None = None,
     anchor: str | Mapping[str, float] | None = None,
     out: Location | None = None,
     fresh: bool = False,
@@ -78,10 +79,11 @@ def run(
     A bot is a spec, a class or function, a mapping as in a config, or a label with one of
     these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
     arguments have the names of its keys and come before its values. A config that is the
-    manifest of a run is played as it is, with bots that are still the same. With `against`,
-    the bots play the bots of this panel, and not each other. With `until`, "resolved" or a
-    number of Elo points, a pairing plays up to `max_pairs`. `out` is a folder for the run's
-    files, in which a run goes on, or a `fresh` one begins; without `out` nothing stays on disk.
+    manifest of a run is played as it is, with bots that are still the same. With `against`, a
+    bot, some of them or "ladder", the bots play these, and not each other. With `until`,
+    "resolved" or a number of Elo points, a pairing plays up to `max_pairs`. `out` is a folder for
+    the run's files, in which a run goes on, or a `fresh` one begins; without `out` nothing stays
+    on disk.
     An `executor` is a `dask.distributed.Client`, or what the key of a config is. Bots that have
     changed raise ChangedBots, or `replace` those of before. Raises InputError, with the message
     of `arena run`, WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no
@@ -94,10 +96,12 @@ def run(
     given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
     given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
     given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
-    given |= {"executor": of_config(executor)}
+    given |= {"halves": halves, "executor": of_config(executor)}
     if against is not None:
-        given |= {"format": "gauntlet", "panel": against}
-    tournament, settings = request(bots, config, given, _DEFAULT)
+        is_list = isinstance(against, Sequence) and not isinstance(against, str)
+        given |= {"format": "gauntlet", "panel": against if is_list else [against]}
+    kept = None if fresh or replace else out
+    tournament, settings = request(bots, config, given, _DEFAULT, kept)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     with open_where(executor, settings, default_workers(tournament)) as opened:
         return how.play(tournament, opened)[1]

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from arena.errors import counted
 from arena.records.show import WORDS, Card, card_names, group
 from engine import CITY, KINDS, SUPPORTS, TAKE, VALUES, Action, Kind, Pack, View, breakdown, count
 from engine.cards import CHARS, cards_of
@@ -111,7 +112,7 @@ class Board:
             (False, True): f"{self.opponent} has taken, you have not",
             (True, True): "both have taken",
         }[mine, theirs]
-        cards = "1 card" if view.opponent_cards == 1 else f"{view.opponent_cards} cards"
+        cards = counted(view.opponent_cards, "card")
         number = f"Round {view.round} of {view.rules.rounds}"
         return Line(f"{number}: {taken}; {self.opponent} holds {cards}", "head")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from arena.errors import counted
 from arena.person.board import WIDTH, Board, Line, format_items, shorten, value_note
 from arena.person.reading import Command, Mistake, card_name, choices, read_input
 from arena.person.terminal import Terminal
@@ -82,19 +83,22 @@ def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
     """Return the signs, the commands and the rules in short, on one screen."""
     signs = [f"{CHARS[kind]} {card_name(naming, kind)}{value_note(naming, kind)}" for kind in KINDS]
     values = ", ".join(map(str, rules.majority_values))
+    rounds = "the one round" if rules.rounds == 1 else f"each of the {rules.rounds} rounds"
+    cities = counted(rules.cities_needed, "city", "cities")
     texts = [
         "Type a card's sign or its name to play it to the end of the row, T to take.",
         "Commands: board shows the table again, history all actions so far, quit ends the game.",
-        f"In each of the {rules.rounds} rounds the players act in turn: each plays "
-        f"{rules.hand_size} cards and takes once, at any time; the player who did not begin this "
-        f"round begins the next. A take brings the last {rules.take_size} cards of the "
-        f"row, or all if there are fewer, into one's pile; the rest stays.",
-        f"The player who holds {rules.cities_needed} cities wins at once. Otherwise the points "
+        f"In {rounds} the players act in turn: each plays {counted(rules.hand_size, 'card')} "
+        f"and takes once, at any time; the player who did not begin this round begins the next. "
+        f"A take brings the last {rules.take_size} cards of the row, or all if there are fewer, "
+        "into one's pile; the rest stays.",
+        f"The player who holds {cities} wins at once. Otherwise the points "
         f"after the last round decide: {values} points for more cards of the supports 5, 6, 7, 8 "
         f"than the other; {rules.set_bonus} for every set of the four; alliances add their "
         f"value, betrayals subtract it; cities score nothing. Equal points: more 8s win, then "
         f"7s, 6s, 5s{', cities' if rules.tiebreak == 'cities' else ''}.",
-        f"{rules.removed} cards are out of the game, and nobody knows which.",
+        f"{counted(rules.removed, 'card')} {'is' if rules.removed == 1 else 'are'} out of the "
+        "game, and nobody knows which.",
     ]
     paragraphs = [[Line(text) for text in textwrap.wrap(part, WIDTH)] for part in texts]
     paragraphs.insert(1, format_items("  the signs", signs))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from arena.errors import escape
+from arena.errors import counted, escape
 from arena.records.lines import MOST_LINE
 from arena.records.show import PLAYERS
 from engine import Record, State, breakdown, outcome
@@ -103,7 +103,7 @@ def to_text(judgement: dict[str, Any]) -> str:
         place = "" if judgement["ply"] is None else f" at ply {judgement['ply']}"
         return f"{line}{judgement['error']}{place}: {judgement['message']}"
     score = "{} : {}".format(*judgement["points"])
-    after = f"after {judgement['plies']} plies"
+    after = f"after {counted(judgement['plies'], 'ply', 'plies')}"
     if not judgement["over"]:
         return f"{line}unfinished {after}, {score}"
     if judgement["winner"] is None:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from arena.errors import counted
 from arena.records.naming import Naming
 from engine import CITY, KINDS, TAKE, VALUES, Kind, Record, State, breakdown, outcome, points
 from engine.notation import parse_actions, parse_deal
@@ -162,7 +163,7 @@ def _ending(state: State, players: Sequence[str]) -> Iterator[str]:
     winner, win_type, score = outcome(state.piles, state.rules)
     if not state.over:
         plies = len(state.history)
-        yield f"unfinished after {plies} {'ply' if plies == 1 else 'plies'}"
+        yield f"unfinished after {counted(plies, 'ply', 'plies')}"
     elif winner is None:
         yield f"a draw, {score[0]} : {score[1]}"
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.replays.game import Game
 from arena.results.store import Store
 from arena.tournament.schedule import Fixture
@@ -44,7 +44,7 @@ def choose(
         if word not in labels:
             raise InputError(f"no bot {show(word)} in this run; there are {', '.join(labels)}")
     if pair is not None and pair >= tournament.most_pairs:
-        most = f"{tournament.most_pairs:,} pairs"
+        most = counted(tournament.most_pairs, "pair")
         raise InputError(f"pair {pair}: the run has {most}, from 0 on")
     choice = Choice(tuple(words), pair, seat)
     if not _numbers(tournament, choice):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from arena.entries.entry import Entry
-from arena.errors import escape, shorten
+from arena.errors import counted, escape, shorten
 from arena.lanes.faults import BY_RULE, Fault
 from arena.records.judge import parse_players, parse_record
 from arena.records.show import PLAYERS
@@ -64,7 +64,7 @@ def line_timeline(
         chances=mean_chances(beliefs) if beliefs else None,
         beliefs=beliefs,
         thoughts=parse_thoughts(line, record),
-        ending=f"unfinished after {plies} {'ply' if plies == 1 else 'plies'}",
+        ending=f"unfinished after {counted(plies, 'ply', 'plies')}",
         title=title,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import counted
 from arena.reports.about import with_glossary
 from arena.reports.change_columns import (
     HEAD_TO_HEAD_COLUMNS,
@@ -174,10 +175,10 @@ def _describe_deals(changes: Changes) -> str:
         )
     games = 2 * changes.shared_deals
     return (
-        f"Both runs have played {changes.shared_deals:,} deals between the same two labels, with "
-        f"the same luck: {changes.same_games:,} of these {games:,} games are the same in every "
-        "move. There the difference is taken deal by deal, so that the luck of a deal does not "
-        "count."
+        f"Both runs have played {counted(changes.shared_deals, 'deal')} between the same two "
+        f"labels, with the same luck: {changes.same_games:,} of these {games:,} games are the "
+        "same in every move. There the difference is taken deal by deal, so that the luck of a "
+        "deal does not count."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from arena.errors import counted
 from arena.reports.charts import BLUE, GREY, chart, quantity
 from arena.reports.document import Block, Chart, Code, Column, Section, Table, Text
 from arena.reports.dots import Dot, dot_chart
@@ -137,9 +138,9 @@ def _path(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
     ]
     last = path[-1]
     description = (
-        f"The log-likelihood ratio each time the test was looked at, {len(path):,} times in all. "
-        f"It ended at {last.ratio:.2f} after {last.pairs:,} pairs; the bounds are {low:.2f} and "
-        f"{high:.2f}."
+        f"The log-likelihood ratio each time the test was looked at, "
+        f"{counted(len(path), 'time')} in all. It ended at {last.ratio:.2f} after "
+        f"{counted(last.pairs, 'pair')}; the bounds are {low:.2f} and {high:.2f}."
     )
     spec = chart(rows, height=260, layer=layers)
     yield Chart("ratio-path", "The path of the test", description, spec, "ratio-path")
@@ -228,9 +229,9 @@ def _decided(tournament: Tournament, twins: Twins, replays: Collection[str]) -> 
         return
     yield Text(
         [
-            f"In {len(table):,} games the two versions made the same moves up to a ply, then "
-            "another one, and the result was another one. Games with a link have their replay "
-            "on this page."
+            f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, "
+            "then another one, and the result was another one. That ply need not be the one that "
+            "turned the game. Games with a link have their replay on this page."
         ]
     )
     made = frame_table("decided", "Decided games", DECIDED_COLUMNS, table, "decided.csv")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.errors import counted
 from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.reports.document import Block, Code, Column, Section, Table, Text
 from arena.reports.frames import frame_table
@@ -110,8 +111,8 @@ def _faults(
     note = ""
     if len(chosen) < total:
         note = (
-            f"{len(chosen)} of {total:,} faults, the first {_MOST_OF_A_KIND} of each bot and "
-            "kind; faults.csv has all of them."
+            f"{len(chosen)} of {counted(total, 'fault')}, the first {_MOST_OF_A_KIND} of each bot "
+            "and kind; faults.csv has all of them."
         )
     cells = [
         (

@@ -67,8 +67,8 @@ def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pi
     for swing, pairing, pair, seat, ply in turns.head(most).itertuples(index=False):
         yield Pick(
             Place(pairing, pair, seat),
-            f"One of the greatest turns: ply {ply} moved the chance to win by {100 * swing:.0f} "
-            "points of 100.",
+            f"One of the greatest turns: at ply {ply} the chance to win changed by "
+            f"{100 * swing:.0f} points of 100.",
         )
 
 

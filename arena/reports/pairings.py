@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import counted
 from arena.reports.charts import BLUE, MOST_BOTS, ORANGE, Spec, chart, nominal
 from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
 from arena.reports.frames import frame_table, plain_dicts
@@ -74,10 +75,11 @@ def _blocks(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> I
     if len(labels) > MOST_BOTS:
         yield Text([f"The map has the first {MOST_BOTS} bots of {len(labels):,}."])
     if findings.misfits:
-        count = f"{len(findings.misfits):,} of {findings.tested:,} pairings"
+        count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
+        be = "is" if len(findings.misfits) == 1 else "are"
         yield Text(
             [
-                f"{count} are not as the Elo says. They are marked in the map: a triangle that "
+                f"{count} {be} not as the Elo says. They are marked in the map: a triangle that "
                 "points up where the bot of the row scored more, one that points down where it "
                 "scored less."
             ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from arena.errors import counted
 from arena.reports.about import run_section, with_glossary
 from arena.reports.comparison import comparison_sections
 from arena.reports.course import make_course
@@ -47,8 +48,8 @@ def make_report(
 def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
     """Yield what a reader in a hurry wants to know."""
     games = files.counts.games
-    count = f"{games:,} {'game' if games == 1 else 'games'}"
-    yield f"{count} of {len(files.standings):,} bots, {_format(tournament)}."
+    count = counted(games, "game")
+    yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
     if seat := files.findings.seat:
         yield describe_advantage(seat)
     if forfeits := int(files.standings["forfeits"].sum()):
@@ -60,7 +61,7 @@ def _format(tournament: Tournament) -> str:
     if isinstance(tournament.stop, Sprt):
         return "a comparison"
     if tournament.rounds:
-        return f"a Swiss tournament of {tournament.rounds} rounds"
+        return f"a Swiss tournament of {counted(tournament.rounds, 'round')}"
     kind = "a gauntlet" if tournament.panel else "every bot against every other one"
     return f"{kind}, until there is a result" if tournament.stop else kind
 
@@ -117,8 +118,7 @@ class _Sections:
 
     def _course(self) -> dict[int, dict[str, Rating]]:
         counts, pairings = self.files.counts, self.tournament.pairings
-        games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
-        unrated = find_unrated(pairings, games, counts.faults)
+        unrated = find_unrated(pairings, counts.finished)
         most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
         return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
 

@@ -140,7 +140,10 @@ def _seat_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Spec
 def _course(course: Mapping[int, Mapping[str, Rating]], labels: Sequence[str]) -> Iterator[Block]:
     rows: list[dict[str, Any]] = [
         {"bot": label, "pairs": pairs}
-        | {name: round(value) for name, value in of[label]._asdict().items()}
+        | {
+            name: None if value is None else round(value)
+            for name, value in zip(Rating._fields, of[label].cells, strict=True)
+        }
         for label in labels
         for pairs, of in course.items()
         if label in of

@@ -9,6 +9,7 @@ from arena.reports.charts import BLUE, MOST_BOTS, STEP, chart, quantity, row_of_
 from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
 from arena.reports.frames import frame_table, plain_rows
 from arena.results.findings import Findings, describe_spread
+from arena.results.summary import describe_end
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,8 @@ _ELO = (
 )
 _ELO_END = (
     "The 95 % interval of the Elo, from pairs of games: of 100 such intervals, about 95 hold what "
-    "endless play of every two bots would show."
+    "endless play of every two bots would show. A bot that has won every game has no upper end, "
+    "one that has lost every game no lower: its Elo is a guess, and does not count for the mean."
 )
 COLUMNS = (
     Column("rank", "Rank", "count", "The place by Elo."),
@@ -30,9 +32,10 @@ COLUMNS = (
     Column(
         "group",
         "Group",
-        "count",
-        "Bots of one group cannot be told apart by these games; two of different groups are in "
-        "the right order, with an error of 5 % for the whole table, however often one looks.",
+        "text",
+        "Two bots that share a letter were not told apart by these games. Of two bots that share "
+        "none the upper one is the stronger one: in at most 5 of 100 runs is any such order of the "
+        "table wrong, however often one looks.",
     ),
     Column("games", "Games", "count", "Finished games; each deal is played twice."),
     Column("score", "Score", "share", "The share of the points: a win is 1, a draw is 1/2."),
@@ -77,11 +80,15 @@ def _blocks(
         columns += TIME_COLUMNS
         standings = standings.merge(timings, on="bot", how="left")
     yield frame_table("standings", "Standings", columns, standings, "standings.csv")
-    if notes := [*_notes(findings)]:
+    if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 
 
-def _notes(findings: Findings) -> Iterator[str]:
+def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
+    if unrated := standings.loc[standings["elo"].isna(), "bot"].tolist():
+        yield f"Not rated, because no game of theirs was finished: {', '.join(unrated)}."
+    for one in findings.unbounded:
+        yield f"{one.describe()}."
     if findings.spread:
         for text in describe_spread(findings.spread, counts=findings.spread_counts):
             yield f"{text[:1].upper()}{text[1:]}."
@@ -90,14 +97,23 @@ def _notes(findings: Findings) -> Iterator[str]:
         yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."
 
 
+def _interval(low: float | None, high: float | None) -> str:
+    """Return an interval in words, or the one end of it that is known."""
+    if low is None or high is None:
+        return describe_end(low, high)
+    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
+
+
 def _chart(standings: pd.DataFrame) -> Chart:
     shown = standings[standings["elo"].notna()].head(MOST_BOTS)
     names = ("bot", "elo", "elo_low", "elo_high", "group")
     rows = [dict(zip(names, row, strict=True)) for row in plain_rows(shown, names)]
     for row in rows:
-        low, high = (write_cell(row[name], "elo") for name in ("elo_low", "elo_high"))
-        row["interval"] = f"{low} to {high}"
-        row["group"] = "none" if row["group"] is None else str(row["group"])
+        low, high = row["elo_low"], row["elo_high"]
+        row["interval"] = _interval(low, high)
+        row |= {"elo_low": row["elo"] if low is None else low}
+        row |= {"elo_high": row["elo"] if high is None else high}
+        row["group"] = row["group"] or "none"
     labels = [row["bot"] for row in rows]
     y = row_of_bots(labels)
     tips = [
@@ -120,8 +136,8 @@ def _chart(standings: pd.DataFrame) -> Chart:
     best = rows[0]
     description = (
         f"Elo ratings with their 95 % intervals, the strongest bot first: {best['bot']} has "
-        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Intervals that overlap say that "
-        "the order of two bots is not sure."
+        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Which bots were told apart is "
+        "said by the letters in the column Group, and not by which intervals overlap."
     )
     spec = chart(rows, height=STEP * len(rows), layer=layers, encoding={"y": y, "tooltip": tips})
     return Chart("ratings", "Elo with its interval", description, spec, "standings")

@@ -48,23 +48,31 @@ CARD_COLUMNS = (
     Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
     Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
     Column("expected", "Expected", "share", "The same, as the state before the take said."),
-    Column("more", "More", "share", "Won less expected: what the take brought beyond the state."),
+    Column(
+        "more",
+        "More",
+        "share",
+        "Won less expected: how much more often than the state said. It goes with the card, "
+        "and need not come from it.",
+    ),
     Column(
         "adds",
         "Adds",
         "share",
-        "What one such card adds to the chance to win, beside the other cards of its take.",
+        "What one such card adds to More, beside the other cards of its take: a correlation, "
+        "adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.",
     ),
     Column("adds_low", "Adds, low", "share", _MEAN_END),
     Column("adds_high", "Adds, high", "share", _MEAN_END),
     Column("sampled", "Games sampled", "count", "Games of which won to adds come."),
 )
-_CARDS: Mapping[str, str] = {
+CARD_NAMES: Mapping[str, str] = {
     **{kind: f"support {kind}" for kind in "5678"},
     **{kind: f"alliance +{kind}" for kind in "234"},
     **{kind: f"betrayal -{value}" for kind, value in zip("xyz", "123", strict=True)},
     "C": "City",
 }
+"""What kinds of cards are called."""
 _WORTH = {
     "takes out of 100": "100 * datum.share",
     "points gained": "datum.gain",
@@ -74,7 +82,7 @@ _WORTH = {
 
 
 def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Section:
-    """Return when and what bots take, and what cards add to the chance to win."""
+    """Return when and what bots take, and how cards that are taken go with winning."""
     return Section("takes", "Takes and cards", [*_blocks(takes, cards, labels)])
 
 
@@ -99,7 +107,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
     if len(known):
         yield _card_chart(known, names)
     if len(cards):
-        cards = cards.assign(card=cards["card"].map(_CARDS))
+        cards = cards.assign(card=cards["card"].map(CARD_NAMES))
         yield frame_table("cards", "Cards", CARD_COLUMNS, cards, "cards.csv", folded=True)
 
 
@@ -181,11 +189,13 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
 def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     fields = ["bot", "card", "adds", "adds_low", "adds_high"]
     rows = [
-        {"bot": bot, "card": _CARDS[card], "adds": adds, "low": low, "high": high}
+        {"bot": bot, "card": CARD_NAMES[card], "adds": adds, "low": low, "high": high}
         for bot, card, adds, low, high in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
-    x = quantity("adds", "added to the chance to win", axis={"format": "+.0%"})
+    x = quantity(
+        "adds", "wins beyond the state before (an adjusted correlation)", axis={"format": "+.0%"}
+    )
     tips = [
         {"field": "card", "title": "Card"},
         *(
@@ -195,7 +205,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     ]
     spec = chart(
         rows,
-        height=22 * len(_CARDS),
+        height=22 * len(CARD_NAMES),
         params=[choice("chosen_bot", "Bot", [name for name in names if name in known])],
         transform=[{"filter": "datum.bot == chosen_bot"}],
         layer=[
@@ -209,13 +219,14 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
             },
         ],
         encoding={
-            "y": nominal("card", sort=[*_CARDS.values()], title=None),
+            "y": nominal("card", sort=[*CARD_NAMES.values()], title=None),
             "tooltip": tips,
         },
     )
     description = (
-        "What one card of each kind adds to the chance to win of who takes it, beside the other "
-        "cards of the take and what was known before it, with 95 % intervals. An average card "
-        "adds about 0."
+        "By how much more often who takes such a card wins, beside the other cards of the take "
+        "and what was known before it, with 95 % intervals. An average card adds about 0. This "
+        "is an adjusted correlation and not what the card causes: arena worth RUN --intervene "
+        "swaps cards and plays the games on."
     )
     return Chart("card-worth", "What cards add", description, spec, "cards")

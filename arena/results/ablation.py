@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -39,8 +39,8 @@ TITLES: Final = {
 class VariantResult:
     """What the games under some rules came to.
 
-    `values` and `differences`, those from the base, have an estimate for each measure. `out` are
-    the labels of bots that had too many faults. The base has no differences.
+    `values` and `differences`, those from the base, have an estimate for each measure. `out` has
+    the faults of bots that had too many, as text by label. The base has no differences.
     """
 
     name: str
@@ -48,7 +48,7 @@ class VariantResult:
     same_deals: bool
     games: int
     forfeits: int
-    out: Sequence[str]
+    out: Mapping[str, str]
     values: Sequence[Estimate]
     differences: Sequence[Estimate]
 

@@ -259,12 +259,11 @@ def _make_field(run: RunGames) -> Field:
     """Return the rated bots of a run, as in its standings."""
     tournament, counts = run.tournament, run.store.count()
     pairings = tournament.pairings
-    games = {totals.pairing: 2 * totals.pairs for totals in counts.pairs}
-    unrated = find_unrated(pairings, games, counts.faults)
+    unrated = find_unrated(pairings, counts.finished)
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
     labels = [label for label in tournament.labels if label in met]
     anchor, even = tournament.anchor, tournament.chooses_pairings
-    return Field(pairings, counts.pairs, labels, unrated, anchor, even=even)
+    return Field(pairings, counts.played, labels, unrated, anchor, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pandas as pd
 
 from arena.entries.entry import Entry
@@ -271,6 +272,8 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         words += ["--rules", json.dumps(changes)]
+    if tournament.limits != Limits():
+        words += ["--limits", json.dumps(msgspec.structs.asdict(tournament.limits))]
     return shlex.join(words + lane)
 
 
@@ -278,7 +281,7 @@ def _has_defaults(tournament: Tournament) -> bool:
     """Return whether nothing was asked for that the command has no option for."""
     if any(entry.is_code or entry.needs for entry in tournament.entries):
         return False
-    return tournament.limits == Limits() and tournament.max_faults == MAX_FAULTS
+    return tournament.max_faults == MAX_FAULTS
 
 
 def _lane_option(entries: Sequence[Entry]) -> list[str] | None:

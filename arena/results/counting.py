@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
+from arena.lanes.faults import BY_RULE
 from arena.statistics.rows import (
     MISSING,
     RESULTS,
@@ -22,15 +23,16 @@ Code: TypeAlias = tuple[int, int, int]
 """A game as three numbers: its pairing, its place there, and its ending with its margin."""
 
 FAULT: Final = MISSING + 1
-"""Added to the ending of a game that a fault has ended."""
+"""Added to the ending of a game that a fault has ended; twice to one that was not played."""
 
-CODES: Final = 2 * FAULT
-"""Endings with and without a fault: the margin is counted in these."""
+CODES: Final = 3 * FAULT
+"""Endings without a fault, with one, and by rule: the margin is counted in these."""
 
 _TYPES = " ".join(f"WHEN '{name}' THEN {RESULTS * n}" for n, name in enumerate(WIN_TYPES))
 GAMES: Final = f"""
 SELECT pairing, 2 * pair + seat, {CODES} * (points - opponent_points)
-    + {FAULT} * (fault <> '') + CASE win_type {_TYPES} END + ifnull(winner, {RESULTS - 1})
+    + {FAULT} * ((fault <> '') + (fault = '{BY_RULE}'))
+    + CASE win_type {_TYPES} END + ifnull(winner, {RESULTS - 1})
 FROM games ORDER BY pairing, pair, seat
 """
 """Every game as a Code, in order."""
@@ -42,13 +44,19 @@ WHERE fault <> '' AND winner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """Forfeits by pairing, loser and kind of fault."""
 
 
+_BY_RULE = 2
+
+
 class _Game(NamedTuple):
-    """How a game ended, as the first bot of the pairing sees it, in this seat."""
+    """How a game ended, as the first bot of the pairing sees it, in this seat.
+
+    `forfeit` is 0 without a fault, 1 with one, and 2 where it was not played.
+    """
 
     seat: int
     winner: int | None
     win_type: str
-    is_forfeit: bool
+    forfeit: int
     margin: int
 
     @property
@@ -64,14 +72,18 @@ def count(games: Iterable[Code], faults: Iterable[tuple[int, int, str, int]]) ->
     tallies: Counter[tuple[int, int, int, str]] = Counter()
     margins: Counter[tuple[int, int, int, str]] = Counter()
     scores: Counter[tuple[int, float]] = Counter()
+    played: Counter[tuple[int, float]] = Counter()
     seats: Counter[float] = Counter()
     for pairing, pairs, both in _read(endings):
         for game in both:
             key = pairing, game.seat, _place(game.winner), game.win_type
             tallies[key] += pairs
             margins[key] += game.margin
-        scores[pairing, sum(game.score for game in both)] += pairs
-        if len(both) == 2 and not any(game.is_forfeit for game in both):
+        score = sum(game.score for game in both)
+        scores[pairing, score] += pairs
+        if all(game.forfeit < _BY_RULE for game in both):
+            played[pairing, score] += pairs
+        if len(both) == 2 and not any(game.forfeit for game in both):
             seats[sum(abs(game.seat - game.score) for game in both)] += pairs
     return Counts(
         [
@@ -83,19 +95,20 @@ def count(games: Iterable[Code], faults: Iterable[tuple[int, int, str, int]]) ->
         SeatTotals(*_sums(seats)),
         endings,
         leads,
+        [*_totals(played)],
     )
 
 
 def _read(endings: Endings) -> Iterator[tuple[int, int, list[_Game]]]:
     """Yield a pairing, pairs whose games ended alike, and these games with sums of margins."""
     columns = (column.tolist() for column in endings[:5])
-    for pairing, both, is_forfeit, pairs, margins in zip(*columns, strict=True):
+    for pairing, both, forfeits, pairs, margins in zip(*columns, strict=True):
         games = []
         for seat in (0, 1):
             if both[seat] != MISSING:
                 win_type, result = divmod(both[seat], RESULTS)
                 winner = None if result == RESULTS - 1 else result
-                of_seat = bool(is_forfeit[seat]), margins[seat]
+                of_seat = forfeits[seat], margins[seat]
                 games.append(_Game(seat, winner, WIN_TYPES[win_type], *of_seat))
         yield pairing, pairs, games
 

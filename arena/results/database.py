@@ -115,6 +115,15 @@ class Database:
             finally:
                 self.connection.execute("BEGIN")
 
+    def copy_from(self, path: Path) -> None:
+        """Become a copy of another database, as a whole; what others read meanwhile stays whole."""
+        with self.errors():
+            self.connection.execute("COMMIT")
+            try:
+                copy(path, self.connection)
+            finally:
+                self.connection.execute("BEGIN")
+
     def close(self) -> None:
         """Commit and close; the database is then one file."""
         with self.errors():

@@ -30,7 +30,7 @@ def add_up(games: Iterable[Code]) -> tuple[Endings, tuple[Ints, Ints, Ints]]:
     found = Endings(
         pairing=keys // CODES**2,
         games=both % FAULT,
-        is_forfeit=both // FAULT,
+        forfeits=both // FAULT,
         pairs=pairs,
         margins=np.stack([margin0, margin1], axis=1),
         squares=np.stack([square0, square1], axis=1),

@@ -13,7 +13,7 @@ from arena.games.timing import Timing
 from arena.results import rows
 from arena.results.cells import csv_writer
 from arena.results.command import replay_commands
-from arena.results.findings import Findings, Misfit
+from arena.results.findings import Findings, Misfit, Unbounded
 from arena.results.folder import GAMES, MANIFEST, WINS, Writer
 from arena.results.manifest import manifest_text
 from arena.results.store import Store
@@ -135,13 +135,12 @@ def make_tables(
     met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
     idle = [label for label in labels if label not in met]
     labels = [label for label in labels if label in met]
-    games = {of_pairing.pairing: 2 * of_pairing.pairs for of_pairing in counts.pairs}
-    unrated = find_unrated(pairings, games, counts.faults)
+    unrated = find_unrated(pairings, counts.finished)
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pairs)
-    field = Field(pairings, counts.pairs, labels, unrated, anchor, even=even)
+    field = Field(pairings, counts.played, labels, unrated, anchor, even=even)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, counts.pairs, labels, unrated | out, even=even) if out else field
+    judged = Field(pairings, counts.played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
     return Tables(
@@ -168,6 +167,7 @@ def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor 
             for bot, opponent, expected, residual in misfits.to_numpy()[:, :4].tolist()
         ],
         describe_cycle(field),
+        unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
         spread=field.fit.spread,
         spread_counts=not is_equal(field.fit.model),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
 
-from arena.results.summary import cut
+from arena.errors import counted
+from arena.results.summary import cut, describe_end
 from arena.statistics.seats import SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.tournament.anchor import Anchor
@@ -29,14 +30,38 @@ class Misfit:
 
 
 @dataclass(frozen=True)
+class Unbounded:
+    """A bot whose Elo has one end at most: it is unbeaten, or winless, or so against the rest.
+
+    `record` says which.
+    """
+
+    bot: str
+    record: str
+    elo_low: float | None
+    elo_high: float | None
+
+    def describe(self) -> str:
+        """Return it in words.
+
+        >>> Unbounded("champion", "unbeaten", 2040.4, None).describe()
+        'champion is unbeaten: its Elo is at least 2040'
+        """
+        return (
+            f"{self.bot} is {self.record}: its Elo is {describe_end(self.elo_low, self.elo_high)}"
+        )
+
+
+@dataclass(frozen=True)
 class Findings:
     """What is to be said of a run's ratings.
 
     `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
     `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
-    they had the bye in every round. `spread` is by how much results differ from the Elo, and
-    `spread_counts` says that it is a part of the intervals.
+    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends. `spread`
+    is by how much results differ from the Elo, and `spread_counts` says that it is a part of the
+    intervals.
     """
 
     anchor: Anchor | None
@@ -47,6 +72,7 @@ class Findings:
     misfits: Sequence[Misfit]
     cycle: Sequence[str]
     idle: Sequence[str] = ()
+    unbounded: Sequence[Unbounded] = ()
     spread: Spread | None = None
     spread_counts: bool = False
 
@@ -58,12 +84,17 @@ class Findings:
     def _texts(self) -> Iterator[str]:
         if self.seat:
             yield _describe_seat(self.seat)
+        for one in self.unbounded[:_MOST_NAMED]:
+            yield replace(one, bot=cut(one.bot)).describe()
+        if more := len(self.unbounded[_MOST_NAMED:]):
+            yield f"and {more:,} more bots of which one end of the interval is known at most"
         if self.spread:
             yield from describe_spread(self.spread, counts=self.spread_counts)
         if self.misfits:
             worst = self.misfits[0]
             yield (
-                f"{len(self.misfits)} of {self.tested:,} pairings are not as the Elo says, most "
+                f"{len(self.misfits)} of {counted(self.tested, 'pairing')} "
+                f"{'is' if len(self.misfits) == 1 else 'are'} not as the Elo says, most "
                 f"of all {cut(worst.bot)} - {cut(worst.opponent)}: "
                 f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
             )
@@ -96,6 +127,7 @@ class Findings:
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],
+            "unbounded": [asdict(one) for one in self.unbounded],
             "spread": self._spread(),
         }
 

@@ -40,9 +40,11 @@ REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """What a person reads, made of the tables."""
 _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
 """What not every installation can write."""
+REPLACED = "replaced.sqlite"
+"""The store of before, while games of bots that have changed are played again."""
 _STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (
-    *(*_STORE, MANIFEST, *TABLES, GAMES_PARQUET),
+    *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
     *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS),
 )
 _FRESH = "--fresh starts over"
@@ -74,6 +76,8 @@ class RunFolder:
                     raise InputError(f"{path / name}: not a regular file")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
+        except FileExistsError:
+            raise InputError(f"{path}: cannot be written: a file, and a run is a folder") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
         except ValueError as error:  # a NUL in the path
@@ -88,6 +92,11 @@ class RunFolder:
     def store(self) -> Path:
         """The finished games."""
         return self.path / store.NAME
+
+    @property
+    def replaced(self) -> Path:
+        """The store of before, while games of bots that have changed are played again."""
+        return self.path / REPLACED
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -1,16 +1,18 @@
-"""Glance: the state of a run's folder, for a list of many: its games are not read."""
+"""Glance: what a run's folder is and holds, told at once: its games are not read."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
-from arena.results.folder import COMPARISON, MANIFEST
+from arena.results import extension
+from arena.results.folder import COMPARISON, MANIFEST, REPLACED
 from arena.results.manifest import MOST_BYTES
 from arena.results.store import NAME
 
@@ -62,11 +64,34 @@ def _is_whole(folder: Path) -> bool:
     try:
         with (folder / MANIFEST).open("rb") as file:
             written = file.read(MOST_BYTES)
-        place = f"file:{quote(os.path.abspath(folder / NAME))}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(place, uri=True)) as database:
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
-            database.set_progress_handler(lambda: 1, _MOST_STEPS)
+        with _glance(folder / NAME) as database:
             rows = database.execute("SELECT value FROM run WHERE key = 'manifest'").fetchmany(1)
     except (OSError, sqlite3.Error):
         return False
     return bool(rows) and str(rows[0][0]).encode() == written
+
+
+def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return what differs, by label, for bots that were others when their games were played.
+
+    `bots` are those of a manifest. Where the folder has no run that can be read there are none, and
+    where their games are kept while those of other bots are played in their place.
+    """
+    bots = [*bots]
+    found: dict[str, list[str]] = {}
+    for name in (NAME, REPLACED):
+        with suppress(OSError, sqlite3.Error), _glance(folder / name) as database:
+            found = extension.find_changed(database, bots)
+            if not found:
+                return found
+    return found
+
+
+@contextmanager
+def _glance(path: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a store, to be read as it is; raises sqlite3.Error."""
+    place = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(place, uri=True)) as database:
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+        database.set_progress_handler(lambda: 1, _MOST_STEPS)
+        yield database

@@ -14,6 +14,7 @@ from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.anchor import Anchor, check_anchor
+from arena.tournament.bounds import HalvesChoice
 from arena.tournament.numbers import Bots, Pairs, Positive, Rounds, Seed
 from arena.tournament.stop import Stop
 from arena.tournament.tournament import Tournament, versions
@@ -53,6 +54,7 @@ class _Manifest(msgspec.Struct):
     paired: bool = False
     stop: Stop | None = None
     anchor: Anchor | None = None
+    halves: HalvesChoice = "together"
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -111,6 +113,7 @@ def make_tournament(data: Mapping[str, Any]) -> Tournament:
         manifest.stop,
         manifest.paired,
         manifest.anchor,
+        manifest.halves,
     )
 
 

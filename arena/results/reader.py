@@ -9,6 +9,7 @@ from arena.results.manifest import read_tournament
 from arena.results.store import NAME, Store
 from arena.tournament.tournament import Tournament
 
+_ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".parquet", ".sqlite")  # of a run's files
 _MOST_NAMED = 8  # runs in a message
 
 
@@ -19,7 +20,7 @@ def read_run(path: Path) -> tuple[Tournament, Store]:
     """
     try:
         if not (path / NAME).is_file():
-            raise InputError(f"{path}: {_why_no_run(path)}")
+            raise InputError(f"{path}: {why_no_run(path)}")
         with (path / NAME).open("rb"):
             pass
     except OSError as error:
@@ -43,8 +44,10 @@ def _tournament(path: Path, store: Store) -> Tournament:
     return tournament
 
 
-def _why_no_run(path: Path) -> str:
+def why_no_run(path: Path) -> str:
     """Return what is at a path that has no run, and which runs are in it."""
+    if path.is_file():
+        return why_no_file(path) or "a file, and a run is a folder"
     if not path.is_dir():
         return "no such file or run"
     runs = sorted(str(place) for place in path.iterdir() if (place / NAME).is_file())
@@ -52,3 +55,9 @@ def _why_no_run(path: Path) -> str:
         return f"no run: there is no {NAME}"
     more = ", ..." if len(runs) > _MOST_NAMED else ""
     return f"not a run, but holds runs: {', '.join(runs[:_MOST_NAMED])}{more}"
+
+
+def why_no_file(path: Path) -> str:
+    """Return what a file is that lies in the folder of a run, nothing for another file."""
+    in_run = path.suffix in _ENDINGS and path.is_file() and path.with_name(NAME).is_file()
+    return f"a file of a run; name its folder: {path.parent}" if in_run else ""

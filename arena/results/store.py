@@ -181,6 +181,10 @@ class Store:
         """Commit, and write all that is kept to a new file; the same content has the same bytes."""
         self._database.copy_to(path)
 
+    def copy_from(self, path: Path) -> None:
+        """Become the store in another file."""
+        self._database.copy_from(path)
+
     def close(self) -> None:
         """Commit and close; the store is then one file."""
         self._database.close()
@@ -193,6 +197,14 @@ class Store:
         counts = dict(self._rows(_PAIR_COUNTS, pairing, first, end))
         zero, one, two, three, four = (int(counts.get(score, 0)) for score in range(5))
         return zero, one, two, three, four
+
+    def count_finished(self, pairing: int, first: int, end: int) -> int:
+        """Return how many games of these pairs of a pairing no fault has ended."""
+        query = (
+            "SELECT count(*) FROM games WHERE pairing = ? AND pair >= ? AND pair < ? AND fault = ''"
+        )
+        ((games,),) = self._rows(query, pairing, first, end)
+        return int(games)
 
     def count_differences(self, new: int, old: int, first: int, end: int) -> tuple[int, ...]:
         """Return the pairs that both pairings have finished by the difference of their scores.
@@ -292,8 +304,11 @@ class Store:
                         yield from games
 
     def count_parts(self, pairs: int, parts: int) -> Iterator[tuple[int, int, float, int]]:
-        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it."""
-        return self._rows(picking.PARTS, pairs, parts)
+        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it.
+
+        They are the pairs of which both games were played.
+        """
+        return self._rows(picking.PARTS, pairs, parts, BY_RULE)
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most so many games for each pairing, bot and kind of fault, in order."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from arena.statistics.letters import shorten
+
 if TYPE_CHECKING:
     import pandas as pd
 
 LABEL_WIDTH = 18
 _RATING_WIDTH = 20
+_GROUP_WIDTH = 5
 HEAD = (
     f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
     f" {'city':>6} {'points':>6} {'forfeit':>7}"
@@ -20,10 +23,12 @@ HEAD = (
 def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     """Yield the standings as a table; wins of each type are shares of a bot's games.
 
-    `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited.
+    `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
+    bots share a letter of `group` if they were not told apart.
     """
-    yield HEAD
-    yield from format_rows(plain_rows(standings))
+    yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
+    for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
+        yield f"{line} {shorten(row['group'] or '-', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
 
 
 def cut(text: str, width: int = LABEL_WIDTH) -> str:
@@ -41,14 +46,35 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
         label = cut(str(row["bot"]))
         rating = unrated
         if row["elo"] is not None:
-            interval = f"{row['elo_low']:.0f}..{row['elo_high']:.0f}"
-            rating = f"{row['elo']:.0f} {interval:>13}"
+            rating = _rating(row["elo"], row["elo_low"], row["elo_high"])
         city = row["city_wins"] / row["games"]
         points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
         yield (
             f"{row['rank']:>4}  {label:<{LABEL_WIDTH}} {rating:>{_RATING_WIDTH}}"
             f" {row['score']:>6.1%} {city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         )
+
+
+def _rating(elo: float, low: float | None, high: float | None) -> str:
+    """Return an Elo with its interval, or the one end of it that is known.
+
+    >>> _rating(2380.0, 2040.4, None), _rating(2380.0, None, None)
+    ('at least 2040', 'unknown')
+    """
+    if low is None or high is None:
+        return describe_end(low, high)
+    return f"{elo:.0f} {f'{low:.0f}..{high:.0f}':>13}"
+
+
+def describe_end(low: float | None, high: float | None) -> str:
+    """Return in words the one end of an interval that is known.
+
+    >>> describe_end(None, 871.6)
+    'at most 872'
+    """
+    if low is not None:
+        return f"at least {low:.0f}"
+    return "unknown" if high is None else f"at most {high:.0f}"
 
 
 def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import counted
 from arena.results.summary import cut
 from arena.statistics.claim import Claim, make_claim
 from arena.statistics.evidence import Verdict
@@ -35,10 +36,11 @@ def describe(comparison: Comparison) -> Iterator[str]:
         f"{name_value(value)}: {count:,}"
         for value, count in zip(evidence.values, evidence.counts, strict=True)
     )
+    pairs = counted(evidence.pairs, "pair")
     if comparison.twins:
-        yield f"{evidence.pairs:,} pairs played by both; by how much {comparison.new} had more:"
+        yield f"{pairs} played by both; by how much {comparison.new} had more:"
     else:
-        yield f"{evidence.pairs:,} pairs, by the score of {comparison.new}:"
+        yield f"{pairs}, by the score of {comparison.new}:"
     yield f"  {seen}"
     yield f"test of a lead of {stop.elo1:g} against one of {stop.elo0:g}: {evidence.verdict}"
     yield f"log-likelihood ratio {_signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
@@ -139,7 +141,7 @@ def describe_twins(comparison: Comparison) -> Iterator[str]:
     )
     decided = len(twins.decided)
     if decided:
-        yield f"the change decided {decided:,} games (decided.csv); the first of them:"
+        yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
     else:
         yield "the change decided no game"
 

@@ -8,6 +8,7 @@ from arena.rl.deals import random_deals
 from arena.rl.encoding import Encoding, mask
 from arena.rl.lockstep import Lockstep
 from arena.rl.tally import DRAW
+from arena.rl.trajectories import Trajectories, Trajectory, by_seat
 from arena.rl.worth import find_worths
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths
 
@@ -21,6 +22,9 @@ __all__ = [
     "WORTHS",
     "Encoding",
     "Lockstep",
+    "Trajectories",
+    "Trajectory",
+    "by_seat",
     "dataset",
     "find_worths",
     "mask",

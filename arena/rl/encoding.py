@@ -43,6 +43,10 @@ class Encoding:
         self.size = self._encoder.size
         self.information_size = self._encoder.information_size
 
+    def __reduce__(self) -> tuple[type[Encoding], tuple[Rules]]:
+        """Pickle as the rules: what makes the bits is made once in a process."""
+        return Encoding, (self.rules,)
+
     def observation(self, view: View) -> Bits:
         """Return what a view knows without the history, `size` bits; raises RulesError."""
         return np.frombuffer(self._encoder.observation(view), np.int8)

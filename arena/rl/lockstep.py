@@ -12,15 +12,18 @@ from arena.rl.encoding import Bits
 from arena.rl.observer import Observer
 from arena.rl.tally import find_winners
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
+from engine.encoding import NEWEST, encoder_of
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 Cards: TypeAlias = npt.NDArray[np.uint8]
 
 _ARRAYS = (
-    *("hands", "piles", "in_row", "row", "length", "taken", "round", "plies", "to_act", "over"),
+    *("hands", "piles", "in_row", "_row", "length", "taken", "round", "plies", "to_act", "over"),
     "dealt",
 )
 _KINDS = np.arange(len(KINDS), dtype=np.uint8)
+NO_CARD = 255
+"""What stands in a row where no card has lain."""
 
 
 class Lockstep:
@@ -47,7 +50,7 @@ class Lockstep:
         self.hands: Cards = np.zeros((2, kinds, count), np.uint8)
         self.piles: Cards = np.zeros((2, kinds, count), np.uint8)
         self.in_row: Cards = np.zeros((kinds, count), np.uint8)
-        self.row: Cards = np.zeros((cards, count), np.uint8)
+        self._row: Cards = np.full((NEWEST + cards, count), NO_CARD, np.uint8)
         self.length: Indices = np.zeros(count, np.intp)
         self.taken = np.zeros((2, count), np.bool_)
         self.round: Indices = np.zeros(count, np.intp)  # from 0
@@ -55,6 +58,20 @@ class Lockstep:
         self.to_act: Indices = np.zeros(count, np.intp)
         self.over = np.ones(count, np.bool_)
         self.dealt: Cards = np.zeros((rules.rounds, 2, kinds, count), np.uint8)
+
+    @property
+    def row(self) -> Cards:
+        """The cards of the rows (place, game), the oldest first; `length` of them count."""
+        return self._row[NEWEST:]
+
+    def newest(self) -> Cards:
+        """Return the newest cards of the rows (age, game), NO_CARD where a row is shorter.
+
+        NO_CARD lies before the oldest card, so that no place needs a check: 15 ns a game, with
+        checks 34, and with an index in place of `take` 66.
+        """
+        places = self.length * self.count + self._ages
+        return self._row.reshape(-1).take(places, mode="clip")
 
     def begin(self, games: Indices, deals: Cards) -> None:
         """Begin these games anew; `deals` has a row for each, cards in the notation's order."""
@@ -69,15 +86,17 @@ class Lockstep:
         self.length[games] = opening
         self.piles[:, :, games] = 0
         self.over[games] = False
-        self._begin_round(games, 0)
+        self._begin_round(games, np.zeros(len(games), np.intp))
 
-    def _begin_round(self, games: Indices, number: int | Indices) -> None:
+    def _begin_round(self, games: Indices, numbers: Indices) -> None:
         """Deal the hands of a round (R10, R3)."""
-        self.round[games] = number
-        self.hands[:, :, games] = np.moveaxis(self.dealt[number, :, :, games], 0, 2)
+        self.round[games] = numbers
+        cells = np.arange(2 * len(KINDS))[:, None] * self.count + games
+        dealt = self.dealt.reshape(-1).take(numbers * 2 * self._seat_size + cells, mode="clip")
+        self.hands.reshape(-1)[cells] = dealt  # 26 us for 352 of 4,096 games, by axes 50
         self.taken[:, games] = False
         self.plies[games] = 0
-        self.to_act[games] = np.bitwise_and(number, 1)
+        self.to_act[games] = numbers & 1
 
     def step(self, actions: npt.NDArray[Any]) -> None:
         """Carry out a legal action in each game that is not over, unchecked."""
@@ -134,17 +153,30 @@ class Lockstep:
         """Return the winning seats of games that are over, DRAW for nobody."""
         return find_winners(self.piles[:, :, games].astype(np.intp), self.rules)
 
-    def observe(self) -> tuple[Bits, Bits]:
+    def observe(self, memory: npt.NDArray[np.bool_] | None = None) -> tuple[Bits, Bits]:
         """Return what the seats to act know, and their legal actions, filled in place.
 
         The arrays have a row for each game, in the order of `Encoding`'s fields, and the next
-        call overwrites them. A game that is over has no legal action.
+        call overwrites them. A game that is over has no legal action. The observations are
+        filled into `memory` (bit, game) where it is given.
         """
-        return self._observer.fill(self)
+        if memory is None:
+            memory = self._memory
+        masks = self._observer.fill(self, memory)
+        return memory.T.view(np.int8), masks
 
     def legal(self) -> Bits:
         """Return the legal actions alone, the second array of `observe`, filled in place."""
         return self._observer.fill_masks(self)
+
+    @cached_property
+    def _ages(self) -> Indices:
+        """Places (age, game) of the newest cards in the memory of rows without a card."""
+        return np.arange(NEWEST)[::-1, None] * self.count + np.arange(self.count)
+
+    @cached_property
+    def _memory(self) -> npt.NDArray[np.bool_]:
+        return np.empty((encoder_of(self.rules).size, self.count), np.bool_)
 
     @cached_property
     def _observer(self) -> Observer:
@@ -153,8 +185,8 @@ class Lockstep:
     def select(self, games: Indices) -> Lockstep:
         """Return a copy of some of the games, in this order."""
         twin = Lockstep(len(games), self.rules)
-        for name in _ARRAYS:
-            getattr(twin, name)[...] = getattr(self, name)[..., games]
+        for name in _ARRAYS:  # 5 us for 88 of the hands dealt to 4,096 games, indexed 23
+            getattr(self, name).take(games, axis=-1, out=getattr(twin, name))
         return twin
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple, TypeAlias
 
+from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.source import checked_strategy
 from arena.errors import InputError
@@ -71,7 +72,7 @@ def _find(given: object) -> Opponent:
     name = getattr(given, "__name__", type(given).__name__)
     if isinstance(given, type) or _first_parameter(given) == "setup":
         return Opponent(name, given)
-    return Opponent(name, lambda _setup: _Chooser(given))
+    return Opponent(name, _Choosing(given))
 
 
 def _of_spec(spec: str) -> Opponent:
@@ -84,12 +85,10 @@ def _of_spec(spec: str) -> Opponent:
         raise InputError(
             f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
         )
-    opponent = Opponent(entry.label, entry.create)
     try:
-        entry.load()
+        return Opponent(entry.label, _Loaded(entry))
     except (Exception, SystemExit) as error:
-        raise opponent.explain(error) from error
-    return opponent
+        raise Opponent(entry.label, entry.create).explain(error) from error
 
 
 def _first_parameter(function: Callable[..., object]) -> str:
@@ -105,3 +104,27 @@ class _Chooser:
 
     def __init__(self, choose: Choice) -> None:
         self.choose = choose
+
+
+class _Choosing:
+    """A function as a bot; it has a pickle if the function has."""
+
+    def __init__(self, choose: Choice) -> None:
+        self.choose = choose
+
+    def __call__(self, _setup: Setup) -> Strategy:
+        return _Chooser(self.choose)
+
+
+class _Loaded:
+    """The bot of a spec. Its pickle loads it, so that its strategies can be unpickled after it."""
+
+    def __init__(self, entry: Entry) -> None:
+        entry.load()
+        self.entry = entry
+
+    def __call__(self, setup: Setup) -> Strategy:
+        return self.entry.create(setup)
+
+    def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
+        return _Loaded, (self.entry,)

@@ -29,8 +29,10 @@ def read_rules(rules: Mapping[str, Any] | Rules | None) -> Rules:
         raise InputError(f"rules: {error}") from None
 
 
-def read_observation(name: str, rules: Rules) -> tuple[int, Observe]:
+def read_observation(name: str, rules: Rules, *others: str) -> tuple[int, Observe]:
     """Return the size of the arrays of that name, and what makes them; raises InputError.
+
+    `others` are names that the caller knows besides.
 
     >>> read_observation("information_state", Rules())[0]
     952
@@ -40,7 +42,9 @@ def read_observation(name: str, rules: Rules) -> tuple[int, Observe]:
         return encoding.size, encoding.observation
     if name == "information_state":
         return encoding.information_size, encoding.information_state
-    raise InputError(f"observation: {show(name)} is not one of: {', '.join(OBSERVATIONS)}")
+    raise InputError(
+        f"observation: {show(name)} is not one of: {', '.join((*OBSERVATIONS, *others))}"
+    )
 
 
 def read_render_mode(mode: str | None, modes: list[str]) -> str | None:

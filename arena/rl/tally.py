@@ -52,5 +52,4 @@ def find_winners(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
         lead = np.where(lead, lead, np.sign(piles[0, kind] - piles[1, kind]))
     cities = piles[:, CITY] >= rules.cities_needed
     lead = np.where(cities[0] ^ cities[1], np.where(cities[0], 1, -1), lead)
-    winners: npt.NDArray[Any] = np.select([lead > 0, lead < 0], [0, 1], DRAW)
-    return winners
+    return np.where(lead > 0, 0, np.where(lead < 0, 1, DRAW))

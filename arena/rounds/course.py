@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
 from arena.results.store import Store
 from arena.rounds.base import Counts, add, make_rounds
+from arena.statistics.unrated import find_unrated
 from arena.tournament.leg import Leg
+from arena.tournament.stop import Until
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
@@ -17,7 +20,8 @@ class Course:
 
     `lengths` are the pairs of each pairing so far, by number, and `scheduled` those of all.
     `ended` says that there is no further round; `out` are the labels of the bots that had too
-    many faults before the last decision.
+    many faults before the last decision, and `unrated` are those of the others that had not
+    finished a game: a run with `until` decides nothing about them, and gives them no more pairs.
     """
 
     def __init__(self, tournament: Tournament, store: Store) -> None:
@@ -31,6 +35,8 @@ class Course:
         self.scheduled = 0
         self.ended = False
         self.out: Collection[str] = ()
+        self.unrated: Collection[str] = ()
+        self._finished: Counter[int] = Counter()
 
     def next_round(self, out: Collection[str]) -> list[Leg]:
         """Return the pairs of the next round, none if the run is over.
@@ -45,7 +51,11 @@ class Course:
             self.legs, self.ended = [], True
             return []
         self._count()
-        self.legs = self.rounds.next(self.number, self.counts, out)
+        gone = {*self.out, *self.unrated}
+        if self.unrated and gone.issuperset(self.tournament.labels):
+            self.legs = []
+        else:
+            self.legs = self.rounds.next(self.number, self.counts, gone)
         self.number += 1
         self.ended = not self.legs
         for leg in self.legs:
@@ -55,7 +65,7 @@ class Course:
 
     def status(self) -> str:
         """Return in one line how far the run is, at the last barrier."""
-        return self.rounds.status(self.counts, self.out)
+        return self.rounds.status(self.counts, {*self.out, *self.unrated})
 
     def _count(self) -> None:
         """Count the games of the last round."""
@@ -66,6 +76,11 @@ class Course:
                 more = self.store.count_differences(leg.pairing, old, leg.first, leg.end)
             before = self.counts.get(leg.pairing, (0,) * len(more))
             self.counts[leg.pairing] = add(before, more)
+            if isinstance(self.tournament.stop, Until):
+                self._finished[leg.pairing] += self.store.count_finished(*leg)
+        if isinstance(self.tournament.stop, Until) and self.number:
+            unrated = find_unrated(self.tournament.pairings, self._finished)
+            self.unrated = sorted(unrated - {*self.out})
 
 
 def follow(tournament: Tournament, store: Store, strikes: Strikes) -> Course:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
+from arena.errors import counted
 from arena.rounds.course import Course
 from arena.rounds.until import Open, UntilRounds
 
@@ -16,7 +17,9 @@ def find_open(course: Course, out: Collection[str]) -> list[Open] | None:
     `out` are the labels of the bots that had too many faults.
     """
     rounds = course.rounds
-    return rounds.find_open(course.counts, out) if isinstance(rounds, UntilRounds) else None
+    if not isinstance(rounds, UntilRounds):
+        return None
+    return rounds.find_open(course.counts, [*out, *course.unrated])
 
 
 def describe_end(course: Course, out: Collection[str]) -> list[str]:
@@ -24,13 +27,14 @@ def describe_end(course: Course, out: Collection[str]) -> list[str]:
     rounds = course.rounds
     if not isinstance(rounds, UntilRounds):
         return []
-    left = {label for two in rounds.pairings for label in two} - {*out}
+    left = {label for two in rounds.pairings for label in two} - {*out, *course.unrated}
     if len(left) < 2:
-        return [f"nothing to find out: {' and '.join(out)} had too many faults"]
-    found = rounds.find_open(course.counts, out)
-    after = f"after {course.scheduled:,} pairs"
+        why = "had too many faults" if out else "finished no game"
+        return [f"nothing to find out: {' and '.join(out or course.unrated)} {why}"]
+    found = rounds.find_open(course.counts, [*out, *course.unrated])
+    after = f"after {counted(course.scheduled, 'pair')}"
     most = f"{rounds.max_pairs:,} at most in a pairing"
-    others = f", but for {', '.join(out)}, which had too many faults" if out else ""
+    others = "".join(_but_for(out, course.unrated))
     if rounds.width is None:
         if not found:
             return [f"resolved {after}: every two neighbours are told apart{others}"]
@@ -41,6 +45,18 @@ def describe_end(course: Course, out: Collection[str]) -> list[str]:
         return [f"resolved {after}: all intervals are {wanted}{others}"]
     head = f"not all intervals are {wanted} {after}, with {most}{others}:"
     return [head, *(f"  {one.bot}: {_cost(one.further_pairs)}" for one in found)]
+
+
+def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
+    """Yield the bots about which nothing is found out, and why.
+
+    >>> print(*_but_for(["a", "b"], ["b", "c"]))
+    , but for a, b, which had too many faults , but for c, which finished no game
+    """
+    if out:
+        yield f", but for {', '.join(out)}, which had too many faults"
+    if unrated := [label for label in unrated if label not in out]:
+        yield f", but for {', '.join(unrated)}, which finished no game"
 
 
 def _pair_of(one: Open) -> str:
@@ -55,4 +71,4 @@ def _cost(further: int | None) -> str:
     """
     if further is None:
         return "no number of further pairs can be named"
-    return f"about {int(float(f'{further:.{_DIGITS}g}')):,} further pairs"
+    return f"about {counted(int(float(f'{further:.{_DIGITS}g}')), 'further pair')}"

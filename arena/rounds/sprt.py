@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from arena.errors import counted
 from arena.rounds.base import Counts
 from arena.statistics.evidence import Evidence, weigh
 from arena.statistics.sprt import moments, round_size
@@ -67,8 +68,8 @@ def describe(evidence: Evidence) -> str:
     low, high = evidence.ends
     elo = evidence.elo(moments(evidence.counts, evidence.values).mean)
     left = evidence.left
-    to_go = "unknown" if left is None else f"about {left:,.0f}"
+    to_go = "unknown pairs" if left is None else f"about {counted(round(left), 'pair')}"
     return (
-        f"{evidence.pairs:,} pairs, LLR {evidence.ratio:.2f} of {low:.2f} to {high:.2f}, "
-        f"Elo {elo:+.0f} so far, {to_go} pairs to go"
+        f"{counted(evidence.pairs, 'pair')}, LLR {evidence.ratio:.2f} of {low:.2f} to {high:.2f}, "
+        f"Elo {elo:+.0f} so far, {to_go} to go"
     )

@@ -43,6 +43,7 @@ class Standings:
         self.met = [number for number in self.numbers if self.played[number]]
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
         self.fit = Fit(len(self.labels), scores, even=True)
+        self.scale = self.fit.scale(self.anchor)
         self.evidence = Evidence(self.fit, met)
         self._inverse = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()
@@ -76,17 +77,16 @@ class Standings:
 
     def _variances(self, covariance: Floats) -> Floats:
         """Return the variance of each bot's lead over the anchor, or over the mean."""
-        own = np.diag(covariance)
-        if self.anchor is None:
-            return own
-        return np.asarray(own + own[self.anchor] - 2 * covariance[:, self.anchor])
+        return self.scale.variances(covariance)
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
         """Return the weights of the strengths in one bot's lead over another, or over the mean."""
         weights = np.zeros(len(self.labels))
-        weights[bot] = 1.0
-        if opponent is not None:
+        if opponent is None:
+            weights -= self.scale.weights[bot]
+        else:
             weights[opponent] = -1.0
+        weights[bot] += 1.0
         return weights
 
     def pairings_of(self, *bots: int) -> list[int]:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 
+from arena.errors import counted
 from arena.rounds.base import Counts
 from arena.tournament.leg import Leg
 from arena.tournament.swiss import choose_bye, count_groups, match
@@ -93,4 +94,4 @@ class SwissRounds:
     def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
         """Return how many rounds have been played."""
         played = sum(map(sum, counts.values()))
-        return f"{played:,} pairs in the rounds before" if played else ""
+        return f"{counted(played, 'pair')} in the rounds before" if played else ""

@@ -15,6 +15,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from arena.errors import counted
 from arena.rounds.base import Counts
 from arena.rounds.narrowing import Narrowing
 from arena.rounds.standings import Standings
@@ -116,7 +117,7 @@ class UntilRounds:
         pairs = sum(map(sum, counts.values()))
         found = self.find_open(counts, out)
         what = "neighbours not told apart" if self.width is None else "intervals too wide"
-        return f"after {pairs:,} pairs: {what}: {len(found)}"
+        return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Give pairs to the pairings of neighbours that are not told apart, where that can help."""

@@ -168,14 +168,17 @@ def _kept(path: Path) -> int:
     return 0
 
 
-def prepare_variants(tournament: Tournament, variants: Sequence[Variant]) -> list[str]:
+def prepare_variants(
+    tournament: Tournament, variants: Sequence[Variant], kept: Path | None = None
+) -> list[str]:
     """Return a line for each bot that does not load under the rules of a variant.
 
-    Raises what `prepare` raises.
+    `kept` is a folder whose games the ablation goes on from. Raises what `prepare` raises.
     """
     found: dict[str, list[str]] = {}
     for variant in variants:
-        for problem in prepare(_vary(tournament, variant)):
+        run = kept and kept / variant.name
+        for problem in prepare(_vary(tournament, variant), run):
             found.setdefault(problem, []).append(variant.name)
     return [
         problem if len(names) == len(variants) else f"{', '.join(names)}: {problem}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.ladder import ELO
-from arena.errors import InputError
+from arena.entries.ladder import expand_ladder as expand_ladder
+from arena.errors import InputError, counted
 from arena.executors.base import Executor
 from arena.executors.halves import FEWEST_FOR_TWINS
 from arena.executors.local import count_cores
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 ELO0, ELO1 = 0.0, 10.0
 ERROR_RATE = 0.05
 MAX_PAIRS = 20_000
-LADDER = "ladder"
 _MOST_ELO = 1000
 _LEAST_RATE = 1e-9
 
@@ -61,7 +59,10 @@ def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
     """
     panel = tournament.panel
     if stop.max_pairs < panel:
-        raise InputError(f"max_pairs: {stop.max_pairs} are too few for {panel} opponents")
+        raise InputError(
+            f"max_pairs: {stop.max_pairs} {'is' if stop.max_pairs == 1 else 'are'} too few for "
+            f"{counted(panel, 'opponent')}"
+        )
     new, old = tournament.labels[:2]
     return dataclasses.replace(
         tournament,
@@ -89,18 +90,6 @@ def comparison_name(new: str, old: str) -> str:
     """
     words = [re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot" for label in (new, old)]
     return "-".join(["compare", *words])
-
-
-def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
-    """Return opponents with the ladder's bots in place of its name, less those compared.
-
-    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
-    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts']
-    """
-    opponents = []
-    for bot in against:
-        opponents += [name for name in ELO if name not in without] if bot == LADDER else [bot]
-    return opponents
 
 
 def compare(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.statistics.rows import Counts, Faults, PairTotals
+from arena.statistics.rows import Counts, PairTotals
 from arena.statistics.unrated import find_unrated
 from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Played
@@ -24,15 +24,15 @@ class Interim:
         self.wins: Counter[tuple[str, str]] = Counter()  # by label and win type
         self.forfeits: Counter[str] = Counter()
         self.draws: Counter[str] = Counter()
-        self.faults: Counter[tuple[int, int, str]] = Counter()
+        self.finished: Counter[int] = Counter()  # games without a fault, by pairing
+        self.games: Counter[str] = Counter()
         self.totals: dict[int, PairTotals] = {}
 
     def begin(self, counts: Counts) -> None:
         """Count the games that an earlier run has played."""
         for tally in counts.tallies:
             self._count(tally.pairing, tally.winner, tally.win_type, tally.games)
-        self.totals = {of_pairing.pairing: of_pairing for of_pairing in counts.pairs}
-        self.faults.update({fault[:3]: fault.games for fault in counts.faults})
+        self.totals = {of_pairing.pairing: of_pairing for of_pairing in counts.played}
 
     def add(self, played: Played) -> None:
         """Count the games of a chunk, which come in the order of pair and seat."""
@@ -42,8 +42,6 @@ class Interim:
         for game in played.results:
             self._count(number, game.winner, game.win_type, 1)
             scores.append(game.score)
-            if game.fault and game.winner is not None:
-                self.faults[number, 1 - game.winner, game.fault.kind] += 1
         of_pairs = [one + two for one, two in zip(scores[::2], scores[1::2], strict=True)]
         squares += sum(score * score for score in of_pairs)
         total += sum(of_pairs)
@@ -51,6 +49,8 @@ class Interim:
 
     def _count(self, number: int, winner: int | None, win_type: str, games: int) -> None:
         pairing = self.pairings[number]
+        self.games.update(dict.fromkeys(pairing, games))
+        self.finished[number] += games if win_type != "forfeit" else 0
         if winner is None:
             self.draws.update(dict.fromkeys(pairing, games))
             return
@@ -64,20 +64,14 @@ class Interim:
         They have the columns that `results.summary` shows. Bots without a rating, and all
         bots where there are too many to be rated in between, are in the order of their score.
         """
-        games: Counter[str] = Counter()
-        of_pairings = {}
-        for number, totals in self.totals.items():
-            of_pairings[number] = 2 * totals.pairs
-            games.update(dict.fromkeys(self.pairings[number], 2 * totals.pairs))
-        faults = [Faults(*place, count) for place, count in self.faults.items()]
-        unrated = find_unrated(self.pairings, of_pairings, faults)
-        elo = self._rate([label for label in games if label not in unrated])
-        rows = [self._row(label, games[label], elo.get(label)) for label in games]
+        unrated = find_unrated(self.pairings, self.finished)
+        elo = self._rate([label for label in self.games if label not in unrated])
+        rows = [self._row(label, games, elo.get(label)) for label, games in self.games.items()]
         rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or row["score"]), row["bot"]))
         return [row | {"rank": rank} for rank, row in enumerate(rows, 1)]
 
-    def _rate(self, labels: Sequence[str]) -> dict[str, Sequence[float]]:
-        """Return rating, low and high of these bots, by label."""
+    def _rate(self, labels: Sequence[str]) -> dict[str, Sequence[float | None]]:
+        """Return the cells of these bots' ratings, by label."""
         if not labels or len(self.totals) > _MOST_FITTED:
             return {}
         from arena.statistics.ratings import PairScores, fit
@@ -92,9 +86,10 @@ class Interim:
         anchor = None
         if self.anchor and self.anchor.bot in numbers:
             anchor = numbers[self.anchor.bot], self.anchor.elo
-        return dict(zip(labels, fit(len(labels), scores, anchor), strict=True))
+        found = fit(len(labels), scores, anchor)
+        return {label: rating.cells for label, rating in zip(labels, found, strict=True)}
 
-    def _row(self, label: str, games: int, elo: Sequence[float] | None) -> dict[str, Any]:
+    def _row(self, label: str, games: int, elo: Sequence[float | None] | None) -> dict[str, Any]:
         wins = {kind: self.wins[label, kind] for kind in ("city", "points", "tiebreak", "forfeit")}
         rating, low, high = elo or (None, None, None)
         return {

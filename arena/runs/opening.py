@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
 from arena.results.database import FRESH
-from arena.results.folder import RunFolder
+from arena.results.folder import REPLACED, RunFolder
 from arena.results.manifest import read_tournament
 from arena.results.store import Store
+from arena.runs.saving import copy_store
 from arena.tournament.tournament import Tournament
 
 
@@ -29,18 +30,36 @@ def open_store(
     """
     with folder.locked() if folder else nullcontext():
         owned = store is None
+        if folder and folder.replaced.exists() and folder.store.exists():
+            _take_back(folder, tournament)
         store = store or Store(folder.store if folder else None)
         try:
             if folder:
                 folder.check(tournament.manifest(), store.manifest)
-            _adapt(store, tournament, replace=replace)
+            _adapt(store, tournament, folder, replace=replace)
             yield store
         finally:
             if owned:
                 store.close()
 
 
-def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
+def _take_back(folder: RunFolder, tournament: Tournament) -> None:
+    """Go on from the games of before, where the bots are those of before again."""
+    manifest = tournament.manifest()
+    with closing(Store(folder.replaced, copied=True)) as before:
+        if before.find_changed(manifest):
+            return
+    with closing(Store(folder.store)) as now:
+        if not now.find_changed(manifest):
+            return
+        now.copy_from(folder.replaced)
+    folder.replaced.unlink()
+    logger.info("the bots are those of before: their games are taken from %s", REPLACED)
+
+
+def _adapt(
+    store: Store, tournament: Tournament, folder: RunFolder | None, *, replace: bool
+) -> None:
     """Make it the store of this tournament, with the games that it has of it."""
     manifest = tournament.manifest()
     stored = store.manifest
@@ -55,7 +74,9 @@ def _adapt(store: Store, tournament: Tournament, *, replace: bool) -> None:
     store.check_games(len(before.pairings), before.most_pairs)
     changed = store.find_changed(manifest)
     if changed and not replace:
-        raise ChangedBots(store.path, changed)
+        raise ChangedBots(folder.path if folder else store.path, changed)
+    if changed and folder and not folder.replaced.exists():
+        copy_store(store, folder.replaced)
     if changed or _schedule(before) != _schedule(tournament):
         pairings = before.pairings, tournament.pairings
         store.extend(manifest, *pairings, tournament.most_pairs, changed)

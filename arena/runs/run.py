@@ -19,6 +19,7 @@ from arena.results.folder import REPORT_HTML, RunFolder
 from arena.results.store import Store
 from arena.results.summary import HEAD, format_rows
 from arena.rounds.course import Course
+from arena.runs.first_faults import FirstFaults
 from arena.runs.interim import Interim
 from arena.runs.opening import open_store
 from arena.runs.progress import is_terminal, show_progress
@@ -42,8 +43,8 @@ class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
     `course` has the pairs of each pairing, and their scores if the run had several rounds;
-    `out` are the labels of the bots that had too many faults; `timings` are by label. A run
-    that is a comparison has a `comparison`.
+    `out` has the faults of the bots that had too many, as text by label; `timings` are by label.
+    A run that is a comparison has a `comparison`.
     """
 
     standings: pd.DataFrame
@@ -51,7 +52,7 @@ class Outcome:
     course: Course
     played: int
     kept: int
-    out: list[str]
+    out: Mapping[str, str]
     seconds: float
     timings: Mapping[str, Timing]
     comparison: Comparison | None = None
@@ -95,6 +96,7 @@ def run(
         logger.info("run %s: %s, %s", tournament.name, games, executor)
         started = time.perf_counter()
         under_way = _Run(tournament, store, show_progress=shown < QUIET)
+        log.tell = under_way.first_faults.tell
         try:
             under_way.play(executor, log)
             files = under_way.write(folder)
@@ -112,7 +114,7 @@ def run(
         under_way.course,
         played,
         kept,
-        [*under_way.strikes.out],
+        under_way.strikes.describe_out(),
         seconds,
         under_way.timings,
         files.comparison,
@@ -133,6 +135,7 @@ class _Run:
         self.played = self.kept = 0
         self.status = ""
         self.announced: set[str] = set()
+        self.first_faults = FirstFaults(tournament)
         self.interim = (
             Interim(self.pairings, tournament.anchor) if show_progress and is_terminal() else None
         )
@@ -209,6 +212,8 @@ class _Run:
         if not self.played:  # pandas is imported while the workers play
             self.importing.start()
         self.store.add(played)
+        for result in played.forfeits:
+            self.first_faults.tell(played.chunk.pairing, result)
         plan.learn(played)
         self._carry_out_forfeits()
         self.store.commit()
@@ -226,10 +231,9 @@ class _Run:
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)
+                faults = self.strikes.describe_out()[label]
                 logger.warning(
-                    "%s is out after %d faults: its remaining games are forfeits",
-                    label,
-                    self.tournament.max_faults,
+                    "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
     def write(self, folder: RunFolder | None) -> Files:
@@ -243,6 +247,7 @@ class _Run:
             write_files(
                 folder, self.tournament, self.store, files, timings if self.played else None
             )
+            folder.replaced.unlink(missing_ok=True)
         return files
 
 

@@ -38,7 +38,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     folder = RunFolder(path)
     with folder.locked():
         if not folder.store.exists():
-            _copy(store, folder.store)
+            copy_store(store, folder.store)
         strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
         if follow(tournament, store, strikes).ended:
             writer = None if timings.empty else csv_writer(timings)
@@ -63,7 +63,7 @@ def _check(path: Path, store: Store) -> None:
             raise InputError(f"{path}: holds other games than these; choose a new folder")
 
 
-def _copy(store: Store, path: Path) -> None:
+def copy_store(store: Store, path: Path) -> None:
     """Copy the games of a store to a file in which a run can go on."""
     part = part_of(path)
     try:

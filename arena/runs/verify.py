@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.entries.file import read_file
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.executors.base import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
 from arena.results.folder import MANIFEST, RunFolder
 from arena.results.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
+from arena.results.reader import why_no_run
 from arena.results.store import NAME, Store, forfeit_by_rule
 from arena.rounds.course import follow
 from arena.runs.compared import Difference, check_files, find_left_out
@@ -44,10 +45,11 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
     same. Raises Difference for the first thing that differs, InputError where there is no run
     or one of another version of the arena.
     """
-    for name in (NAME, MANIFEST):
-        if not (path / name).is_file():
-            why = f"no run: there is no {name}" if name == NAME else _UNFINISHED
-            raise InputError(f"{path}: {why}")
+    if not (path / NAME).is_file():
+        why = why_no_run(path) if path.exists() else f"no run: there is no {NAME}"
+        raise InputError(f"{path}: {why}")
+    if not (path / MANIFEST).is_file():
+        raise InputError(f"{path}: {_UNFINISHED}")
     _check_versions(path / MANIFEST)
     folder = RunFolder(path)
     with folder.locked():
@@ -205,7 +207,7 @@ def _replay_sample(
             name = tournament.fixture(*place).name
             difference = _difference(stored[place], first[place])
             raise Difference(f"game {name}: played again: {difference} {_HINT}")
-    yield f"bots: {len(first):,} games played again"
+    yield f"bots: {counted(len(first), 'game')} played again"
     for number in sorted(fickle):
         name = tournament.pairings[number].name
         yield f"{name}: do not play the same game twice {_HINT.replace('its', 'their')}"

@@ -1,15 +1,18 @@
-"""Apart: which neighbours in the standings are told apart, however often one has looked.
+"""Apart: which bots of the standings are told apart, however often one has looked.
 
-Two bots are told apart if the difference of their Elo says so, or, where there are no others, the
+This is what "told apart" means everywhere: the upper one of two bots is surely the stronger one.
+The difference of their Elo says so, with its error, or, where there are no other bots, the
 confidence sequence of their own pairs. Both hold at every number of pairs at once, and for all
-pairings of the field together. A bot that beats another one need not be the stronger one among
-others: so in a larger field their own pairs say nothing by themselves.
+pairings of the field together. (Whether two intervals overlap says less: the error of a difference
+is smaller than the sum of both.) A bot that beats another one need not be the stronger one among
+others: so in a larger field their own pairs say nothing by themselves. The letters of the table, a
+run with `until` and what it says of its end follow from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from arena.statistics.ratings import Fit, PairScores
@@ -123,14 +126,3 @@ def boundary(information: float, alpha: float) -> float:
     """
     relative = information * _EXPECTED**2
     return (1 + 1 / relative) * (math.log1p(relative) + 2 * math.log(1 / alpha))
-
-
-def number_groups(order: Sequence[int], evidence: Evidence) -> list[int]:
-    """Return the number of each bot's group, from 1, for bots in the order of the standings.
-
-    A group is a run of neighbours of which none is told apart from the next.
-    """
-    groups = [1] * len(order)
-    for place in range(1, len(order)):
-        groups[place] = groups[place - 1] + evidence.is_apart(order[place - 1], order[place])
-    return groups

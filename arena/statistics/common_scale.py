@@ -67,7 +67,7 @@ class CommonScale:
     A rating is a bot's difference to the mean of the bots that are the same in both runs, which
     is the same number in both. `same` are the labels of these bots in the base and in the other
     run; of bots that no chain of games connects only the largest group counts. `same` is empty
-    where there is no such scale.
+    where there is no such scale. Bots that a run leaves out of its own mean are left out of this.
     """
 
     def __init__(
@@ -80,12 +80,13 @@ class CommonScale:
         self.same = _connected(base, other, same)
         if not self.same:
             return
-        labels = zip(*self.same, strict=True)
+        self.zero = _well_known(base, other, self.same)
+        labels = zip(*self.zero, strict=True)
         self._base, self._other = (
             _Side(field, [*common]) for field, common in zip((base, other), labels, strict=True)
         )
         elo = base.ratings()
-        self._mean = math.fsum(elo[label].elo for label, _ in self.same) / len(self.same)
+        self._mean = math.fsum(elo[label].elo for label, _ in self.zero) / len(self.zero)
         self._between = _covariance(base, other, shared)
 
     def base_elo(self, label: str) -> float | None:
@@ -100,11 +101,14 @@ class CommonScale:
         """Return how much stronger a bot of the other run is than one of the base.
 
         The covariance of the two fits is that of the pairs on the same deals. It is None where
-        the scale does not reach both, and for the only bot that is the same, which has no error.
+        the scale does not reach both, for the only bot that is the same, which has no error, and
+        where one of them is unbeaten or winless.
         Source: Liang and Zeger 1986.
         """
         elo = self.base_elo(label), self.other_elo(other)
-        if elo[0] is None or elo[1] is None or self.same == [(label, other)]:
+        if elo[0] is None or elo[1] is None or self.zero == [(label, other)]:
+            return None
+        if not (self._base.is_bounded(label) and self._other.is_bounded(other)):
             return None
         one, two = self._base.contrast(label), self._other.contrast(other)
         variance = self._base.variance(one) + self._other.variance(two)
@@ -130,6 +134,11 @@ class _Side:
         number = self.field.numbers.get(label)
         return number is not None and bool(self.field.fit.groups[number] == self.group)
 
+    def is_bounded(self, label: str) -> bool:
+        """Return whether a bot's interval has two ends."""
+        scale, number = self.field.fit.scale(), self.field.numbers[label]
+        return not (scale.no_low[number] or scale.no_high[number])
+
     def contrast(self, label: str) -> Floats:
         """Return the weights of the strengths in the difference of a bot to the mean."""
         weights = np.zeros(len(self.field.labels))
@@ -150,6 +159,19 @@ def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> li
             group = base.fit.groups[base.numbers[one]], other.fit.groups[other.numbers[two]]
             groups.setdefault((int(group[0]), int(group[1])), []).append((one, two))
     return max(groups.values(), key=len, default=[])
+
+
+def _well_known(
+    base: Field, other: Field, same: Sequence[tuple[str, str]]
+) -> Sequence[tuple[str, str]]:
+    """Return the bots that count for the mean of both runs, all of them if none does."""
+    means = [np.diag(field.fit.scale().weights) > 0 for field in (base, other)]
+    known = [
+        (one, two)
+        for one, two in same
+        if means[0][base.numbers[one]] and means[1][other.numbers[two]]
+    ]
+    return known or same
 
 
 def _covariance(base: Field, other: Field, shared: Iterable[Shared]) -> Floats:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from arena.statistics.apart import Evidence, number_groups
+from arena.statistics.apart import Evidence
+from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit, PairScores, Rating
 from arena.statistics.rows import PairTotals, ScoreCounts
 from arena.statistics.superiority import find_superiority
@@ -45,15 +47,18 @@ class Field:
         if anchor and anchor.bot in self.numbers:
             self.anchor = self.numbers[anchor.bot], anchor.elo
 
-    def number_groups(self, order: Sequence[str]) -> list[int | None]:
-        """Return the number of the group that each bot cannot be told apart from, from 1.
+    def give_letters(self, order: Sequence[str]) -> list[str | None]:
+        """Return the letters of each bot: two bots share one if they were not told apart.
 
         `order` are labels, the strongest first; a bot that is not in the field has none.
         """
         rated = [label for label in order if label in self.numbers]
         evidence = Evidence(self.fit, self.met)
-        groups = number_groups([self.numbers[label] for label in rated], evidence)
-        by_label = dict(zip(rated, groups, strict=True))
+
+        def is_apart(upper: int, lower: int) -> bool:
+            return evidence.is_apart(self.numbers[rated[upper]], self.numbers[rated[lower]])
+
+        by_label = dict(zip(rated, give_letters(len(rated), is_apart), strict=True))
         return [by_label.get(label) for label in order]
 
     @property
@@ -67,6 +72,24 @@ class Field:
     def ratings(self) -> dict[str, Rating]:
         """Return the rating of each bot."""
         return dict(zip(self.labels, self.fit.ratings(self.anchor), strict=True))
+
+    def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
+        """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
+        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
+        played = np.zeros(len(self.labels))
+        points = np.zeros(len(self.labels))
+        for bot, opponent, pairs, total, _ in self.scores:
+            played[[bot, opponent]] += 2 * pairs
+            points[[bot, opponent]] += total, 2 * pairs - total
+        for label, rating in self.ratings().items():
+            bot = self.numbers[label]
+            if scale.no_high[bot]:
+                record = "unbeaten" + ("" if points[bot] == played[bot] else " by the rest")
+            elif scale.no_low[bot]:
+                record = "winless" + ("" if points[bot] == 0 else " against the rest")
+            else:
+                continue
+            yield label, record, *rating.cells[1:]
 
 
 def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:

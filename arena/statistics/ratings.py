@@ -18,6 +18,7 @@ import numpy as np
 from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
 from arena.statistics.model import PairScores as PairScores
 from arena.statistics.root import find_root
+from arena.statistics.scale import Scale, find_scale
 from arena.statistics.spread import Spread, estimate_spread, is_equal, unequal_part
 
 MEAN = 1500.0
@@ -30,11 +31,21 @@ _NEAR = 1e-12
 
 
 class Rating(NamedTuple):
-    """An Elo rating with its 95 % interval."""
+    """An Elo rating with its 95 % interval.
+
+    Of a bot that nobody has beaten `high` is infinite, and `low` of one that has beaten nobody; the
+    rating itself is then what half a pair of credit makes of it.
+    """
 
     elo: float
     low: float
     high: float
+
+    @property
+    def cells(self) -> tuple[float, float | None, float | None]:
+        """The rating and its ends, None for an infinite one."""
+        low, high = (end if math.isfinite(end) else None for end in self[1:])
+        return self.elo, low, high
 
 
 class Fit:
@@ -50,6 +61,7 @@ class Fit:
 
     def __init__(self, bots: int, scores: Sequence[PairScores], *, even: bool = False) -> None:
         factors = even_factors(scores) if even else None
+        self.scores = scores
         self.model = Model(bots, scores, share_credit(bots, scores), factors)
         self.strengths: Floats = self.model.fit()
 
@@ -95,21 +107,25 @@ class Fit:
     def ratings(self, anchor: tuple[int, float] | None = None) -> list[Rating]:
         """Return the rating of every bot; each group has the mean 1500, or that of the anchor.
 
-        The anchor is a bot's number and its Elo.
-        The interval of a rating is that of its difference to the mean of the group. In the
-        anchor's group it is that of the difference to the anchor, which itself has no error.
+        The anchor is a bot's number and its Elo. Bots that are unbeaten or winless do not count
+        for the mean (`arena.statistics.scale`).
+        The interval of a rating is that of its difference to the mean. In the anchor's group it
+        is that of the difference to the anchor, which itself has no error.
         """
-        elo = MEAN + ELO * self.strengths
-        errors = np.sqrt(np.clip(np.diag(self.full_covariance), 0, None))
+        scale = self.scale(anchor[0] if anchor else None)
+        zero = np.full(len(self.strengths), MEAN)
         if anchor:
-            bot, its_elo = anchor
-            own = self.groups == self.groups[bot]
-            gaps = self.strengths - self.strengths[bot]
-            elo = np.where(own, its_elo + ELO * gaps, elo)
-            errors = np.where(own, self.full_errors[bot], errors)
-        half = Z95 * ELO * errors
-        columns = (elo.tolist(), (elo - half).tolist(), (elo + half).tolist())
+            zero[self.groups == self.groups[anchor[0]]] = anchor[1]
+        elo = zero + ELO * scale.move(self.strengths)
+        half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.full_covariance), 0, None))
+        low = np.where(scale.no_low, -np.inf, elo - half)
+        high = np.where(scale.no_high, np.inf, elo + half)
+        columns = (elo.tolist(), low.tolist(), high.tolist())
         return list(map(Rating._make, zip(*columns, strict=True)))
+
+    def scale(self, anchor: int | None = None) -> Scale:
+        """Return what the ratings are counted from; `anchor` is a bot's number."""
+        return find_scale(self.scores, self.groups, self.gap_errors, anchor)
 
 
 def even_factors(scores: Sequence[PairScores]) -> Floats:

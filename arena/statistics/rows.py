@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -78,14 +79,14 @@ class Endings(NamedTuple):
 
     `games` (rows x 2) has the ending of the game in which the first bot sat in seat 0, and of
     the other one: its win type's place in WIN_TYPES times RESULTS, plus its result, or MISSING.
-    `is_forfeit` says which of them a fault has ended. `pairs` counts. `margins` and `squares`
-    are sums of the first bot's leads and of their squares (rows x 2), and `products` are those
-    of both leads.
+    `forfeits` are 1 where a fault has ended it and 2 where it was not played. `pairs` counts.
+    `margins` and `squares` are sums of the first bot's leads and of their squares (rows x 2),
+    and `products` are those of both leads.
     """
 
     pairing: Ints
     games: Ints
-    is_forfeit: Ints
+    forfeits: Ints
     pairs: Ints
     margins: Ints
     squares: Ints
@@ -96,7 +97,8 @@ class Counts(NamedTuple):
     """What all games of a run are counted into.
 
     `leads` are the games that points decided: arrays of their pairings, of the first bot's lead
-    and of how many there are, in this order.
+    and of how many there are, in this order. `played` are the `pairs` without those of which a
+    game was not played, because a bot had too many faults: these count for the Elo.
     """
 
     tallies: Sequence[Tally]
@@ -105,6 +107,15 @@ class Counts(NamedTuple):
     seats: SeatTotals
     endings: Endings
     leads: tuple[Ints, Ints, Ints]
+    played: Sequence[PairTotals]
+
+    @property
+    def finished(self) -> Counter[int]:
+        """How many games of each pairing have ended without a fault."""
+        games: Counter[int] = Counter()
+        for tally in self.tallies:
+            games[tally.pairing] += tally.games if tally.win_type != "forfeit" else 0
+        return games
 
     @property
     def games(self) -> int:

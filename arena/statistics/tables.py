@@ -74,9 +74,10 @@ def make_standings(
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
-    Bots that are not in the field come last and have no Elo. Neighbours of one `group` are not
-    told apart, however often one has looked; bots that are not in `judged`, the field or less of
-    it, have none.
+    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has
+    no upper end, and that of a winless one no lower. `group` has letters, and two bots
+    share one if they were not told apart (`arena.statistics.apart`); bots that are not in
+    `judged`, the field or less of it, have none.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
     bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
@@ -86,13 +87,14 @@ def make_standings(
     table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     columns = ["elo", "elo_low", "elo_high"]
-    rows = field.ratings().values()
+    rows = [rating.cells for rating in field.ratings().values()]
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", range(1, len(table) + 1))
-    table["group"] = pd.array((judged or field).number_groups([*table["bot"]]), dtype="Int64")
+    letters = (judged or field).give_letters([*table["bot"]])
+    table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
     columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
     return table[[*columns, "mean_margin", "group"]]
 

@@ -1,4 +1,4 @@
-"""Unrated: the bots that have no rating, because not a single game of theirs was played."""
+"""Unrated: the bots that have no rating, because not one game of theirs was finished."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from arena.lanes.faults import BY_RULE, count_strikes
 from arena.statistics.rows import Faults
 from arena.tournament.schedule import Pairing
-
-_IMPORT = "import"
 
 
 def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: int) -> set[str]:
@@ -26,29 +24,14 @@ def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: 
     return {label for label, count in counts.items() if count >= max_faults}
 
 
-def find_unrated(
-    pairings: Sequence[Pairing], games: Mapping[int, int], faults: Iterable[Faults]
-) -> set[str]:
-    """Return the labels of bots that never load, and of those that met no other bots.
+def find_unrated(pairings: Sequence[Pairing], finished: Mapping[int, int]) -> set[str]:
+    """Return the labels of the bots without one finished game: one that no fault has ended.
 
-    A bot never loads if it has a fault of the kind `import`, and no game of it was begun:
-    each is a forfeit of that kind or by rule. `games` are how many each pairing has.
+    `finished` are how many such games each pairing has, by number.
 
     >>> pairings = [Pairing("a", "b"), Pairing("a", "broken"), Pairing("b", "broken")]
-    >>> faults = [Faults(1, 1, "import", 10), Faults(2, 1, "max_faults", 10)]
-    >>> find_unrated(pairings, {0: 10, 1: 10, 2: 10}, faults)
+    >>> find_unrated(pairings, {0: 10, 1: 0})
     {'broken'}
     """
-    begun: Counter[str] = Counter()
-    for number, count in games.items():
-        for label in pairings[number]:
-            begun[label] += count
-    broken = set()
-    for number, loser, kind, count in faults:
-        if kind == _IMPORT:
-            broken.add(pairings[number][loser])
-        if kind in (_IMPORT, BY_RULE):
-            begun.subtract(dict.fromkeys(pairings[number], count))
-    never = {label for label in broken if not begun[label]}
-    met = [pairings[number] for number in games if not never & {*pairings[number]}]
-    return {*begun} - {label for pairing in met for label in pairing}
+    rated = {label for number, games in finished.items() if games for label in pairings[number]}
+    return {label for pairing in pairings for label in pairing} - rated

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from arena.games.match import GameResult
+from arena.games.swap import Swap
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from engine.state import Seat
@@ -23,16 +24,21 @@ class Chunk(NamedTuple):
     """Some pairs of the pairing with this number: from `first` on, `pairs` of them.
 
     `apart` asks for each bot to be in a process of its own, and for one game at a time,
-    because a worker has died. `verdicts` decide games, by pair and seat. `seats` are those of
-    the pairing's first bot, one for each half of the games, in the order of playing.
+    because a worker has died. `quiet` asks that no other worker of the machine goes on meanwhile,
+    because a bot's folder has been changed by others. `verdicts` decide games, by pair and seat.
+    `seats` are those of the pairing's first bot, one for each half of the games, in the order of
+    playing. `swaps` are made in games, by pair and seat; a machine of a cluster is not told of
+    them.
     """
 
     pairing: int
     first: int
     pairs: int
     apart: bool = False
+    quiet: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
     seats: tuple[Seat, ...] = (0, 1)
+    swaps: Mapping[tuple[int, Seat], Swap] = {}
 
 
 class Played(NamedTuple):

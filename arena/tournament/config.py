@@ -11,19 +11,21 @@ import msgspec
 
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
+from arena.entries.ladder import expand_ladder
 from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.anchor import read_anchor
-from arena.tournament.bounds import EXECUTORS, MAX_FAULTS, ExecutorKind
+from arena.tournament.bounds import EXECUTORS, HALVES, MAX_FAULTS, ExecutorKind, HalvesChoice
 from arena.tournament.document import MOST_BYTES, parse
 from arena.tournament.executor import ExecutorChoice
+from arena.tournament.mistaken import explain_no_config
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
 from arena.tournament.stop import make_until
 from arena.tournament.swiss import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament
-from arena.tournament.wording import explain
+from arena.tournament.wording import explain, line_of
 from engine import Rules
 from engine.errors import RulesError
 
@@ -68,6 +70,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     max_faults: Positive = MAX_FAULTS
     anchor: str | dict[str, float] = ""
+    halves: HalvesChoice = "together"
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":
@@ -97,6 +100,7 @@ _CHOICES: Final = {
     "format": get_args(Format),
     "executor": EXECUTORS,
     "kind": EXECUTORS,
+    "halves": HALVES,
     "until": ("resolved", "a number of Elo points"),
 }
 
@@ -108,6 +112,8 @@ def read(path: Path) -> Config:
     """
     data = read_data(path)
     try:
+        if isinstance(data, dict) and "versions" in data:
+            raise InputError("the manifest of a run, which only `arena run` takes")
         return convert(data, path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -119,6 +125,8 @@ def read_data(path: Path) -> Any:
     Raises InputError, which names the file.
     """
     try:
+        if why := explain_no_config(path):
+            raise InputError(why)
         data = parse(read_file(path, MOST_BYTES))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -138,9 +146,15 @@ def convert(data: Any, name: str) -> Config:
     except msgspec.ValidationError as error:
         raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None
     except RulesError as error:
-        raise InputError(f"rules: {error}") from None
+        found = re.search(r"\b|\b".join(map(re.escape, config.rules)) or "$", str(error))
+        place = line_of(data, ["rules", *([found[0]] if found else [])])
+        raise InputError(f"{place}rules: {error}") from None
     name = config.name if isinstance(data, dict) and "name" in data else name
-    check_name(name)
+    try:
+        check_name(name)
+    except InputError as error:
+        of_file = "" if isinstance(data, dict) and "name" in data else ", or write name: NAME"
+        raise InputError(f"{line_of(data, ['name'])}{error}{of_file}") from None
     return msgspec.structs.replace(config, name=name)
 
 
@@ -165,12 +179,15 @@ def make_tournament(
 ) -> Tournament:
     """Return the tournament of a config, with some more bots and other numbers.
 
-    `against` are more members of the panel; with one, any tournament is a gauntlet. `objects`
+    `against` are more members of the panel; with one, any tournament is a gauntlet. In a panel
+    `ladder` stands for the bots of the ladder that are not among the others. `objects`
     are the classes and functions that specs of the config stand for. Raises InputError, which
     names the place of a bot that cannot be found.
     """
     bots = resolve_bots(config, more, lane, objects)
-    panel = _resolve("panel", config.panel, against, (lane, config.lane), objects or {})
+    labels = [entry.label for entry in bots]
+    listed, named = (expand_ladder(part, labels) for part in (config.panel, against))
+    panel = _resolve("panel", listed, named, (lane, config.lane), objects or {})
     pairs = pairs or config.pairs
     until, max_pairs = until or config.until, max_pairs or config.max_pairs
     rounds = 0
@@ -191,6 +208,7 @@ def make_tournament(
         anchor=read_anchor(
             config.anchor if anchor is None else anchor, [entry.label for entry in bots + panel]
         ),
+        halves=config.halves,
     )
 
 

@@ -44,6 +44,14 @@ class Lines(dict[Any, Any]):
         self.lines: dict[str, int] = {}
 
 
+class Items(list[Any]):
+    """A list that knows on which line of the text each of its values stands, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+
 class _StrictLoader(yaml.SafeLoader):
     """A safe loader that refuses a duplicate key, and what is too much.
 
@@ -103,6 +111,13 @@ def _make_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> Iterator[Lin
     data.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
 
 
+def _make_list(loader: _StrictLoader, node: yaml.SequenceNode) -> Iterator[Items]:
+    data = Items()
+    yield data
+    data.extend(loader.construct_sequence(node))
+    data.lines = [item.start_mark.line + 1 for item in node.value]
+
+
 def _refusal(problem: str, mark: yaml.Mark) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, mark)
 
@@ -121,5 +136,6 @@ def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
 
 
 _StrictLoader.add_constructor("tag:yaml.org,2002:map", _make_mapping)
+_StrictLoader.add_constructor("tag:yaml.org,2002:seq", _make_list)
 for _tag in ("set", "omap", "pairs", "binary"):
     _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)

@@ -22,7 +22,8 @@ def longest_seconds(tournament: Tournament, workers: int) -> float:
     decisions = tournament.rules.game_plies / 2
     thinks = min(decisions * limits.decision, limits.game or math.inf)
     waits = decisions * MOST_WAITING
-    of_games = _PLAYED_TWICE * 2 * tournament.games * (thinks + waits) / workers
+    starts = limits.start if tournament.halves == "apart" else 0.0  # at most before each game
+    of_games = 2 * tournament.games * (_PLAYED_TWICE * (thinks + waits) + starts) / workers
     of_a_fault = _TRIES * (thinks + limits.start)
     of_a_bot = limits.budget().seconds + tournament.max_faults * of_a_fault
     return of_games + len(tournament.entries) * of_a_bot

@@ -22,10 +22,12 @@ _LEAST = 4  # pairs: smaller chunks cost more than they spread
 class _Missing(NamedTuple):
     """Pairs of a pairing that are to be played, up to `end`, in chunks of `most` at most.
 
-    `turn` is that of the first of them; below 0, it is a place in a list.
+    `turn` is that of the first of them, and `rank` the place in the turn; a turn below 0 is a
+    place in a list.
     """
 
     turn: int
+    rank: int
     pairing: int
     first: int
     end: int
@@ -53,7 +55,7 @@ class Plan:
         self._pair_seconds: dict[int, float] = {}
         listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
         for place, (number, pairs) in enumerate(listed, -len(listed)):
-            self._push(_Missing(place, number, pairs.start, pairs.stop, len(pairs)))
+            self._push(_Missing(place, 0, number, pairs.start, pairs.stop, len(pairs)))
 
     @property
     def is_finished(self) -> bool:
@@ -67,14 +69,14 @@ class Plan:
         """
         for pairing, pairs in missing:
             most = max(_LEAST, len(pairs) // _PARTS) if spread else len(pairs)
-            self._push(_Missing(0, pairing, pairs.start, pairs.stop, most))
+            self._push(_Missing(0, 0, pairing, pairs.start, pairs.stop, most))
 
     def _push(self, missing: _Missing) -> None:
         """Add pairs; those of one turn are played before those of the next."""
         if missing.first < missing.end:
             if missing.turn >= 0:
-                turn = self.strikes.turn_of(missing.pairing, missing.first)
-                missing = missing._replace(turn=turn)
+                turn, rank = self.strikes.place_of(missing.pairing, missing.first)
+                missing = missing._replace(turn=turn, rank=rank)
             heapq.heappush(self._missing, missing)
 
     def next(self, fits: Fits | None = None) -> Chunk | None:
@@ -106,12 +108,12 @@ class Plan:
 
     def _place(self, chunk: Chunk) -> tuple[int, ...]:
         """Return where a chunk stands in the schedule."""
-        return (self.strikes.turn_of(chunk.pairing, chunk.first), *chunk[:2])
+        return (*self.strikes.place_of(chunk.pairing, chunk.first), *chunk[:2])
 
     def _cut(self) -> Chunk:
         """Return the next chunk of what is missing, all of it where it is not to be played."""
         missing = heapq.heappop(self._missing)
-        turn, pairing, first, end, most = missing
+        turn, _, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
         size = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
         stop = min(first + min(size, most), end)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import InputError
+from arena.tournament.mistaken import explain_no_name
 
 FOLDER: Final = Path(__file__).parents[1] / "configs"
 
@@ -34,5 +35,9 @@ def find_config(path: Path) -> Path:
         return path
     if word in shipped():
         return FOLDER / f"{word}.yaml"
+    if path.is_dir():
+        return path
+    if why := explain_no_name(word):
+        raise InputError(f"{word}: {why}")
     names = ", ".join(shipped())
     raise InputError(f"{word}: no such file, and no config has this name; there are {names}")

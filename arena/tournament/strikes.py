@@ -2,21 +2,39 @@
 
 It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
-played. So the number of workers changes nothing. A run of several rounds adds each round to
-the schedule when it begins.
+played. So the number of workers changes nothing. In a turn the pairings stand in the order of
+their labels, and of the two games of a pair the one in which the smaller label has seat 0 comes
+first: so the order in which a config lists the bots changes nothing. (But the games of a pair in
+which a bot was idle stand in the order of playing: its seconds are those of the run so far.) A run
+of several rounds adds each round to the schedule when it begins.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from arena.errors import counted
 from arena.games.match import GameResult
 from arena.lanes.faults import count_strikes
 from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
 from arena.tournament.turns import in_turns, turn_end, turn_of
+
+_NOUNS = {
+    "illegal": "illegal action",
+    "exception": "exception",
+    "timeout": "timeout",
+    "idle": "idle fault",
+    "crash": "crash",
+    "protocol": "invalid answer",
+    "memory": "memory fault",
+    "import": "failed start",
+    "params": "failed start",
+}
+"""The faults of each kind, as they are counted."""
+_IDLE = "idle"
 
 
 class Forfeits(NamedTuple):
@@ -42,8 +60,10 @@ class Strikes:
         self.most = most
         self.out: dict[str, int] = {}  # by label: the order in which they went out
         self._due: list[Forfeits] = []
-        self._counts: Counter[str] = Counter()
+        self._strikes: Counter[str] = Counter()
+        self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._legs: dict[int, Leg] = {}  # of this round, by pairing
+        self._ranks: dict[int, int] = {}  # of the pairings in each turn
         self._schedule: Iterator[Leg] = iter(())
         self._next: Leg | None = None  # the first of the schedule that is not settled
         self._finished: dict[tuple[int, int], tuple[int, list[GameResult]]] = {}
@@ -52,13 +72,15 @@ class Strikes:
 
     def extend(self, legs: Sequence[Leg]) -> None:
         """Add a round to the schedule; all pairs of the rounds before are finished."""
+        legs = sorted(legs, key=lambda leg: (sorted(self.pairings[leg.pairing]), leg))
         self._legs = {leg.pairing: leg for leg in legs}
+        self._ranks = {leg.pairing: rank for rank, leg in enumerate(legs)}
         self._schedule = in_turns(legs)
         self._next = next(self._schedule, None)
 
-    def turn_of(self, pairing: int, pair: int) -> int:
-        """Return the turn of this round in which a pair of a pairing is played."""
-        return turn_of(pair - self._legs[pairing].first)
+    def place_of(self, pairing: int, pair: int) -> tuple[int, int]:
+        """Return the turn of this round in which a pair is played, and the place in the turn."""
+        return turn_of(pair - self._legs[pairing].first), self._ranks[pairing]
 
     def turn_end(self, pairing: int, pair: int) -> int:
         """Return the pair of a pairing with which the turn after that of a pair begins.
@@ -79,7 +101,7 @@ class Strikes:
 
         They are of one leg. `forfeits` are those of their games that a fault has ended.
         """
-        games = sorted(forfeits, key=lambda game: game[:2])
+        games = [*forfeits]
         end = first + pairs
         while first < end:
             until = min(end, self.turn_end(pairing, first))
@@ -98,19 +120,38 @@ class Strikes:
         due, self._due = self._due, []
         return due
 
+    def describe_out(self) -> dict[str, str]:
+        """Return the faults after which each bot is out, as text by label, the first the first."""
+        return {label: count_faults(self._kinds[label]) for label in self.out}
+
     def _settle(self, pairing: int, first: int, pairs: int, games: list[GameResult]) -> None:
         end = 2 * (first + pairs)
         if self.is_out(pairing):
             self._forfeit(pairing, 2 * first, end)
             return
-        for game in games:
+        late = {game.pair for game in games if game.fault and game.fault.kind == _IDLE}
+
+        def is_second(game: GameResult) -> bool:
+            return game.seat == (game.pair in late or not self._is_turned(pairing))
+
+        for game in sorted(games, key=lambda game: (game.pair, is_second(game))):
             label = self.pairings[pairing][game.winner == 0]
-            kind = game.fault.kind if game.fault else ""
-            self._counts[label] += count_strikes(kind, self.most)
-            if self._counts[label] >= self.most:
+            assert game.fault is not None
+            kind = game.fault.kind
+            self._kinds[label][kind] += 1
+            self._strikes[label] += count_strikes(kind, self.most)
+            if self._strikes[label] >= self.most:
                 self.out[label] = len(self.out)
-                self._forfeit(pairing, 2 * game.pair + game.seat + 1, end)
+                other = 2 * game.pair + 1 - game.seat
+                if not is_second(game):
+                    self._forfeit(pairing, other, other + 1)
+                self._forfeit(pairing, 2 * game.pair + 2, end)
                 return
+
+    def _is_turned(self, pairing: int) -> bool:
+        """Return whether the larger label is the pairing's first bot."""
+        bot, opponent = self.pairings[pairing]
+        return bot > opponent
 
     def _forfeit(self, pairing: int, first: int, end: int) -> None:
         """The bot that went out first loses; two that are out may meet."""
@@ -118,3 +159,16 @@ class Strikes:
             worst = len(self.out)
             order = [self.out.get(label, worst) for label in self.pairings[pairing]]
             self._due.append(Forfeits(pairing, first, end, order.index(min(order))))
+
+
+def count_faults(kinds: Mapping[str, int]) -> str:
+    """Return how many faults of each kind there were, as a person would say it.
+
+    >>> count_faults({"timeout": 1}), count_faults({"timeout": 3, "crash": 2})
+    ('1 timeout', '3 timeouts and 2 crashes')
+    """
+    nouns: Counter[str] = Counter()
+    for kind, number in kinds.items():
+        nouns[_NOUNS[kind]] += number
+    texts = [counted(n, noun, "crashes" if noun == "crash" else "") for noun, n in nouns.items()]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

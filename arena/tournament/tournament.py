@@ -17,7 +17,7 @@ import engine
 from arena.entries.entry import Entry
 from arena.lanes.limits import Limits
 from arena.tournament.anchor import Anchor
-from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.bounds import MAX_FAULTS, HalvesChoice
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop, Until
 from engine import Rules
@@ -37,7 +37,8 @@ class Tournament:
 
     A gauntlet can be `paired`: its two challengers, a new version of a bot and the old one, meet
     the panel on the same deals with the same luck, and no process meets a deal twice. The
-    Elo of the `anchor` is fixed.
+    Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
+    different times.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Tournament:
     stop: Stop | None = None
     paired: bool = False
     anchor: Anchor | None = None
+    halves: HalvesChoice = "together"
 
     @property
     def labels(self) -> list[str]:
@@ -141,9 +143,11 @@ class Tournament:
 
     def _more(self) -> dict[str, Any]:
         """Return what of the manifest only some tournaments have."""
-        more = {"rounds": self.rounds, "paired": self.paired, "stop": None}
+        more: dict[str, Any] = {"rounds": self.rounds, "paired": self.paired}
         if self.stop:
             more["stop"] = msgspec.to_builtins(self.stop)
+        if self.halves != "together":
+            more["halves"] = self.halves
         if self.anchor:
             more["anchor"] = msgspec.to_builtins(self.anchor)
         return {key: value for key, value in more.items() if value}

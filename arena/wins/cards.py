@@ -1,4 +1,4 @@
-"""Cards: how often each kind is played and taken, and what it is worth to who takes it."""
+"""Cards: how often each kind is played and taken, and how that goes with winning."""
 
 from __future__ import annotations
 

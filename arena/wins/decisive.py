@@ -1,4 +1,7 @@
-"""Decisive: in which round, by which action, and for whom a game was decided."""
+"""Decisive: in which round, by which action, and for whom the chance to win changed most.
+
+No game is played otherwise to see whether it would have ended in another way.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def make_win_tables(
     seats = Seats(labels, pairings)
     seats.add(counts.endings)
     leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
-    quota = share_out(_by_pairing(counts, len(pairings)), replayed)
+    quota = share_out(count_pairs(counts, len(pairings)), replayed)
     cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
     for batch in read_batches(tournament, map(Row._make, records(quota.tolist())), games):
         _replay(batch, tournament, (leads, sources, takes, cards), decisive)
@@ -90,7 +90,7 @@ def _replay(
         decisive.add(played, sides)
 
 
-def _by_pairing(counts: Counts, pairings: int) -> Ints:
+def count_pairs(counts: Counts, pairings: int) -> Ints:
     """Return how many pairs each pairing of the schedule has."""
     pairs = np.zeros(pairings, np.int64)
     np.add.at(pairs, counts.endings.pairing, counts.endings.pairs)

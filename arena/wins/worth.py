@@ -1,8 +1,9 @@
-"""Worth: what a card adds to the chance to win of who takes it, beside who was winning anyway.
+"""Worth: how a card that is taken goes with winning, beside who was winning anyway.
 
 A logistic model says how often the taker wins, from the state before the take: both piles,
 the round, whether the other seat has still to take, and how the two bots score against each
-other. What is left is the cards'.
+other. What is left is shared out among the cards. It is a correlation, adjusted for what the model
+knows, and no cause: `effects` is the experiment.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Worth(NamedTuple):
     """What the takes of each bot say, and of all bots in the last row; a column a kind.
 
     `won` is the share of games won by who took a card, counted by cards, `expected` what the
-    state before said, `more` the difference. `adds` is what one card adds to the chance,
+    state before said, `more` the difference. `adds` is what one card adds to that,
     beside the others of its take. `games` are those of the sample.
     """
 

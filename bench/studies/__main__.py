@@ -13,14 +13,18 @@ from bench.studies import (
     claims,
     cluster,
     ladder,
+    letters,
     newcomer,
     orders,
     ratings,
     sequences,
     sprt,
     superiority,
+    swaps,
     swiss,
     swiss_field,
+    telling,
+    unbeaten,
     unmet,
 )
 
@@ -42,9 +46,13 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
+    "unbeaten": ("Ratings: unbeaten and winless bots", unbeaten.lines),
+    "letters": ("Letters: wrong orders, and what overlaps say", letters.lines),
     "superiority": ("Ratings: which bot is the stronger one", superiority.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
+    "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
+    "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

@@ -86,7 +86,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
     gaps = [setup.elo[bot] - setup.elo[opponent] for bot, opponent in setup.pairings]
     shares = [pair_shares(gap) for gap in gaps]
     means = np.array([float(share @ (0, 0.5, 1)) for share in shares])
-    truth = np.array(setup.elo) - np.mean(setup.elo) + 1500
+    elos = np.array(setup.elo, dtype=float)
     elo, score, named = np.zeros(len(labels)), np.zeros(len(pairings)), 0
     for _ in range(runs):
         counts = [rng.multinomial(pairs, share).tolist() for share in shares]
@@ -96,6 +96,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
         ]
         field = Field(pairings, totals, labels)
         _, low, high = np.array([*field.ratings().values()]).T
+        truth = 1500 + field.fit.scale().move(elos)
         elo += (low <= truth) & (truth <= high)
         lows, highs = score_intervals(*np.array([total[1:4] for total in totals]).T)
         score += (lows <= means) & (means <= highs)

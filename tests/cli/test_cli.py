@@ -193,10 +193,14 @@ def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -
     assert "run play: 2 games, " in loud
     assert "worker ready: 2 bots, 1 pairings" in loud
     assert "broken forfeits (import at ply 0): ZeroDivisionError" in loud
-    assert arena(*words).stderr == (
+    warning, first, place, again = arena(*words).stderr.splitlines()
+    assert warning == (
         "warning: bot 'broken.py': does not start: ZeroDivisionError: division by zero "
-        "(line 1 of broken.py); its games are forfeits\n"
+        "(line 1 of broken.py); its games are forfeits"
     )
+    assert first.startswith("broken forfeits a game (import, ply 0): ZeroDivisionError")
+    assert place == '  File "broken.py", line 1, in <module>: 1 / 0'
+    assert again.startswith("  to see it again: arena game uniform broken.py --seed 0 --pair 0 ")
     quiet = arena(*words, "--quiet", "--out", "out")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
@@ -208,7 +212,7 @@ def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> Non
     done = arena("play", "uniform", "raises.py", "plays_99.py", "--pairs", "5", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "30 forfeits: see out/faults.csv" in done.stdout
-    assert "raises was out after 10 faults" in done.stdout
+    assert "raises was out after 10 exceptions" in done.stdout
     by_bot = {row["bot"]: row for row in rows(tmp_path / "out" / "standings.csv")}
     assert by_bot["uniform"]["forfeit_wins"] == "20"
     assert int(by_bot["raises"]["forfeits"]) + int(by_bot["plays_99"]["forfeits"]) == 30
@@ -231,9 +235,10 @@ def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> Non
     }
     kinds = [(row["bot"], row["kind"]) for row in faults]
     assert kinds.count(("raises", "exception")) == kinds.count(("plays_99", "illegal")) == 10
-    # in each of three turns both have three faults, and in the fourth the tenth
+    # in each of three turns both have three faults, and in the fourth the tenth: that of plays_99
+    # in seat 0, which comes first because its label does
     kinds = [row["kind"] for row in faults if row["game"].startswith("raises/plays_99/")]
-    assert kinds == ["exception", "illegal"] * 3 + ["max_faults"] * 4
+    assert kinds == ["exception", "illegal"] * 3 + ["max_faults", "illegal", *["max_faults"] * 2]
     log = (tmp_path / "out" / "run.log").read_text()
     assert "raises forfeits (exception at ply 0): ValueError: boom" in log
 

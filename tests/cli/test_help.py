@@ -22,6 +22,7 @@ WITH_JSON = (
     "verify",
     "check",
     "replay",
+    "worth",
 )
 
 
@@ -70,3 +71,29 @@ def test_the_help_says_the_defaults_of_numbers(name: str) -> None:
         assert help_text is not None
         optional = option.multiple or option.required or name == "show"
         assert optional or "[default:" in help_text[1], option.name
+
+
+SHARED = ("quiet", "against", "rules", "limits", "verbose", "replace", "strict", "fresh")
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_an_option_means_the_same_in_every_command(name: str) -> None:
+    """One name, one help text, one type, one short form."""
+    found = {
+        (option.help, option.type.name, tuple(option.opts), option.metavar)
+        for command in cli.commands.values()
+        for option in command.params
+        if isinstance(option, click.Option) and option.name == name and not option.hidden
+    }
+    assert len(found) == 1
+
+
+def test_what_plays_takes_the_same_options() -> None:
+    """`run`, `play`, `compare` and `ablate`; wherever there is --out it is -o, too."""
+    for name in ("run", "play", "compare", "ablate"):
+        options = {option.name for option in cli.commands[name].params}
+        assert options > {"against", "rules", "limits", "quiet", "lane", "seed", "out"}, name
+    for command in cli.commands.values():
+        for option in command.params:
+            if option.name == "out":
+                assert {*option.opts} == {"--out", "-o"}, command.name

@@ -31,7 +31,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["play", "compare", "ablate", "bots", "verify", "check", "doctor"]
+    "command", ["play", "compare", "ablate", "worth", "bots", "verify", "check", "doctor"]
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
     """All of them, and no others."""
@@ -40,6 +40,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "play": ["greedy", "uniform", "--pairs", "1"],
         "compare": ["greedy", "uniform", "--max-pairs", "1"],
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
+        "worth": ["out"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],
     }

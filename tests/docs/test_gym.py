@@ -30,7 +30,7 @@ def section(heading: str) -> str:
 def test_the_examples_of_the_page_run() -> None:
     """As one session, typed as it is printed."""
     sessions = markdown.blocks(PAGE, "pycon")
-    assert len(sessions) == 6
+    assert len(sessions) == 7
     assert markdown.failures("gym.md", sessions) == 0
 
 

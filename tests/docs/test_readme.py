@@ -23,16 +23,21 @@ PAGES = {
     name: (ROOT / "docs" / name).read_text() for name in ("tournaments.md", "bot.md", "rules.md")
 }
 RESULTS = (ROOT / "docs" / "results.md").read_text()
+TEMPLATE = (ROOT / "arena" / "new" / "template" / "my_bot.py").read_text()
 ELSEWHERE = ("make ", "source ", "arena table")
 """Commands that are tried by `.ci/run`, by the release check, and by the table's own tests."""
 
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder like a reader's clone, with the README's bot in it; quickstart is short."""
+    """Return a folder like a reader's clone, with the README's bot and that of `arena new`.
+
+    The quickstart is short.
+    """
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "my_bot.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "hasty.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "my_bot.py").write_text(TEMPLATE)
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
     (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
@@ -60,6 +65,18 @@ def test_it_is_short_and_in_order() -> None:
         assert not re.search(rf"\b{word}\b", before.split("```text")[0]), word
 
 
+def test_my_bot_is_one_bot_everywhere() -> None:
+    """The README's own has another name; all pages call what `arena new my_bot` writes so."""
+    guide = (ROOT / "docs" / "writing-a-bot.md").read_text()
+    (saved,) = re.findall(r"Save the bot as\s+`(\w+)\.py`", README)
+    assert f"class {saved.title()}:" in markdown.blocks(README, "python")[0]
+    assert saved not in re.findall(r"^arena new (\w+)", guide, re.MULTILINE)
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for params in re.findall(r"my_bot\.py\((\w+)=", page.read_text()):
+            assert params in ("enough", "hurry"), page
+    assert "enough: float" in TEMPLATE
+
+
 def test_every_link_leads_to_a_file() -> None:
     """From the README and from the pages."""
     for folder, text in ((ROOT, README), *((ROOT / "docs", page) for page in PAGES.values())):
@@ -83,7 +100,7 @@ def test_the_commands_run(clone: Path, name: str) -> None:
 
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
-    specs = ["my_bot.py", "my_bot.py(patient=True)"]
+    specs = ["hasty.py", "hasty.py(patient=True)"]
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1

@@ -101,3 +101,16 @@ def test_the_shim_fails_in_a_jail_and_the_advice_does_not(tmp_path: Path) -> Non
         process = launch.popen()
         out, _ = process.communicate(b"")
         assert (process.returncode, out) == (status, printed)
+
+
+@needs_jail
+def test_a_program_of_the_system_is_to_be_named(shims: Path, tmp_path: Path) -> None:
+    """A script that starts one can do so when its config names that."""
+    put(shims / "lists", "#!/bin/sh\nexec /usr/bin/tac\n")
+    *_, finding = examine_bot("cmd:lists")
+    assert (finding.ok, finding.advice) == (False, "in a config: needs: [/usr/bin/tac]")
+    for needs, printed in (([], b""), (["/usr/bin/tac"], b"2\n1\n")):
+        launch = plan_launch(resolve("cmd:lists", lane="jail", needs=needs), Limits(), tmp_path)
+        process = launch.popen()
+        assert process.communicate(b"1\n2\n")[0] == printed
+        launch.close()

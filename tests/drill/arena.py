@@ -59,8 +59,8 @@ ARENA = [
     Fault(
         "one pairing played after the other",
         "arena/tournament/plan.py",
-        "                turn = self.strikes.turn_of(missing.pairing, missing.first)",
-        "                turn = 0",
+        "                turn, rank = self.strikes.place_of(missing.pairing, missing.first)",
+        "                turn, rank = 0, 0",
         "tests/tournament/test_plan.py::test_pairings_play_in_turns",
     ),
     Fault(
@@ -108,8 +108,8 @@ ARENA = [
     Fault(
         "one fault too many allowed",
         "arena/tournament/strikes.py",
-        "self._counts[label] >= self.most",
-        "self._counts[label] > self.most",
+        "self._strikes[label] >= self.most",
+        "self._strikes[label] > self.most",
         "tests/tournament/test_strikes.py::test_after_the_last_allowed_fault_all_games_are_forfeits",
     ),
     Fault(
@@ -388,9 +388,37 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/results/files.py",
-        "field = Field(pairings, counts.pairs, labels, unrated, anchor, even=even)",
-        "field = Field(pairings, counts.pairs, labels, (), anchor, even=even)",
+        "field = Field(pairings, counts.played, labels, unrated, anchor, even=even)",
+        "field = Field(pairings, counts.played, labels, (), anchor, even=even)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
+    ),
+    Fault(
+        "games that were not played in the ratings",
+        "arena/results/files.py",
+        "field = Field(pairings, counts.played, labels, unrated, anchor, even=even)",
+        "field = Field(pairings, counts.pairs, labels, unrated, anchor, even=even)",
+        "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
+    ),
+    Fault(
+        "a config whose order decides which bots are out",
+        "arena/tournament/strikes.py",
+        "(game.pair in late or not self._is_turned(pairing))",
+        "1",
+        "tests/runs/test_unrated.py::test_the_order_of_the_config_changes_no_number",
+    ),
+    Fault(
+        "a letter for two bots that were told apart",
+        "arena/statistics/letters.py",
+        "if not is_apart(upper, lower):",
+        "if is_apart(upper, lower):",
+        "tests/statistics/test_letters.py::test_bots_on_a_line_have_letters_in_a_row",
+    ),
+    Fault(
+        "an upper end for a bot that nobody has beaten",
+        "arena/statistics/ratings.py",
+        "np.where(scale.no_high, np.inf, elo + half)",
+        "elo + half",
+        "tests/statistics/test_scale.py::test_of_two_bots_the_mean_is_that_of_both",
     ),
     Fault(
         "the game of the other seat shown",
@@ -448,5 +476,27 @@ ARENA = [
         "game.ending if seat is None else _known_ending(game)",
         "game.ending",
         "tests/replays/test_sources.py::test_a_fault_does_not_say_what_the_guilty_bot_held",
+    ),
+    Fault(
+        "a swap that leaves the past as it was",
+        "arena/games/swap.py",
+        "        after[taken.played] = other",
+        "        pass",
+        "tests/games/test_swap.py::test_a_swap_changes_one_card_of_a_pile_and_one_out_of_the_game",
+    ),
+    Fault(
+        "the opponent's result in place of the taker's",
+        "arena/runs/intervene.py",
+        "side = int(swap.seat != seat)",
+        "side = int(swap.seat == seat)",
+        "tests/runs/test_intervene.py"
+        "::test_a_swap_is_worth_what_the_piles_say_where_bots_do_not_look_at_them",
+    ),
+    Fault(
+        "games of a pair counted as if they were of two",
+        "arena/wins/effects.py",
+        "    place = rows[:, 0] * (rows[:, 1].max(initial=0) + 1) + rows[:, 1]",
+        "    place = np.arange(len(rows))",
+        "tests/wins/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
     ),
 ]

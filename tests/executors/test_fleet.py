@@ -29,7 +29,7 @@ from tests.executors.test_contract import LOG
 from tests.waiting import PATIENCE
 
 PAIRS = 8
-BOTS = [resolve("uniform"), resolve("greedy"), resolve("majority")]
+BOTS = [resolve("greedy"), resolve("majority"), resolve("uniform")]
 TOURNAMENT = Tournament("fleet", 1, PAIRS, BOTS, STANDARD)
 Results = dict[tuple[int, int, int], GameResult]
 

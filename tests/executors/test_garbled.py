@@ -8,7 +8,16 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.answers import ASKING, PLAYED, WORDS, LastWords, read_answer, write_answer
+from arena.executors.answers import (
+    ASKING,
+    DISTURBED,
+    PLAYED,
+    WORDS,
+    Disturbed,
+    LastWords,
+    read_answer,
+    write_answer,
+)
 from arena.executors.deaths import Asking
 from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.local import LocalExecutor
@@ -88,3 +97,20 @@ def test_a_frame_is_bounded_before_it_is_kept() -> None:
     assert next(taken) == (1, b"1234")
     with pytest.raises(Garbled, match="5 bytes; 4 are allowed"):
         next(taken)
+
+
+def test_a_worker_asks_for_quiet_in_a_pair_that_it_plays_and_once() -> None:
+    """A bot that says so again and again would hold up the run."""
+    chunk = Chunk(0, 4, 2, seats=(1,))
+    ((kind, data),) = taken(write_answer(Disturbed(5)))
+    assert (kind, read_answer(kind, data, chunk)) == (DISTURBED, Disturbed(5))
+    for other in (None, chunk._replace(first=6), chunk._replace(quiet=True)):
+        with pytest.raises(Garbled):
+            read_answer(kind, data, other)
+
+
+def taken(frame: bytes) -> list[tuple[int, bytes]]:
+    """Return the frames in some bytes."""
+    frames = Frames(1 << 20)
+    frames.add(frame)
+    return [*frames.take()]

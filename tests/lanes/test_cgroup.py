@@ -145,11 +145,11 @@ def written_at_all(group: Group) -> bool:
 
 
 def test_a_group_limits_memory_and_processes_together(kernel: Kernel) -> None:
-    """With 8 MB for the kernel and none of it swapped; the whole group ends together."""
+    """With 16 MB for the jail and the kernel, none of it swapped; the whole group ends together."""
     with groups_of_run(NAME):
         group = make_group(Path("/tmp", NAME, "worker", "bot"), 256, 35)
         assert written(group) == {
-            "memory.max": str(264 << 20),
+            "memory.max": str(272 << 20),
             "memory.swap.max": "0",
             "memory.oom.group": "1",
             "pids.max": "35",

@@ -306,7 +306,7 @@ def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     arena.run([Faulty, "greedy"], **settings, progress=False)
     assert capfd.readouterr() == ("", "")
     arena.run([Faulty, "greedy"], **settings)
-    assert "Faulty is out after 1 faults" in capfd.readouterr().err
+    assert "Faulty is out after 1 exception:" in capfd.readouterr().err
 
 
 def test_one_game_is_that_of_a_run() -> None:

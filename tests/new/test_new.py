@@ -31,7 +31,7 @@ def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
     assert shown.splitlines()[0] == "wrote mine/clever_one.py and mine/test_clever_one.py; now:"
     assert "  arena check mine/clever_one.py " in shown
     assert "  arena play mine/clever_one.py greedy " in shown
-    assert "  pytest mine/test_clever_one.py " in shown
+    assert "  python mine/test_clever_one.py " in shown
     assert max(map(len, shown.splitlines())) <= 80
     assert arena("play", "mine/clever_one.py", "greedy", "--pairs", "2").returncode == 0
 
@@ -56,6 +56,30 @@ def test_its_own_test_passes(written: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "4 passed" in done.stdout
+
+
+def test_its_test_needs_no_pytest(written: Path) -> None:
+    """`make tournament` installs none: the command that is printed runs without it."""
+    (written / "pytest.py").write_text("raise ImportError('not installed')\n")
+    done = subprocess.run(
+        [sys.executable, "test_clever_one.py"],
+        cwd=written,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "4 tests passed\n"), done.stderr
+
+
+def test_a_test_that_fails_says_so(written: Path) -> None:
+    """The command ends with status 1 and the assertion."""
+    path = written / "test_clever_one.py"
+    path.write_text(path.read_text().replace("wins >= 67", "wins >= 670"))
+    done = subprocess.run(
+        [sys.executable, path.name], cwd=written, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "AssertionError" in done.stderr
 
 
 @pytest.mark.parametrize("config", [["--isolated"], ["--config", str(ROOT / "pyproject.toml")]])

@@ -64,5 +64,6 @@ def test_they_are_data_for_json() -> None:
         {"bot": "uniform", "opponent": "denier", "score": 0.157, "expected": 0.067}
     ]
     assert NOTHING.document() == {
-        "anchor": None, "seat_advantage": None, "misfits": [], "cycle": [], "spread": None
-    }  # fmt: skip
+        **{"anchor": None, "seat_advantage": None, "misfits": [], "cycle": []},
+        **{"unbounded": [], "spread": None},
+    }

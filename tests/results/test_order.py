@@ -19,6 +19,7 @@ from arena.results.files import make_files
 from arena.results.store import Store
 from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Chunk, Played
+from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 
@@ -104,8 +105,30 @@ def test_one_reading_counts_what_several_count() -> None:
     counts = store.count()
     assert counts.tallies == rows_of(store, TALLIES)
     assert counts.pairs == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
+    assert counts.played == counts.pairs
     assert counts.faults == rows_of(store, FAULTS)
     assert sum(of_pairing.pairs for of_pairing in counts.pairs) == 10 * PAIRS + 1
+
+
+def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
+    """Neither a pair of which one game is a forfeit by rule, nor those after it."""
+    store = Store(None)
+    chunks = random_chunks(random.Random(6), 1)
+    for played in chunks:
+        store.add(played)
+    store.forfeit(Forfeits(0, 9, 2 * PAIRS, loser=1))
+    fewer = Store(None)
+    fewer.add(chunks[0])
+    fewer.add(chunks[1]._replace(results=[g for g in chunks[1].results if g.pair < 4]))
+    assert store.count().pairs[0].pairs == PAIRS
+    assert store.count().played == fewer.count().pairs
+    assert store.count().finished == fewer.count().finished | Counter({0: in_pair_4(chunks)})
+
+
+def in_pair_4(chunks: list[Played]) -> int:
+    """Return how many games up to the first one of pair 4 have ended without a fault."""
+    games = [game for played in chunks for game in played.results]
+    return sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
 
 
 def test_blocks_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +195,7 @@ def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
     texts = files_of(tournament, chunks)
     standings = pd.read_csv(io.StringIO(texts["standings.csv"]))
     assert {*standings["bot"]} == met
-    assert standings["elo"].notna().all()
+    finished = any(game.win_type != "forfeit" for played in chunks for game in played.results)
+    assert standings["elo"].notna().all() == finished
     for name, text in texts.items():
         assert not {"inf", "-inf", "nan", "-0.0"} & {*text.replace("\n", ",").split(",")}, name

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from arena.rl import DRAW, Encoding, Lockstep, find_worths, mask, random_deals
-from engine import STANDARD, Rules, State, outcome
-from engine.encoding import worths
+from engine import STANDARD, SUPPORTS, Rules, State, outcome, pack_of
+from engine.encoding import NEWEST, worths
 from engine.view import view
 from tests.positions import RULE_SETS
+from tests.rl.ground_truth import VARIANTS
+from tests.rl.small_decks import SMALL_DECKS
 
-rule_sets = pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
+rule_sets = pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
 
 
 def begin(count: int, rules: Rules = STANDARD, seed: int = 5) -> tuple[Lockstep, list[State]]:
@@ -83,10 +86,32 @@ def test_games_are_those_of_the_engine(rules: Rules) -> None:
     check_play(rules, count=40, seed=6)
 
 
+def test_decks_are_shorter_than_the_newest_cards_and_as_long() -> None:
+    """Ten decks, the four games that docs/openspiel.md solves among them."""
+    sizes = sorted(len(rules.deck) for rules in SMALL_DECKS.values())
+    assert len(sizes) == 10
+    assert sizes[0] < NEWEST - 5
+    assert {NEWEST - 1, NEWEST, NEWEST + 1} <= {*sizes}
+    assert SMALL_DECKS.items() >= VARIANTS.items()
+
+
+def test_leads_may_be_more_than_sixteen_bits_hold() -> None:
+    """Thirty sets of a thousand points each and four such majorities."""
+    copies = (31, 31, 31, 31, 0, 0, 0, 0, 0, 0, 0)
+    rules = Rules(copies, 0, 15, 4, 5, 4, majority_values=(1000,) * 4, set_bonus=1000)
+    games, (state,) = begin(1, rules)
+    games.length[0], state.row = 0, b""
+    games.piles[0, : len(SUPPORTS), 0] = 30
+    state.piles = (pack_of(bytes(SUPPORTS) * 30), 0)
+    assert find_worths(games)[0].tolist() == worths(view(state, 0))
+    assert find_worths(games)[0, 0] == 34_000
+    assert find_worths(begin(1)[0]).dtype == np.int16
+
+
 @pytest.mark.study
 @rule_sets
 def test_many_games_are_those_of_the_engine(rules: Rules) -> None:
-    """Over 100,000 in all."""
+    """Over 100,000 in all, and 75,000 of few cards."""
     for seed in range(15):
         check_play(rules, count=500, seed=seed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -14,10 +15,11 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from arena.errors import InputError
 from arena.rl import Encoding, mask, random_deals
+from arena.rl.options import OBSERVATIONS
 from arena.rl.vector import DistrictNoirVectorEnv
-from engine import STANDARD, TAKE, Rules, State, outcome
+from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
-from tests.positions import RULE_SETS
+from tests.rl.test_lockstep import ALL_RULES
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"
@@ -26,9 +28,9 @@ ID = "arena.rl.env:DistrictNoir-v0"
 class Plain:
     """The same games in the engine, one by one, with the same deals."""
 
-    def __init__(self, seed: int, rules: Rules) -> None:
+    def __init__(self, seed: int, rules: Rules, observation: str = "observation") -> None:
         self.rules = rules
-        self.encoding = Encoding(rules)
+        self.observe: Callable[[View], np.ndarray] = getattr(Encoding(rules), observation)
         self.rng = seeding.np_random(seed)[0]
         self.states = self.deal(COUNT)
         self.ended: list[tuple[int, State, int, list[float]]] = []
@@ -64,7 +66,7 @@ class Plain:
         assert infos["seat"].tolist() == [state.to_act for state in self.states]
         for game, state in enumerate(self.states):
             seen = view(state, state.to_act)
-            assert observations[game].tobytes() == self.encoding.observation(seen).tobytes()
+            assert observations[game].tobytes() == self.observe(seen).tobytes()
             assert infos["action_mask"][game].tobytes() == mask(seen).tobytes()
 
     def check_ended(self, infos: dict[str, Any]) -> None:
@@ -77,7 +79,7 @@ class Plain:
         for flags in (infos["_final_obs"], infos["_final_info"], final["_returns"]):
             assert np.flatnonzero(flags).tolist() == games
         for game, state, seat, signs in self.ended:
-            seen = self.encoding.observation(view(state, seat))
+            seen = self.observe(view(state, seat))
             assert infos["final_obs"][game].tobytes() == seen.tobytes()
             assert final["seat"][game] == seat
             assert final["returns"][game].tolist() == signs
@@ -85,19 +87,32 @@ class Plain:
         assert sum(last is not None for last in infos["final_obs"]) == len(games)
 
 
-@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+@pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
 def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     """Observations, masks, rewards, ends and new deals, with an illegal action now and then."""
-    env = DistrictNoirVectorEnv(COUNT, rules=rules)
-    plain = Plain(3, rules)
+    check_play(rules, "observation")
+
+
+@pytest.mark.parametrize("name", ["published", "nothing removed", "few cards: rounds"])
+def test_information_states_are_those_of_the_engine(name: str) -> None:
+    """With all that has happened in a game, and nothing of the one before it."""
+    check_play(ALL_RULES[name], "information_state")
+
+
+def check_play(rules: Rules, observation: str) -> None:
+    """Play random games in both, and compare all that is said of them."""
+    env = gymnasium.make_vec(ID, num_envs=COUNT, rules=rules, observation=observation)
+    plain = Plain(3, rules, observation)
     observations, infos = env.reset(seed=3)
     rng = Random(4)
     ends = illegal = 0
-    for _ in range(110):
+    steps = 2 * rules.game_plies + 14
+    rate = 7 / steps / COUNT  # of illegal actions
+    for _ in range(steps):
         plain.check(observations, infos)
         assert observations in env.observation_space
         choices = [*map(State.legal, plain.states)]
-        actions = [rng.choice(legal) if rng.random() > 0.005 else -1 for legal in choices]
+        actions = [rng.choice(legal) if rng.random() > rate else -1 for legal in choices]
         observations, rewards, terminated, truncated, infos = env.step(np.array(actions))
         assert rewards.tolist() == plain.step(actions)
         assert np.flatnonzero(terminated).tolist() == [game for game, *_ in plain.ended]
@@ -139,10 +154,29 @@ def test_the_same_seed_and_actions_give_the_same_bytes() -> None:
     assert runs[0][0] != runs[0][1]
 
 
+def test_observations_may_be_left_out() -> None:
+    """Then the games, masks and rewards are the same ones, and a row of observations is empty."""
+    seen, none = (DistrictNoirVectorEnv(6, observation=name) for name in ("observation", "none"))
+    infos, same = seen.reset(seed=3)[1], none.reset(seed=3)[1]
+    ends = 0
+    for _ in range(60):
+        actions = infos["action_mask"].argmax(axis=1)
+        _, rewards, terminated, _, infos = seen.step(actions)
+        empty, also, over, _, same = none.step(actions)
+        assert empty.shape == (6, 0)
+        assert empty in none.observation_space
+        assert (infos["action_mask"] == same["action_mask"]).all()
+        assert (rewards.tolist(), terminated.tolist()) == (also.tolist(), over.tolist())
+        ends += over.sum()
+        assert [last is not None for last in same.get("final_obs", [])] in ([], over.tolist())
+    assert ends >= 6
+
+
+@pytest.mark.parametrize("observation", OBSERVATIONS)
 @pytest.mark.parametrize("copy", [True, False])
-def test_arrays_are_copies_unless_they_may_be_overwritten(copy: bool) -> None:
-    """With copy=False each step fills the same memory."""
-    env = DistrictNoirVectorEnv(5, copy=copy)
+def test_arrays_are_copies_unless_they_may_be_overwritten(copy: bool, observation: str) -> None:
+    """With copy=False each step fills the same memory, and what is written there is forgotten."""
+    env = DistrictNoirVectorEnv(5, copy=copy, observation=observation)
     first, infos = env.reset(seed=1)
     before, seats = first.copy(), infos["seat"].tolist()
     second, _, _, _, after = env.step(infos["action_mask"].argmax(axis=1))
@@ -151,6 +185,12 @@ def test_arrays_are_copies_unless_they_may_be_overwritten(copy: bool) -> None:
     assert np.shares_memory(infos["action_mask"], after["action_mask"]) == (not copy)
     assert (second != before).any()
     assert infos["seat"].tolist() == seats != after["seat"].tolist()
+    twin = DistrictNoirVectorEnv(5, observation=observation)
+    masks = twin.reset(seed=1)[1]["action_mask"]
+    twin.step(masks.argmax(axis=1))
+    second[:] = 1
+    actions = after["action_mask"].argmax(axis=1)
+    assert (env.step(actions)[0] == twin.step(actions)[0]).all()
 
 
 def test_gymnasium_makes_it_and_wraps_it() -> None:
@@ -195,6 +235,8 @@ def test_what_cannot_be_used_is_named() -> None:
         ({"rules": {"cards": 3}}, "rules: unknown rule 'cards'; the rules are "),
         ({"rules": 4}, "rules: rules must be a mapping"),
         ({"num_envs": 0}, "num_envs: 0 is not a number from 1"),
+        ({"observation": "all"}, "observation: 'all' is not one of: observation, inf.*, none$"),
+        ({"autoreset_mode": "next"}, "autoreset_mode: 'next' is not one of: NEXT_STEP, SAME_ST"),
     ):
         with pytest.raises(InputError, match=message):
             gymnasium.make_vec(ID, **options)

@@ -92,12 +92,21 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
+FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
+"""Rogues that make others seem to be at fault."""
+
+TALKING = {"tells": "tells.py"}
+"""Rogues that talk with their process for the other game of a pair."""
+
 ESCAPING = {
     "writes_proc_sys": "writes_proc_sys.py",
     "fills_disk": "fills_disk.py",
     "gains": "gains.py",
     "could_kill": "reaches.py(what='kill')",
     "could_write": "reaches.py(what='write')",
+    "rewrites": "rewrites.py",
+    "strays": "strays.py",
+    "fills_kernel": "fills_kernel.py",
     "keeps_children": "keeps_children.py",
     "shares_memory": "shares_memory.py",
     "shares_memory_with_children": "shares_memory.py(children=True)",
@@ -162,7 +171,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | FRAMING | TALKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

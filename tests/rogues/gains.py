@@ -37,12 +37,35 @@ CALLS = {
     "msgget": (68, 186, 0, 0o1600),
     "personality": (135, 92, 0x0040000),
     "a call of the ABI x32": (0x40000000 | 39, 0x40000000 | 172),
+    "fadvise64": (221, 223, -1, 0, 0, 4),
+    "readahead": (187, 213, -1, 0, 0),
+    "mincore": (27, 232, 0, 0, 0),
+    "cachestat": (451, 451, -1, 0, 0, 0),
+    "preadv2 that says what is cached": (327, 286, 0, 0, 0, 0, 0, 8),
+    "pwritev2 with a flag": (328, 287, 1, 0, 0, 0, 0, 2),
+    "madvise that looks ahead": (28, 233, 0, 0, 3),
+    "madvise that takes pages away": (28, 233, 0, 0, 21),
+    "madvise that makes pages cold": (28, 233, 0, 0, 20),
+    "a bigger pipe": (72, 25, 1, 1031, 1 << 20),
+    "sendmsg, which takes descriptors along": (46, 211, -1, 0, 0),
+    "setsockopt": (54, 208, -1, 1, 7, 0, 0),
+    "splice": (275, 76, -1, 0, -1, 0, 0, 0),
+    "vmsplice": (278, 75, -1, 0, 0, 0),
+    "sched_setaffinity": (203, 122, 0, 0, 0),
+    "limits of another process": (302, 261, 1, 7, 0, 0),
+    "a process that hides its memory": (157, 167, 4, 0, 0, 0, 0),
+    "a call that is newer than the arena": (499, 499),
     "become root": (117, 147, 0, 0, 0),
 }
 FAMILIES = ("AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK", "AF_ALG")
-MAPPINGS = {"shared memory without a file": 0x21, "a second stack": 0x122}
-REFUSED = (errno.EPERM, errno.ENOSYS, errno.EACCES, errno.EAFNOSUPPORT)
-NO_SUCH_USER = errno.EINVAL  # in a user namespace
+MAPPINGS = {
+    "shared memory without a file": 0x21,
+    "a second stack": 0x122,
+    "huge pages": 0x40022,
+}
+REFUSED = (errno.EPERM, errno.ENOSYS, errno.EACCES, errno.EAFNOSUPPORT, errno.EOPNOTSUPP)
+INVALID = ("become root", "madvise ", "a process that hides")
+"""What may be refused as an invalid argument: there is no root in a user namespace."""
 
 
 def gained():
@@ -55,13 +78,24 @@ def gained():
         result = libc.syscall(ctypes.c_long(call[column]), *arguments)
         if os.getpid() != parent or (result == 0 and name.startswith("clone ")):
             os._exit(0)
-        refused = (*REFUSED, NO_SUCH_USER) if name == "become root" else REFUSED
+        refused = (*REFUSED, errno.EINVAL) if name.startswith(INVALID) else REFUSED
         if result >= 0 or ctypes.get_errno() not in refused:
             yield name
     for name, flags in MAPPINGS.items():
         libc.mmap.restype = ctypes.c_long
         if libc.mmap(None, ctypes.c_size_t(4096), 3, flags, -1, ctypes.c_long(0)) != -1:
             yield name
+    yield from families()
+    if sends_datagrams():
+        yield "a pair of sockets for datagrams"
+    with open("/proc/self/status") as file:
+        rights = [line.split() for line in file if line.startswith(("CapEff", "CapPrm"))]
+    if any(int(value, 16) for _, value in rights):
+        yield "capabilities"
+
+
+def families():
+    """Yield the kinds of networks for which there are sockets."""
     for name in FAMILIES:
         try:
             socket.socket(getattr(socket, name), socket.SOCK_DGRAM).close()
@@ -69,10 +103,15 @@ def gained():
             if error.errno in REFUSED:
                 continue
         yield name
-    with open("/proc/self/status") as file:
-        rights = [line.split() for line in file if line.startswith(("CapEff", "CapPrm"))]
-    if any(int(value, 16) for _, value in rights):
-        yield "capabilities"
+
+
+def sends_datagrams():
+    """Return whether there can be sockets of which each holds many messages."""
+    try:
+        socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    return True
 
 
 class Gains:

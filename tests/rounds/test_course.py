@@ -158,7 +158,7 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
     outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path / "out"), QUIET)
     assert [out for *_, out in SEEN] == [[], ["fails"], ["fails"], ["fails"]]
     assert outcome.course.lengths == {0: 2, 1: 8, 2: 2}
-    assert outcome.out == ["fails"]
+    assert outcome.out == {"fails": "3 exceptions"}
     verified = list(verify(tmp_path / "out", 2, LocalExecutor(1)))
     assert verified[0] == "games: 24 replayed"
     assert verified[1].startswith("files: ")

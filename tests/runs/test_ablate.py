@@ -171,7 +171,7 @@ def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
     done = play(tmp_path / "out", tournament("greedy", "uniform", timid))
     base, no_bonus, *_ = done.variants
     assert (base.forfeits, no_bonus.forfeits) == (0, 16)
-    assert no_bonus.out == ["timid"]
+    assert [*no_bonus.out] == ["timid"]
     alone = play(tmp_path / "alone", tournament("greedy", "uniform")).variants[1]
     city, plies = 0, 6
     for number in (city, plies):

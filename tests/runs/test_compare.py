@@ -254,10 +254,12 @@ def test_the_command_has_the_lane_that_was_asked_for() -> None:
 
 
 def test_what_no_command_repeats_has_none() -> None:
-    """Lanes of each bot's own, other limits or other faults, as a program can ask for."""
+    """Lanes of each bot's own, or other faults, as a program can ask for; limits have an option."""
     assert command_of("jail", None, None) == ""
     assert command_of("inproc", "inproc", "process") == ""
-    assert command_of(None, None, None, limits=Limits(decision=7.0)) == ""
+    assert """--limits '{"decision": 7.0,""" in command_of(
+        None, None, None, limits=Limits(decision=7.0)
+    )
     assert command_of(None, None, None, max_faults=3) == ""
     assert command_of(None, None, None, limits=Limits(), max_faults=10)
 
@@ -313,7 +315,7 @@ def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: 
 
 def test_each_opponent_needs_a_pair() -> None:
     """The most pairs are counted over all of them."""
-    with pytest.raises(InputError, match="max_pairs: 1 are too few for 2 opponents"):
+    with pytest.raises(InputError, match="max_pairs: 1 is too few for 2 opponents"):
         comparison_of("new=greedy", "greedy", "uniform", "denier", most=1)
 
 

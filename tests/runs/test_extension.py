@@ -19,6 +19,9 @@ from typing import Any
 
 import pytest
 
+import arena as library
+from arena.errors import ChangedBots
+from arena.executors.local import LocalExecutor
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
 from tests.runs.test_resume import digests, games_in, has_kept_more, started
@@ -193,14 +196,63 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     refused = arena("run", "cup.yaml")
     assert refused.returncode == 2
     (line,) = refused.stderr.splitlines()
-    assert line.startswith("error: results/cup/run.sqlite: changed since their games were played: ")
-    assert "mine: sha256: there " in line
-    assert line.endswith("; --replace plays their games again")
+    assert line.startswith(
+        "error: results/cup: changed since their games were played: mine: sha256"
+    )
+    assert "; --replace plays the games of mine again and keeps those of before until then;" in line
+    assert "without mine the others go on" in line
     assert (digests(cup), content(cup)) == (before, kept)
     arena("run", "cup.yaml", "--out", "once")
     assert played(arena("run", "cup.yaml", "--replace")) == 12
     assert digests(cup) == digests(tmp_path / "once")
     assert content(cup) == content(tmp_path / "once")
+    assert not (cup / "replaced.sqlite").exists()
+
+
+def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
+    """So the answer comes at once, however many bots there are, and however slowly they start."""
+    mine, slow = tmp_path / "mine.py", tmp_path / "slow.py"
+    mark, out = tmp_path / "started", tmp_path / "out"
+    mine.write_text(MINE)
+    library.run(["uniform", str(mine)], pairs=1, out=out, progress=False)
+    mine.write_text("# better\n" + MINE)
+    slow.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{MINE}")
+    with pytest.raises(ChangedBots) as caught:
+        library.run(["uniform", str(mine), str(slow)], pairs=1, out=out, progress=False)
+    assert caught.value.labels == ["mine"]
+    assert not mark.exists()
+
+
+def test_what_is_replaced_is_there_until_the_new_games_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replacement that was stopped is undone by the bot of before; nothing is played again."""
+    mine, out = tmp_path / "mine.py", tmp_path / "out"
+    mine.write_text(MINE)
+    bots = ["uniform", "majority", str(mine)]
+    before = library.run(bots, pairs=2, out=out, progress=False).games
+    mine.write_text("# better\n" + MINE)
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalExecutor, "play", stop)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                library.run(bots, pairs=2, out=out, replace=True, progress=False)
+            assert len(games_in(out)) == 4
+        mine.write_text(MINE)
+        again = library.run(bots, pairs=2, out=out, progress=False)
+    assert again.games.equals(before)
+    assert not (out / "replaced.sqlite").exists()
+    mine.write_text("# best\n" + MINE)
+    library.run(bots, pairs=2, out=out, replace=True, progress=False)
+    assert not (out / "replaced.sqlite").exists()
+    mine.write_text(MINE)
+    with pytest.raises(ChangedBots):
+        library.run(bots, pairs=2, out=out, progress=False)
+
+
+def stop(*_: object) -> None:
+    """Stand for a run that is stopped before its first game."""
+    raise KeyboardInterrupt
 
 
 @pytest.mark.slow
@@ -304,7 +356,7 @@ def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path
         shown = b"".join(_read_all(ours))
         assert run.wait(PATIENCE) == status
         assert b"mine: sha256: there " in shown
-        assert b"Delete their games, and play them again? [y/N]" in shown
+        assert b"Play their games again? Those of before are kept until then [y/N]" in shown
         assert (content(cup) == before) == same
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> 
     bots = [resolve("uniform"), naps]
     tournament = Tournament("naps", 3, 10, bots, STANDARD, limits)
     outcome = run(tournament, LocalExecutor(1), RunFolder(tmp_path), QUIET)
-    assert outcome.out == ["naps"]
+    assert [*outcome.out] == ["naps"]
     first, *rest = (tmp_path / "faults.csv").read_text().splitlines()[1:]
     assert ",idle,3," in first  # at its second decision
     assert "its turns took much longer than it worked: 1.5 s of a run may be idle" in first
@@ -91,6 +92,9 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
     assert longest_seconds(tournament, 2) == of_games / 2 + 2 * of_a_bot
     without = Tournament("long", 0, 50, bots, STANDARD, Limits(decision=0.5), max_faults=2)
     assert longest_seconds(without, 1) == 100 * 4 * (12 + 2.4) + 2 * (10 + 2 * 6 * 22)
+    apart = replace(tournament, halves="apart")  # each bot may be started for each game
+    more = longest_seconds(apart, 1) - longest_seconds(tournament, 1)
+    assert more == pytest.approx(100 * 2 * 5)
 
 
 def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:

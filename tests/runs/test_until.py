@@ -184,7 +184,7 @@ def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path:
     done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "4")
     assert "in a pairing, but for boom, which had too many faults:" in done.stdout
     table = library.open(tmp_path / "results" / "cup").standings.set_index("bot")["group"]
-    assert table[["greedy", "even"]].tolist() == [1, 1]
+    assert table[["greedy", "even"]].tolist() == ["a", "a"]
     assert table.isna()["boom"]
     (tmp_path / "two.yaml").write_text(
         json.dumps({"bots": bots[:2], "pairs": 2, "max_faults": 3, "lane": "inproc"})
@@ -203,3 +203,18 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     (idle,) = {"greedy", "uniform", "denier"} - played
     wanted = f"not in the tables, because they have played no game: {idle}"
     assert document["warnings"] == [wanted]
+
+
+def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
+    """It gets no more pairs, however many faults it may have, and the end names it."""
+    write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
+    config = {"bots": ["boom.py", "greedy", "uniform"], "pairs": 2, "max_faults": 900}
+    (tmp_path / "cup.yaml").write_text(json.dumps(config | {"lane": "inproc"}))
+    done = arena("run", "cup.yaml", "--until", "resolved", "--max-pairs", "40")
+    assert "is told" not in done.stdout
+    assert "every two neighbours are told apart, but for boom, which finished no game" in (
+        " ".join(done.stdout.split())
+    )
+    games = library.open(tmp_path / "results" / "cup").games
+    assert (games[["bot", "opponent"]] == "boom").any(axis=1).sum() == 8
+    assert "not rated" in done.stdout

@@ -155,7 +155,7 @@ def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path)
         ),
         (
             "UPDATE games SET winner = 1 - winner WHERE fault = 'max_faults'",
-            "uniform/raises/3/0: winner is 1, and the record gives 0",
+            "uniform/raises/2/0: winner is 1, and the record gives 0",
         ),
         (
             "UPDATE games SET winner = 0, win_type = 'forfeit', points = 0, opponent_points = 0,"

@@ -1,4 +1,4 @@
-"""Bots told apart: by their own pairs or by the fit, and the groups that remain."""
+"""Bots told apart: by their own pairs or by the fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from arena.statistics.apart import Evidence, boundary, number_groups, pair_scores
+from arena.statistics.apart import Evidence, boundary, pair_scores
+from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit
 from arena.statistics.rows import ScoreCounts
 from arena.statistics.sequences import sequence_interval
@@ -114,8 +115,10 @@ def test_groups_that_never_met_are_not_told_apart() -> None:
     told = evidence(4, {(0, 1): AHEAD, (2, 3): AHEAD})
     assert told.gap(0, 2) is None
     assert told.growth(0, 2) is None
-    assert number_groups([0, 2, 1, 3], told) == [1, 1, 1, 1]
-    assert number_groups([0, 1, 2, 3], told) == [1, 2, 2, 3]
+    groups = [{*group} for group in give_letters(4, told.is_apart)]
+    assert not groups[0] & groups[1]
+    assert not groups[2] & groups[3]
+    assert all(groups[one] & groups[two] for one in (0, 1) for two in (2, 3))
 
 
 def test_the_estimate_of_further_pairs_is_about_right() -> None:
@@ -135,9 +138,8 @@ def test_the_estimate_of_further_pairs_is_about_right() -> None:
 
 @pytest.mark.parametrize("pairs", [0, 1, 10**6])
 def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
-    """One bot is one group; all won is told apart if there are enough pairs."""
-    assert number_groups([0], evidence(1, {})) == [1]
-    assert number_groups([], evidence(0, {})) == []
+    """All won is told apart if there are enough pairs."""
+    assert give_letters(1, evidence(1, {}).is_apart) == ["a"]
     told = evidence(2, {(0, 1): (0, 0, 0, 0, pairs)} if pairs else {})
     assert told.is_apart(0, 1) == (pairs > 1)
     assert not told.is_apart(1, 0)

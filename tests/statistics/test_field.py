@@ -107,7 +107,8 @@ def test_no_odd_scores_break_a_fit() -> None:
         for other in extreme:
             scores = [PairScores(0, 1, *one), PairScores(1, 2, *other), PairScores(3, 4, *one)]
             ratings = fit(6, scores, (5, 1000.0))
-            assert np.isfinite(ratings).all()
+            assert np.isfinite([rating.elo for rating in ratings]).all()
+            assert not np.isnan(ratings).any()
             assert ratings[5].elo == 1000.0
     assert fit(0, []) == []
     assert fit(1, []) == [Rating(1500.0, 1500.0, 1500.0)]

@@ -45,7 +45,7 @@ def test_a_score_of_three_quarters_is_191_points() -> None:
 
 def test_the_mean_is_1500() -> None:
     """Also for unequal bots and numbers of games."""
-    scores = [PairScores(0, 1, 10, 20.0, 40.0), PairScores(1, 2, 500, 900.0, 1700.0)]
+    scores = [PairScores(0, 1, 100, 150.0, 250.0), PairScores(1, 2, 500, 900.0, 1700.0)]
     assert sum(rating.elo for rating in fit(3, scores)) == pytest.approx(4500)
 
 

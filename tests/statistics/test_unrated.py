@@ -1,4 +1,4 @@
-"""A bot that never loads has no rating, and changes no other's."""
+"""A bot that finishes no game has no rating, and changes no other's."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import pandas as pd
 import pytest
 
 from arena.games.match import GameResult
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import Fault
 from arena.results.store import Store
 from arena.results.summary import format_standings, plain_rows
 from arena.statistics import tables
 from arena.statistics.field import Field
-from arena.statistics.rows import Faults
 from arena.statistics.unrated import find_unrated
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 
-IMPORT, RULE = Fault("import", "no"), Fault(BY_RULE, "no")
+IMPORT, ILLEGAL = Fault("import", "no"), Fault("illegal", "no")
 
 
 def games(winners: list[int], fault: Fault | None = None) -> list[GameResult]:
@@ -62,7 +61,7 @@ def test_the_terminal_says_not_rated() -> None:
     """In the place of the Elo and its interval; the other columns stay where they are."""
     head, *rows = format_standings(standings(["a", "b", "broken"], WITH_BROKEN, {"broken"}))
     assert rows[-1] == (
-        "   3  broken                        not rated   0.0%   0.0%   0.0%       8"
+        "   3  broken                        not rated   0.0%   0.0%   0.0%       8     -"
     )
     assert {len(row) for row in rows} == {len(head)}
 
@@ -71,33 +70,24 @@ PAIRINGS = round_robin(["a", "b", "x", "y"])  # ab ax ay bx by xy
 
 
 @pytest.mark.parametrize(
-    ("faults", "unrated"),
+    ("finished", "unrated"),
     [
-        ([], set()),
-        ([Faults(1, 1, "import", 4), Faults(3, 1, "import", 3)], set()),
-        ([Faults(n, 1, "exception", 4) for n in (1, 3, 5)], set()),
-        ([Faults(n, 1, "import", 4) for n in (1, 3)] + [Faults(5, 0, "import", 4)], {"x"}),
-        (
-            [
-                *(Faults(1, 1, "import", 4), Faults(2, 1, "import", 4)),
-                *(Faults(n, 1, BY_RULE, 4) for n in (3, 4)),
-                *(Faults(5, 0, "import", 2), Faults(5, 1, "import", 2)),
-            ],
-            {"x", "y"},
-        ),
-        ([Faults(n, 1, BY_RULE, 4) for n in (1, 3, 5)], set()),
+        ({}, {"a", "b", "x", "y"}),
+        ({0: 4, 1: 0, 5: 0}, {"x", "y"}),
+        ({0: 4, 2: 1}, {"x"}),
+        ({1: 1, 4: 1}, set()),
     ],
 )
-def test_a_bot_never_loads_if_all_its_games_are_such_forfeits(
-    faults: list[Faults], unrated: set[str]
+def test_a_bot_without_a_finished_game_is_not_rated(
+    finished: dict[int, int], unrated: set[str]
 ) -> None:
-    """One game that was begun, another kind of fault or forfeits by rule alone rate it."""
-    assert find_unrated(PAIRINGS, dict.fromkeys(range(6), 4), faults) == unrated
+    """Whatever has ended its games; one that was finished rates both bots."""
+    assert find_unrated(PAIRINGS, finished) == unrated
 
 
-def test_who_met_nobody_else_is_not_rated_either() -> None:
-    """Of two bots that one does not load says nothing about the other."""
-    assert find_unrated([Pairing("a", "x")], {0: 4}, [Faults(0, 1, "import", 4)]) == {"a", "x"}
-    table = standings(["x", "a"], [games([1] * 4, IMPORT)], {"a", "x"})
+def test_a_bot_that_fails_in_every_game_is_not_rated() -> None:
+    """Its opponent of whom nothing else is known neither; the order is that of the scores."""
+    assert find_unrated([Pairing("a", "x")], {0: 0}) == {"a", "x"}
+    table = standings(["x", "a"], [games([1] * 4, ILLEGAL)], {"a", "x"})
     assert list(table["bot"]) == ["a", "x"]
     assert table["elo"].isna().all()

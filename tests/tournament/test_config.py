@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import InputError
+from arena.results.manifest import manifest_text, read_tournament
 from arena.tournament import config
 
 
@@ -46,7 +47,26 @@ def test_a_config_says_what_is_played(tmp_path: Path) -> None:
             "line 5: limits: unknown key 'gane'; did you mean 'game'?",
         ),
         ("bots: [a, b]\npairs: many\n", "pairs: expected `int`, got `str`"),
-        ("bots: [a, b]\npairs: 0\n", "pairs: expected `int` >= 1"),
+        ("bots: [a, b]\npairs: 0\n", "line 2: pairs: expected `int` >= 1"),
+        ("bots:\n- a\n- 3\npairs: 1\n", "line 3: bots[1]: expected `str | mapping`, got `int`: 3"),
+        (
+            "bots:\n- a\n- bot: b\n  lane: 3\npairs: 1\n",
+            "line 4: bots[1].lane: expected `str | null`, got `int`: 3",
+        ),
+        (
+            "bots: [a, b]\nlimits:\n  decision: 1\n  game: soon\npairs: 1\n",
+            "line 4: limits.game: expected `float | null`, got `str`: 'soon'",
+        ),
+        (
+            "bots: [a, b]\npairs: 1\nrules:\n  set_bonus: 1\n  colour: 1\n",
+            "line 5: rules: unknown rule 'colour'",
+        ),
+        (
+            "bots: [a, b]\npairs: 1\nrules:\n  set_bonus: many\n",
+            "line 4: rules: set_bonus must be a whole number",
+        ),
+        ("bots: [a, b]\npairs: 1\nname: a/b\n", "line 3: name: 'a/b' cannot name a folder"),
+        ("bots: [a, b]\npanel: [c]\npairs: 1\n", "line 2: panel: only a gauntlet has one"),
         ("bots: [a, b]\npairs: true\n", "pairs: expected `int`, got `bool`"),
         ("bots: [a, b]\npairs: 1\nseed: -1\n", "seed: expected `int` >= 0"),
         ("bots: [a, b]\npairs: 1\nseed: 9223372036854775808\n", "seed: expected `int`"),
@@ -226,3 +246,19 @@ def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
     """The second of the config's bots is bots[1]."""
     with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):
         config.resolve_bots(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))
+
+
+def test_halves_are_together_or_apart() -> None:
+    """The manifest says so where they are apart, and brings it back."""
+    bots = ["uniform", "greedy"]
+    assert (
+        "halves"
+        not in config.make_tournament(config.convert({"bots": bots, "pairs": 1}, "x")).manifest()
+    )
+    apart = config.make_tournament(
+        config.convert({"bots": bots, "pairs": 1, "halves": "apart"}, "x")
+    )
+    assert apart.manifest()["halves"] == "apart"
+    assert read_tournament(manifest_text(apart.manifest())).halves == "apart"
+    with pytest.raises(InputError, match="halves: 'never' is not one of together, apart"):
+        config.convert({"bots": bots, "pairs": 1, "halves": "never"}, "x")

@@ -38,7 +38,7 @@ def test_a_file_wins_over_a_shipped_config(arena: Arena, tmp_path: Path) -> None
     (tmp_path / "quickstart").write_text("bots: [uniform]\npairs: none\n")
     done = arena("run", "quickstart")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: quickstart: pairs: ")
+    assert done.stderr.startswith("error: quickstart: line 2: pairs: ")
 
 
 def test_an_unknown_name_lists_those_there_are(arena: Arena) -> None:

@@ -152,7 +152,12 @@ class Fleet:
         return True
 
     def _late(self, idle: Site) -> Batch | None:
-        """Return a batch that takes another site unusually long."""
+        """Return a batch that takes another site unusually long.
+
+        Two sites, which may be on one machine, would play both games of a pair at once.
+        """
+        if self.opening.tournament.halves == "apart":
+            return None
         for batch in self._late_batches:
             if not batch.is_done and len(batch.playing) == 1 and batch.may_go_to(idle):
                 return batch

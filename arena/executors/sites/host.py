@@ -13,14 +13,19 @@ import threading
 import time
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import Final
 
 from arena.errors import ArenaError
 from arena.executors import frames
 from arena.executors.sites import wire
 from arena.lanes.faults import describe_exit, one_line
+from arena.lanes.program import write_program
 
 CLIENT_PATIENCE = 45.0
 """Seconds without a sign of the client after which a site is ended."""
+
+PROGRAM: Final = write_program("from arena.executors.site import main; main()")
+"""A site."""
 
 _SITE_PATIENCE = 30.0  # seconds without a beat of the site
 _END_PATIENCE = 10.0  # seconds in which a site ends by itself
@@ -40,7 +45,7 @@ class HostedSite:
     def __init__(self, head: bytes) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "arena.executors.site"],
+            [sys.executable, "-P", "-c", PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from arena.errors import counted
+
 
 class Joined(NamedTuple):
     """A host is there now, with so many cores."""
@@ -70,7 +72,7 @@ class Here:
         self.hosts = hosts
 
     def __str__(self) -> str:
-        return f"{len(self.hosts)} sites here"
+        return f"{counted(len(self.hosts), 'site')} here"
 
     def start(self, tell: Callable[[Event], None]) -> None:
         """Tell of all hosts."""

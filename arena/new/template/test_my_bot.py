@@ -1,4 +1,4 @@
-"""The tests of my_bot.py: `pytest test_my_bot.py` runs them in a second."""
+"""The tests of my_bot.py: `python test_my_bot.py` runs them in a second."""
 
 from bots.uniform import bot as uniform
 from engine import Rules, play_game
@@ -31,3 +31,10 @@ def test_it_beats_a_bot_that_plays_at_random() -> None:
         wins += play_game(bot, uniform, seed=seed).winner == 0
         wins += play_game(uniform, bot, seed=seed).winner == 1
     assert wins >= 67
+
+
+if __name__ == "__main__":
+    tests = [test for name, test in globals().items() if name.startswith("test_")]
+    for test in tests:
+        test()
+    print(f"{len(tests)} tests passed")

@@ -130,9 +130,14 @@
   }
 
   function makeStandings(rows) {
+    const interval = (row) => {
+      if (row.elo === null || (row.elo_low === null && row.elo_high === null)) return "\u2013";
+      if (row.elo_high === null) return `at least ${rounded(row.elo_low)}`;
+      if (row.elo_low === null) return `at most ${rounded(row.elo_high)}`;
+      return `${rounded(row.elo_low)}\u2060\u2026\u2060${rounded(row.elo_high)}`;
+    };
     const cells = rows.map((row) => [
-      row.rank, makeName(row.bot), rounded(row.elo),
-      row.elo === null || row.elo_low === null ? "\u2013" : `${rounded(row.elo_low)}\u2060\u2026\u2060${rounded(row.elo_high)}`,
+      row.rank, makeName(row.bot), row.elo === null ? "not rated" : rounded(row.elo), interval(row),
       percent(row.score), percent(row.city_wins / row.games), row.games, row.forfeits,
     ]);
     return makeTable("Standings", ["rank", "bot", "Elo", "95\u2009%", "score", "by City", "games", "forfeits"], cells);

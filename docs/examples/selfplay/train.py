@@ -22,6 +22,7 @@ from arena.rl import (
     WORTHS,
     Encoding,
     Lockstep,
+    by_seat,
     find_worths,
     random_deals,
 )
@@ -116,16 +117,16 @@ def play(actor, count, rng):
     masks = np.ones((plies, count, ACTIONS), np.bool_)
     actions = np.zeros((plies, count), np.intp)
     chances = np.ones((plies, count), np.float32)
-    seats = np.zeros((plies, count), np.intp)
-    live = np.zeros((plies, count), np.bool_)
+    seats = np.full((plies, count), -1)  # nobody acts in a game that is over
+    over = np.zeros((plies, count), np.bool_)
     for ply in range(plies):
-        live[ply] = ~games.over
-        if not live[ply].any():
+        live = ~games.over
+        if not live.any():
             break
         known[ply], masks[ply] = look(games)
         masks[ply, games.over] = True
         behind[ply] = look_behind(games)
-        seats[ply] = games.to_act
+        seats[ply, live] = games.to_act[live]
         shares = probabilities(actor(known[ply]), masks[ply])
         sums = shares.cumsum(axis=1)
         luck = rng.random((count, 1), np.float32) * sums[:, -1:]
@@ -135,24 +136,25 @@ def play(actor, count, rng):
         actions[ply, wrong] = shares[wrong].argmax(axis=1)
         chances[ply] = shares[np.arange(count), actions[ply]]
         games.step(actions[ply])
+        over[ply] = games.over & live
     winners = games.winners(np.arange(count))
-    results = np.where(winners == DRAW, 0, np.where(winners == 0, 1, -1)).astype(np.float32)
-    return known, behind, masks, actions, chances, seats, live, results
+    won = np.where(winners == DRAW, 0, np.where(winners == seats, 1, -1))
+    return known, behind, masks, actions, chances, by_seat(seats, won * over, over)
 
 
-def advantages(values, seats, live, results):
+def advantages(values, played):
     """Return how much better each action was than expected (Schulman and others 2016)."""
     found = np.zeros_like(values)
-    after = np.zeros_like(results)
-    sign = np.where(seats == 0, 1, -1).astype(np.float32)  # values are those of the seat to act
+    after = np.zeros_like(values[0])
+    sign = np.where(played.seats == 0, 1, -1).astype(np.float32)  # values are of the seat to act
+    returns = played.returns.astype(np.float32)
     for ply in range(len(values) - 1, -1, -1):
+        following = returns[ply]
         if ply + 1 < len(values):
-            goes_on = live[ply + 1]
+            goes_on = played.seats[ply + 1] >= 0
             turn = sign[ply] * sign[ply + 1]
-            following = np.where(goes_on, turn * values[ply + 1], sign[ply] * results)
+            following = np.where(goes_on, turn * values[ply + 1], following)
             after = np.where(goes_on, turn * found[ply + 1], 0)
-        else:
-            following = sign[ply] * results
         found[ply] = following - values[ply] + LAMBDA * after
     return found
 
@@ -167,10 +169,11 @@ def values_of(critic, known, behind):
 
 def learn(actor, critic, decisions, rng, options, progress):
     """Improve both networks by the decisions of some games; return the figures of the log."""
-    known, behind, masks, actions, chances, seats, live, results = decisions
+    known, behind, masks, actions, chances, played = decisions
     values = values_of(critic, known, behind)
-    better = advantages(values, seats, live, results)
+    better = advantages(values, played)
     wanted = better + values
+    live = played.seats >= 0
     free = live & (masks.sum(axis=2) > 1)
     rate = options.rate * (1 - 0.9 * progress)
     entropy = options.entropy * (1 - 0.9 * progress)
@@ -243,7 +246,7 @@ def tell(games, began, figures, decisions, options):
     print(
         f"{games:9,} games {time.perf_counter() - began:6.0f} s"
         f"  critic's error {error:.3f}  entropy {entropy:.2f}"
-        f"  plies {decisions[-2].sum(axis=0).mean():.1f}"
+        f"  plies {(decisions[-1].seats >= 0).sum(axis=0).mean():.1f}"
         f"  against timing {match(options.out, options.pairs):.3f}",
         flush=True,
     )

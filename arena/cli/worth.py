@@ -1,0 +1,141 @@
+"""`arena worth`: what cards are worth to who takes them, also by experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_runs
+from arena.cli.files import open_out
+from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
+from arena.cli.whole import SEED, SWAPS, WORKERS
+from arena.errors import InputError
+from arena.tournament import bounds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.results.store import Store
+    from arena.tournament.tournament import Tournament
+
+_ADJUSTED = "adds: a correlation, adjusted for who was ahead; not what a card causes"
+_EFFECT = "effect: what the swap of a taken card for one out of the game changes, by experiment"
+
+
+@click.command()
+@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.option("--intervene", is_flag=True, help="Make the experiment: swap cards, and play on.")
+@click.option(
+    "--swaps",
+    type=SWAPS,
+    default=bounds.SWAPS,
+    show_default=True,
+    help="Swaps at most; each plays a game on.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
+@click.option("--workers", type=WORKERS, help="Worker processes.  [default: all cores]")
+@click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
+@json_option
+@QUIET
+def worth(
+    run: Path,
+    swaps: int,
+    seed: int,
+    workers: int | None,
+    out: Path | None,
+    *,
+    intervene: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say what each kind of card is worth to who takes it, in a RUN.
+
+    `adds`, of cards.csv, is a correlation. With --intervene the bots of the run play games on, in
+    each of which a card that was taken is swapped for one that was out of the game; `effect` is
+    the mean of what this changes in the taker's result. Bots must be those of the run, and play
+    the same game twice. They are played in the run's lane.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 50 --out results/worth &&
+        arena worth results/worth --intervene --swaps 100
+    """
+    from arena.results.cells import csv_writer
+    from arena.results.reader import read_run
+    from arena.results.summary import plain_rows
+
+    if not intervene:
+        refuse_options("swaps", "seed", "workers", why="only with --intervene")
+    tournament, store = read_run(run)
+    with closing(store), open_out(out) as file:
+        how = (swaps, seed, workers) if intervene else None
+        try:
+            table, note = _measure(tournament, store, how, progress=not quiet)
+        except InputError as error:
+            raise InputError(f"{run}: {error}") from None
+        if out is not None:
+            csv_writer(table)(file)
+    if note and not quiet:
+        click.echo(f"note: {note}", err=True)
+    if as_json:
+        print_json({"run": str(run), "note": note, "cards": plain_rows(table)})
+    elif not (quiet and out):
+        for line in _format(table):
+            click.echo(line)
+        if not quiet:
+            click.echo(_ADJUSTED)
+            click.echo(_EFFECT if intervene else "--intervene makes the experiment")
+
+
+def _measure(
+    tournament: Tournament,
+    store: Store,
+    how: tuple[int, int, int | None] | None,
+    *,
+    progress: bool,
+) -> tuple[pd.DataFrame, str]:
+    """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
+    from arena.executors.local import LocalExecutor, count_cores
+    from arena.runs.intervene import intervene
+    from arena.wins.effects import ADJUSTED, add_effects, make_effects
+    from arena.wins.tables import make_win_tables
+
+    if how is None:
+        cards = make_win_tables(tournament, store.count(), store.records).cards
+        return cards[[*ADJUSTED]], ""
+    swaps, seed, workers = how
+    executor = LocalExecutor(workers or count_cores())
+    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
+    cards = make_win_tables(tournament, store.count(), store.records).cards
+    return add_effects(cards, make_effects(tournament.labels, made.swapped)), made.note()
+
+
+def _format(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the lines of a table of all bots together, in per cent."""
+    from arena.reports.takes import CARD_NAMES
+    from arena.results.summary import plain_rows
+
+    has_effects = "effect" in table
+    head = f"{'card':<12} {'adds':>7} {'95 %':>15}"
+    yield head + (f" {'effect':>7} {'95 %':>15} {'swaps':>7}" if has_effects else "")
+    for row in plain_rows(table[table["bot"].isna()]):
+        line = f"{CARD_NAMES[row['card']]:<12} {_cells(row, 'adds')}"
+        if has_effects:
+            line += f" {_cells(row, 'effect')} {row['swaps']:>7,}"
+        yield line.rstrip()
+
+
+def _cells(row: Mapping[str, Any], name: str) -> str:
+    """Return a share and its interval as text, empty where it is not known."""
+    share, low, high = (row[column] for column in (name, f"{name}_low", f"{name}_high"))
+    if share is None:
+        return f"{'':>7} {'':>15}"
+    between = "" if low is None else f"{100 * low:+.1f}..{100 * high:+.1f}"
+    return f"{100 * share:>+6.1f}% {between:>15}"
+
+
+COMMANDS: list[click.Command] = [worth]

@@ -1,0 +1,157 @@
+"""Swap: a card that was taken and one out of the game change places, and the game is played on.
+
+Up to the take all is as it was: the bots are asked the same and answer the same. Then the taker's
+pile has the other card. So does the past, as the bots see it from then on: the other card was
+dealt, played and taken in place of the first one. The game with the swap is one of the rules, of a
+deal in which the two cards have changed places. What is still to be dealt stays as it was.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import NamedTuple
+
+from engine.cards import TAKE, Action, Kind
+from engine.rules import Rules
+from engine.state import Seat, State
+
+
+class Taken(NamedTuple):
+    """A card that a seat took at a ply: its kind, and where it was in the deal.
+
+    `played` is the ply at which it was played, None for a card of the opening row.
+    """
+
+    ply: int
+    seat: Seat
+    kind: Kind
+    dealt: int
+    played: int | None
+
+
+class Swap(NamedTuple):
+    """A taken card of one kind, and the `other` one in its place, in the pile of this seat.
+
+    `before` are the actions up to the take, which is the last of them; `after` are the same ones
+    in the game of `deal`, where the two cards have changed places.
+    """
+
+    seat: Seat
+    kind: Kind
+    other: Kind
+    before: bytes
+    deal: bytes
+    after: bytes
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether both cards are of one kind: the game stays the same."""
+        return self.kind == self.other
+
+
+def find_taken(deal: bytes, actions: bytes, rules: Rules) -> list[Taken]:
+    """Return the cards that were taken in a game, in the order in which they left the row.
+
+    Raises IllegalAction, or AfterEnd, for a game that is none.
+
+    >>> from engine.notation import parse_actions, parse_deal
+    >>> deal = parse_deal("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> for taken in find_taken(deal, parse_actions("56T"), Rules()):
+    ...     print(taken)
+    Taken(ply=2, seat=0, kind=1, dealt=10, played=None)
+    Taken(ply=2, seat=0, kind=2, dealt=11, played=None)
+    Taken(ply=2, seat=0, kind=0, dealt=0, played=0)
+    Taken(ply=2, seat=0, kind=1, dealt=5, played=1)
+    """
+    state = State(deal, rules)
+    start = 2 * rules.hand_size
+    row: list[tuple[Kind, int, int | None]] = [
+        (deal[place], place, None) for place in range(start, start + rules.opening_row)
+    ]
+    found: list[Taken] = []
+    for ply, action in enumerate(actions):
+        seat = state.to_act
+        if action == TAKE:
+            taken = row[-rules.take_size :]
+            del row[-rules.take_size :]
+            found += [Taken(ply, seat, *card) for card in taken]
+        else:
+            row.append((action, _place_in_deal(deal, rules, state.round, seat, action), ply))
+        state.apply(state.checked(action))
+    return found
+
+
+def _place_in_deal(deal: bytes, rules: Rules, number: int, seat: Seat, kind: Kind) -> int:
+    """Return where a card of a kind lies in the hand that a seat was dealt in a round."""
+    size = rules.hand_size
+    start = seat * size
+    if number > 1:
+        start += 2 * size * (number - 1) + rules.opening_row
+    return deal.index(kind, start, start + size)
+
+
+def make_swap(deal: bytes, actions: bytes, taken: Taken, out: int) -> Swap:
+    """Return the swap of a taken card with the one at the place `out` of the deal."""
+    other = deal[out]
+    swapped = bytearray(deal)
+    swapped[taken.dealt], swapped[out] = other, taken.kind
+    before = actions[: taken.ply + 1]
+    after = bytearray(before)
+    if taken.played is not None:
+        after[taken.played] = other
+    return Swap(taken.seat, taken.kind, other, before, bytes(swapped), bytes(after))
+
+
+def draw_swaps(deal: bytes, actions: bytes, rules: Rules, rng: Random, most: int) -> list[Swap]:
+    """Return up to `most` swaps of different cards of a game, which are drawn.
+
+    Each taken card is as likely as any other, and so is each of the cards that were removed before
+    the game (R2). Those were as likely to be anywhere else: nobody has seen them, and nobody will.
+    The rules have some.
+    """
+    removed = range(len(deal) - rules.removed, len(deal))
+    cards = [(rng.random(), taken) for taken in find_taken(deal, actions, rules)]
+    return [
+        make_swap(deal, actions, taken, removed[int(rng.random() * len(removed))])
+        for _, taken in sorted(cards)[:most]
+    ]
+
+
+class SwappedState(State):
+    """A game that is played up to a take as it was, and goes on with the swap.
+
+    Where an action before the take is another one, nothing is swapped.
+    """
+
+    __slots__ = ("swap",)
+
+    def __init__(self, deal: bytes, rules: Rules, swap: Swap) -> None:
+        """Begin the game as it was dealt."""
+        super().__init__(deal, rules)
+        self.swap = swap
+
+    def apply(self, action: Action) -> None:
+        """Carry out a legal action; after the take, exchange the cards."""
+        super().apply(action)
+        if self.history == self.swap.before:
+            self._exchange()
+
+    def follow(self, actions: bytes) -> None:
+        """Apply actions as they stand in a record of the game with the swap."""
+        done = len(self.swap.after)
+        if actions[:done] == self.swap.after:
+            self._exchange()
+            actions = actions[done:]
+        super().follow(actions)
+
+    def _exchange(self) -> None:
+        """Become the position of the other deal."""
+        other = State(self.swap.deal, self.rules)
+        other.follow(self.swap.after)
+        for name in State.__slots__:
+            setattr(self, name, getattr(other, name))
+
+
+def begin(deal: bytes, rules: Rules, swap: Swap | None = None) -> State:
+    """Return the beginning of a game, in which two cards change places later if there is a swap."""
+    return SwappedState(deal, rules, swap) if swap else State(deal, rules)

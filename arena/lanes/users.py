@@ -1,0 +1,87 @@
+"""Users: the number of a user that one jail has, and no other jail on this machine.
+
+The kernel counts processes by their user, so two jails of one user would share one limit.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from arena.errors import InputError
+
+_EVERY_USER = (0, 1 << 32)
+_UIDS = 0x70000000  # from here on no system has users
+_MOST_UIDS = 1 << 28
+_TRIES = 100_000  # in a container with few users all may be taken
+_NAME = "\0noir-arena-user-{}"
+
+
+def _mapped_users() -> tuple[int, int]:
+    """Return the first number and the count of the users that there are in this container."""
+    try:
+        lines = Path("/proc/self/uid_map").read_text().splitlines()
+    except OSError:
+        return _EVERY_USER
+    ranges = [(int(line.split()[0]), int(line.split()[2])) for line in lines] or [_EVERY_USER]
+    return max(ranges, key=lambda users: users[1])
+
+
+_USERS = _mapped_users()
+IS_ROOT: Final = hasattr(os, "geteuid") and os.geteuid() == 0 and _USERS[1] > 1
+"""Whether this is root, who needs no user namespace and can become another user."""
+
+
+class User:
+    """A user's number, which belongs to this process until it is closed.
+
+    The lock is a name of a socket: the kernel gives it to one process of this machine, whatever
+    folder each has for temporary files, and takes it back when that has ended.
+    """
+
+    def __init__(self, number: int) -> None:
+        """Take a number; raises OSError if another jail has it."""
+        self.number = number
+        self._lock: int | None = None
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
+            lock.bind(_NAME.format(number))
+            self._lock = lock.detach()
+
+    def close(self) -> None:
+        """Give the number back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def free_user(first: int = _USERS[0], count: int = _USERS[1]) -> User:
+    """Return a user that no other jail has, of those that a container has.
+
+    Raises InputError if all are taken.
+    """
+    for number in _numbers(first, count):
+        with suppress(OSError):
+            return User(number)
+    raise InputError("lane jail: no user is free for another jail")
+
+
+def _numbers(first: int, count: int) -> Iterator[int]:
+    """Yield numbers of users to try, from any one on; in a container, of its upper half.
+
+    >>> sorted(_numbers(0, 4)), all(1 << 30 < number < 1 << 31 for number in _numbers(0, 1 << 32))
+    ([2, 3], True)
+    """
+    if first <= _UIDS and first + count >= _UIDS + _MOST_UIDS:
+        first, count = _UIDS, _MOST_UIDS
+    else:
+        first, count = first + count // 2, count - count // 2
+    begin = int.from_bytes(os.urandom(8), "big")
+    for step in range(min(count, _TRIES)):
+        yield first + (begin + step) % count

@@ -1,0 +1,117 @@
+"""Trajectories: the decisions of games in lockstep as those of two seats, with their rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.errors import InputError
+from engine import Seat
+
+
+class Trajectory(NamedTuple):
+    """The decisions of one seat in one game of a column: `steps` are their rows.
+
+    `result` is what the game brought the seat, 1, 0 or -1, and 0 if it is not `finished`.
+    """
+
+    game: int
+    seat: Seat
+    steps: npt.NDArray[np.intp]
+    result: float
+    finished: bool
+
+
+class Trajectories(NamedTuple):
+    """What decisions brought the seats that made them, in arrays (step, game).
+
+    `rewards` come to a seat's own last action of a game, of which `last` says where it is;
+    `returns` have the same number at all its decisions of that game. `following` is the step
+    of the seat's next decision in that game, or -1. `finished` is False where the arrays stop
+    before the game's end: then nothing is known of its result, and the return is 0.
+    """
+
+    seats: npt.NDArray[np.intp]
+    rewards: npt.NDArray[np.float64]
+    returns: npt.NDArray[np.float64]
+    last: npt.NDArray[np.bool_]
+    finished: npt.NDArray[np.bool_]
+    following: npt.NDArray[np.intp]
+
+    def split(self) -> Iterator[Trajectory]:
+        """Yield the decisions of each seat in each game, in the order of their first steps."""
+        numbers = np.full(self.seats.shape, -1, np.intp)
+        count = 0
+        for step, row in enumerate(numbers):
+            first = np.flatnonzero((self.seats[step] >= 0) & (row < 0))
+            row[first] = np.arange(count, count + len(first))
+            count += len(first)
+            goes_on = np.flatnonzero(self.following[step] >= 0)
+            numbers[self.following[step, goes_on], goes_on] = row[goes_on]
+        places = numbers.reshape(-1).argsort(kind="stable")
+        places = places[np.count_nonzero(numbers < 0) :]
+        ends = np.bincount(numbers[numbers >= 0], minlength=count).cumsum()
+        for some in np.split(places, ends[:-1]) if count else ():
+            steps, games = np.unravel_index(some, numbers.shape)
+            end = steps[-1], games[0]
+            result, finished = float(self.returns[end]), bool(self.finished[end])
+            yield Trajectory(int(games[0]), int(self.seats[end]), steps, result, finished)
+
+
+def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
+    """Return the trajectories of decisions, of which each array has a row for each step.
+
+    `seats` are those that acted, or -1 where the game had been over before the step. `rewards`
+    are theirs, and `over` says which games ended with their action. So all three are what the
+    vector environment says: `infos["seat"]` before a step, `rewards` and `terminated` after it.
+    There the reward of an end is that of the seat that acted last; here the other seat's last
+    action gets the opposite, too. A seat without an action in a game has no trajectory there.
+    Raises InputError for arrays that do not fit each other.
+
+    >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
+    >>> played.rewards.ravel().tolist()
+    [0.0, -1.0, 1.0]
+    >>> [(one.seat, one.steps.tolist(), one.result) for one in played.split()]
+    [(0, [0, 2], 1.0), (1, [1], -1.0)]
+    """
+    seats, rewards, over = np.asarray(seats, np.intp), np.asarray(rewards), np.asarray(over, bool)
+    if seats.ndim != 2 or not seats.shape == rewards.shape == over.shape:
+        shapes = ", ".join(str(array.shape) for array in (seats, rewards, over))
+        raise InputError(f"trajectories: arrays of the shapes {shapes}, not (step, game) thrice")
+    shape = seats.shape
+    made = Trajectories(
+        seats,
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_),
+        np.full(shape, -1, np.intp),
+    )
+    _fill(made, rewards, over & (seats >= 0))
+    return made
+
+
+def _fill(made: Trajectories, rewards: npt.NDArray[Any], over: npt.NDArray[np.bool_]) -> None:
+    """Fill in what is known of each decision, from the last step to the first."""
+    seats = made.seats
+    columns = np.arange(seats.shape[1])
+    results = np.zeros((2, len(columns)))
+    following = np.full((2, len(columns)), -1, np.intp)
+    finished = np.zeros(len(columns), np.bool_)
+    for step in range(len(seats) - 1, -1, -1):
+        ended = columns[over[step]]
+        results[seats[step, ended], ended] = rewards[step, ended]
+        results[1 - seats[step, ended], ended] = -rewards[step, ended]
+        following[:, ended] = -1
+        finished[ended] = True
+        acting = columns[seats[step] >= 0]
+        seat = seats[step, acting]
+        made.finished[step, acting] = finished[acting]
+        made.returns[step, acting] = results[seat, acting]
+        made.following[step, acting] = following[seat, acting]
+        following[seat, acting] = step
+    np.copyto(made.last, made.finished & (made.following < 0))
+    np.copyto(made.rewards, made.returns, where=made.last)

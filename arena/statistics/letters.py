@@ -1,0 +1,99 @@
+"""Letters: the bots of a table that were not told apart, as a compact letter display.
+
+Two bots share a letter if they were not told apart, and only then. What "told apart" means says
+`arena.statistics.apart`. Insertion and absorption (Piepho 2004) make a letter of every largest set
+of which no two were told apart, and there can be far too many: 2^20 in a field of 20 pairings
+between which nobody met. So here a letter is added for two bots only where they have none in
+common yet: never more letters than pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+_ALPHABET = 26
+_LETTER = re.compile(r"([a-z])(\d*)")
+
+
+def give_letters(bots: int, is_apart: Callable[[int, int], bool]) -> list[str]:
+    """Return the letters of bots that are numbered in the order of a table, from 0.
+
+    `is_apart` says whether a bot was told apart from one that is below it. The letters stand in
+    the order in which the table needs them, a to z and then a2 to z2. Source: Piepho 2004 for the
+    display.
+
+    >>> give_letters(4, lambda upper, lower: lower - upper > 1)
+    ['a', 'ab', 'bc', 'c']
+    """
+    near = [0] * bots  # by bot, as bits: those that were not told apart from it
+    for upper in range(bots):
+        for lower in range(upper + 1, bots):
+            if not is_apart(upper, lower):
+                near[upper] |= 1 << lower
+                near[lower] |= 1 << upper
+    sets = sorted(_find_sets(near), key=lambda found: [*_bits(found)])
+    names = [""] * bots
+    for number, found in enumerate(sets):
+        for bot in _bits(found):
+            names[bot] += name_letter(number)
+    return names
+
+
+def _find_sets(near: Sequence[int]) -> Iterator[int]:
+    """Yield sets of bots, as bits: every two that are near are in one, and no two others."""
+    together = [0] * len(near)
+    for bot in range(len(near)):
+        while missing := near[bot] & ~together[bot] or (not together[bot] and 1 << bot):
+            found, common = 1 << bot, near[bot]
+            while common:
+                other = next(_bits(common & missing or common))
+                found, common = found | 1 << other, common & near[other]
+            for member in _bits(found):
+                together[member] |= found
+            yield found
+
+
+def _bits(number: int) -> Iterator[int]:
+    """Yield the places of the bits that are set, the lowest first."""
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
+
+
+def name_letter(number: int) -> str:
+    """Return the letter with this number, from 0.
+
+    >>> [name_letter(number) for number in (0, 25, 26, 53)]
+    ['a', 'z', 'a2', 'b3']
+    """
+    turn, place = divmod(number, _ALPHABET)
+    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
+
+
+def split_letters(group: str) -> list[int]:
+    """Return the numbers of the letters of a bot.
+
+    >>> split_letters("bza2")
+    [1, 25, 26]
+    """
+    return [
+        (int(turn or 1) - 1) * _ALPHABET + ord(letter) - ord("a")
+        for letter, turn in _LETTER.findall(group)
+    ]
+
+
+def shorten(group: str, width: int) -> str:
+    """Return the letters of a bot in so many characters: as a range, or with their beginning.
+
+    >>> [shorten(group, 5) for group in ("abcde", "bcdefgh", "acdefg")]
+    ['abcde', 'b-h', 'ac...']
+    """
+    if len(group) <= width:
+        return group
+    numbers = split_letters(group)
+    ends = f"{name_letter(numbers[0])}-{name_letter(numbers[-1])}"
+    if numbers[-1] - numbers[0] == len(numbers) - 1 and len(ends) <= width:
+        return ends
+    return f"{group[: width - 3]}..."

@@ -1,0 +1,348 @@
+"""What somebody reads who has mistyped something: one line that says what to write instead."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import arena as library
+from arena.errors import InputError
+from tests.conftest import Arena, run_here
+
+CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
+BOTS = {
+    "bare.py": f"class Bot:\n{CHOOSE}",
+    "empty.py": f"class Bot:\n    def __init__(self):\n        pass\n\n{CHOOSE}",
+    "function.py": "def bot():\n    return None\n",
+    "good.py": "from bots.uniform import bot\n",
+    "hasty.js": "console.log(1)\n",
+    "hasty.sh": "#!/bin/sh\nexit 3\n",
+    "notes.txt": "from bots.uniform import bot\n",
+}
+PLAY = ("greedy", "--pairs", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a newcomer's folder: bots that are wrong in one way each, and one that is right."""
+    for name, text in BOTS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def refusal(arena: Arena, *words: str) -> str:
+    """Return the only line that a command prints, which ends with status 2."""
+    done = arena(*words)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")
+
+
+TAKES_NO_SETUP = [
+    ("bare.py", "class Bot has no __init__; write `__init__(self, setup)`"),
+    ("empty.py", "the __init__ of class Bot takes no setup; write `__init__(self, setup)`"),
+    ("function.py", "bot takes no setup; write `def bot(setup)`"),
+]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("bot", "advice"), TAKES_NO_SETUP)
+def test_a_bot_that_takes_no_setup_is_told_what_to_write(
+    arena: Arena, bot: str, advice: str
+) -> None:
+    """A class without `__init__` is the first mistake of all."""
+    assert refusal(arena, "play", f"./{bot}", *PLAY) == f"bot './{bot}': {advice}"
+
+
+def test_the_library_says_the_same_of_a_class() -> None:
+    """Before the first game."""
+
+    class Bare:
+        def choose(self, _: object) -> int:
+            return 0
+
+    with pytest.raises(InputError, match=r"class Bare has no __init__; write `__init__\(self, set"):
+        library.run([Bare, "greedy"], pairs=1, progress=False)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("bot", "advice"),
+    [
+        ("./hasty.js", "not Python; a program is named by its command: 'cmd:node ./hasty.js'"),
+        ("hasty.js", "not Python; a program is named by its command: 'cmd:node hasty.js'"),
+        ("hasty.sh", "not Python; a program is named by its command: 'cmd:sh hasty.sh'"),
+        ("cmd:./hasty.js", "not a program by itself; write 'cmd:node ./hasty.js'"),
+        ("cmd:hasty.js 3", "not a program by itself; write 'cmd:node hasty.js 3'"),
+        ("good", "no bot 'good' in bots/; did you mean ./good.py?"),
+        ("notes.txt", "no module 'notes.txt'; did you mean ./notes.txt?"),
+        (".", "no module '.'; did you mean ./?"),
+    ],
+)
+def test_a_program_and_a_file_are_told_from_a_name(arena: Arena, bot: str, advice: str) -> None:
+    """The line has the spec that was meant."""
+    assert refusal(arena, "play", bot, *PLAY).endswith(advice)
+
+
+def test_a_program_is_known_by_its_first_bytes(arena: Arena, folder: Path) -> None:
+    """A script without an ending, and a compiled program; a Python script stays a bot's file."""
+    shutil.copy("/bin/true", folder / "compiled")
+    for name, first in (("runs", "/bin/sh"), ("mine", "/usr/bin/env python3")):
+        (folder / name).write_text(f"#!{first}\nfrom bots.uniform import bot\n")
+        (folder / name).chmod(0o755)
+    for name in ("runs", "compiled"):
+        assert refusal(arena, "play", f"./{name}", *PLAY).endswith(f"'cmd:./{name}'")
+    assert refusal(arena, "play", "cmd:runs", *PLAY).endswith("write 'cmd:./runs'")
+    (folder / "runs").chmod(0o644)
+    assert "`chmod +x ./runs` makes it so" in refusal(arena, "play", "cmd:./runs", *PLAY)
+    assert arena("play", "./mine", *PLAY).stderr == ""
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("python3 none.py", "none.py': [Errno 2] No such file or directory; there is no file"),
+        ("sh -c 'echo one >&2; echo two >&2; exit 3'", "ended with exit status 3: two;"),
+        ("sh hasty.sh", "ended with exit status 3;"),
+    ],
+)
+def test_a_command_that_ends_at_once_is_quoted(arena: Arena, command: str, said: str) -> None:
+    """Its own words say more than its exit status; a file that is not there is named."""
+    done = arena("play", f"cmd:{command}", *PLAY, "--strict")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert ("there is no file 'none.py' here" in done.stderr) == ("none" in command)
+
+
+@pytest.mark.parametrize("place", ["mine.py", "mine/bot.py"])
+def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
+    arena: Arena, tmp_path: Path, place: str
+) -> None:
+    """With `pkgutil.get_data`, and packed where it is one file; another file is no such case."""
+    bot = tmp_path / place
+    bot.parent.mkdir(exist_ok=True)
+    bot.write_text('from bots.uniform import bot\nopen("weights.txt")\n')
+    spec = "./mine.py" if place == "mine.py" else "./mine/"
+    words = ("play", spec, *PLAY, "--strict")
+    assert "pkgutil" not in arena(*words).stderr
+    (bot.parent / "weights.txt").write_text("0.5")
+    told = arena(*words).stderr
+    assert 'read it with pkgutil.get_data(__name__, "weights.txt")' in told
+    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
+    assert (pack in told) == (place == "mine.py")
+
+
+def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_path: Path) -> None:
+    """By the first fault of a run, and by `arena check`."""
+    (tmp_path / "mine.py").write_text(
+        "class Bot:\n    def __init__(self, setup):\n        open('weights.txt')\n\n" + CHOOSE
+    )
+    (tmp_path / "weights.txt").write_text("0.5")
+    report = " ".join(arena("check", "./mine.py", "--games", "4").stdout.split())
+    pack = "`arena pack ./mine.py weights.txt -o packed.py`"
+    assert pack in report
+    assert pack in arena("play", "./mine.py", *PLAY).stderr
+
+
+CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run in friday/, bots and a config."""
+    folder = tmp_path_factory.mktemp("run")
+    done = run_here(folder, "play", "greedy", "uniform", "--pairs", "1", "--out", "friday", "-q")
+    assert done.returncode == 0, done.stderr
+    (folder / "my_bot.py").write_text("from bots.uniform import bot\n")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "bot.py").write_text("from bots.uniform import bot\n")
+    (folder / "cup.yaml").write_text(CUP)
+    (folder / "männer.yaml").write_text("pairs: 1\nbots: [uniform, greedy]\n")
+    (folder / "empty").mkdir()
+    (folder / "games.jsonl").write_text("{}\n")
+    return folder
+
+
+AGAIN = "to play its run again: arena run friday/manifest.json --out FOLDER"
+A_BOT = "a bot, not a config; to play it: arena play"
+A_FILE = "a file of a run; name its folder: friday"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("run my_bot.py", f"my_bot.py: {A_BOT} ./my_bot.py greedy"),
+        ("run mine", f"mine: {A_BOT} ./mine/ greedy"),
+        ("run greedy", f"greedy: {A_BOT} greedy OPPONENT"),
+        ("ablate ./my_bot.py --rule set_bonus=1", f"my_bot.py: {A_BOT} ./my_bot.py greedy"),
+        ("run friday", f"friday: a folder; {AGAIN}"),
+        ("run friday/", f"friday: a folder; {AGAIN}"),
+        (
+            "run friday/report.html",
+            "friday/report.html: a file of a run, not a config; to play the run again: "
+            "arena run friday/manifest.json --out FOLDER",
+        ),
+        (
+            "ablate friday/manifest.json --rule set_bonus=1",
+            "friday/manifest.json: the manifest of a run, which only `arena run` takes",
+        ),
+        ("run empty", "empty: is a directory; a config is a YAML file"),
+        ("run cup", "cup: no such file, and no config has this name; did you mean cup.yaml?"),
+        (
+            "run games.jsonl",
+            "games.jsonl: game records, not a config; to judge them: arena replay games.jsonl",
+        ),
+        *(
+            (f"{command} friday/{file}", f"friday/{file}: {A_FILE}")
+            for command, file in (
+                ("report", "report.html"),
+                ("export", "run.sqlite"),
+                ("verify", "games.csv"),
+                ("show", "report.html"),
+                ("view", "report.md"),
+                ("replay", "run.sqlite"),
+            )
+        ),
+        ("report my_bot.py", "my_bot.py: a file, and a run is a folder"),
+        (
+            "play greedy uniform --out my_bot.py",
+            "my_bot.py: cannot be written: a file, and a run is a folder",
+        ),
+        (
+            "export friday -o none/a.jsonl",
+            "none/a.jsonl: cannot be written: No such file or directory",
+        ),
+        (
+            "pack empty -o packed.py",
+            "empty: a bot's folder has a bot.py or a __init__.py, and this one has neither",
+        ),
+        (
+            "play greedy uniform --rules set_bonus=3",
+            "--rules: JSON is malformed: invalid character (byte 0); "
+            """write --rules '{"set_bonus": 3}'""",
+        ),
+        (
+            "run männer.yaml",
+            "männer.yaml: name: 'männer' cannot name a folder; "
+            "use letters, digits and . _ -, or write name: NAME",
+        ),
+        ("verify empty", "empty: no run: there is no run.sqlite"),
+        (
+            "export friday -o friday.csv",
+            "--out friday.csv: games are written as JSON lines, as to friday.jsonl; "
+            "the rows of games.csv are in friday/games.csv",
+        ),
+    ],
+)
+def test_a_path_of_another_kind_leads_to_the_command_that_was_meant(
+    run: Path, words: str, line: str
+) -> None:
+    """Nothing is written."""
+    before = sorted(run.rglob("*"))
+    done = run_here(run, *words.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
+    assert sorted(run.rglob("*")) == before
+
+
+def test_the_library_says_the_same_of_a_bots_file(run: Path) -> None:
+    """As a config, and as the folder of a run."""
+    with pytest.raises(InputError, match=r"my_bot\.py: a bot, not a config"):
+        library.run(config=run / "my_bot.py", progress=False)
+    with pytest.raises(InputError, match=r"report\.html: a file of a run; name its folder: "):
+        library.open(run / "friday" / "report.html")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("mine.py", "def bot(:\n", "mine.py: line 1: SyntaxError: invalid syntax"),
+        ("helper.py", "x = 1\nreturn\n", "helper.py: line 2: SyntaxError: 'return' outside functi"),
+        ("helper.py", "x = '\0'\n", "helper.py: "),
+    ],
+)
+def test_a_file_that_is_not_python_is_not_packed(
+    arena: Arena, tmp_path: Path, name: str, text: str, why: str
+) -> None:
+    """The bot's own or one that it imports; nothing is written."""
+    (tmp_path / "mine.py").write_text("import helper\nfrom bots.uniform import bot\n")
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / name).write_text(text)
+    assert refusal(arena, "pack", "mine.py", "helper.py", "-o", "packed.py").startswith(why)
+    assert not (tmp_path / "packed.py").exists()
+
+
+NUMBERS = [("1e3", "write 1000"), ("1,000", "write 1000"), ("2.0", "write 2")]
+NUMBERS += [("many", "write a whole number, such as 1000"), ("1.5", "write a whole number, such")]
+
+
+@pytest.mark.parametrize(("text", "advice"), NUMBERS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "play greedy uniform --pairs",
+        "run quickstart --max-pairs",
+        "compare greedy uniform --max-pairs",
+        "check greedy --games",
+        "game greedy uniform --seed",
+        "run cup.yaml",
+    ],
+)
+def test_a_number_that_is_not_whole_is_refused_alike(
+    arena: Arena, tmp_path: Path, words: str, text: str, advice: str
+) -> None:
+    """In every command and in a config, with the number that was meant."""
+    if words == "run cup.yaml":
+        shown = f'"{text}"' if "," in text else text
+        (tmp_path / "cup.yaml").write_text(f"bots: [greedy, uniform]\npairs: {shown}\n")
+        line = refusal(arena, *words.split())
+        assert line.startswith("cup.yaml: line 2: pairs: expected `int`, got ")
+    else:
+        line = refusal(arena, *words.split(), text)
+        assert f"{text!r} is not a whole number; " in line
+    assert advice in line
+
+
+def test_the_library_refuses_such_a_number_too() -> None:
+    """A float is no number of pairs."""
+    with pytest.raises(InputError, match=r"^pairs: .* got `float`: 1000\.0; write 1000$"):
+        library.run(["greedy", "uniform"], pairs=1e3, progress=False)  # type: ignore[arg-type]
+
+
+ONE_OF_MANY = re.compile(r"(?<!seat )(?<![\w.,])1 (?!is\b|was\b|has\b|loses\b)[a-z]+s\b")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "play {bot} greedy --pairs 1 --out out",
+        "compare {bot} greedy --max-pairs 1 --out out",
+        "compare greedy uniform --against {bot} --max-pairs 1 --out out",
+        "compare greedy uniform --against majority,denier --max-pairs 1",
+        "run cup.yaml --bot {bot} --out out",
+        "run until.yaml --out out",
+    ],
+)
+def test_one_of_a_thing_is_one_thing(arena: Arena, tmp_path: Path, words: str) -> None:
+    """Neither a command nor a report says 1 pairs, 1 games or 1 forfeits."""
+    (tmp_path / "fails.py").write_text(
+        "class Bot:\n    def __init__(self, setup):\n        self.games = setup\n\n"
+        "    def choose(self, view):\n        1 / (1 - view.seat)\n        return view.legal[0]\n\n"
+        "bot = Bot\n"
+    )
+    (tmp_path / "cup.yaml").write_text(f"{CUP}max_faults: 1\n")
+    (tmp_path / "until.yaml").write_text(f"{CUP}until: 10\nmax_pairs: 1\n")
+    done = arena(*words.format(bot="./fails.py").split())
+    report = tmp_path / "out" / "report.md"
+    said = [done.stdout, report.read_text() if report.exists() else ""]
+    assert [match[0] for text in said for match in ONE_OF_MANY.finditer(text)] == []
+
+
+def test_a_check_of_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
+    """The bot's size, and the decisions that were asked again."""
+    (tmp_path / "short.py").write_text("from bots.uniform import bot\n")
+    assert "1 line, 29 bytes" in arena("check", "./short.py", "--games", "4").stdout

@@ -1,0 +1,124 @@
+"""Options that several commands have do the same in each of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import arena as library
+from arena.entries import ladder
+from tests.conftest import Arena
+
+CUP = "name: cup\npairs: 1\nbots: [uniform, {bot: greedy, label: g}]\n"
+CUP += "rules: {set_bonus: 4}\nlimits: {decision: 3.0}\n"
+START = {
+    "run": ("run", "cup.yaml"),
+    "play": ("play", "greedy", "g=greedy", "--pairs", "1"),
+    "compare": ("compare", "greedy", "g=greedy", "--max-pairs", "8"),
+    "ablate": ("ablate", "cup.yaml", "--rule", "set_bonus=5"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cup.yaml").write_text(CUP)
+    return tmp_path
+
+
+def manifest(folder: Path) -> dict[str, object]:
+    """Return the manifest of the run in out/, of the base where it is an ablation."""
+    (path, *_) = sorted((folder / "out").rglob("manifest.json"))
+    data: dict[str, object] = json.loads(path.read_text())
+    return data
+
+
+def played(arena: Arena, folder: Path, command: str, *words: str) -> dict[str, object]:
+    done = arena(*START[command], *words, "--out", "out", "-q")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert ("\n" in done.stdout) == (command == "compare")
+    return manifest(folder)
+
+
+@pytest.mark.parametrize("command", START)
+def test_rules_and_limits_change_those_of_the_config(
+    arena: Arena, folder: Path, command: str
+) -> None:
+    """Only what is named is changed; where there is no config, the published rules are."""
+    words = ("--rules", '{"take_size": 4}', "--limits", '{"memory": 512}')
+    found = played(arena, folder, command, *words)
+    has_config = command in ("run", "ablate")
+    base = {"set_bonus": 4} if has_config else {}
+    assert found["rules"] == {**base, "take_size": 4}
+    limits = found["limits"]
+    assert isinstance(limits, dict)
+    assert (limits["memory"], limits["decision"]) == (512, 3.0 if has_config else 10.0)
+
+
+@pytest.mark.parametrize("command", START)
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--rules", '{"colour": 1}'), "--rules: unknown rule 'colour'; "),
+        (("--rules", "{"), "--rules: Input data was truncated"),
+        (
+            ("--limits", '{"decison": 1}'),
+            "--limits: unknown key 'decison'; did you mean",
+        ),
+        (("--limits", '{"memory": 1}'), "--limits: Expected `int` >= 64"),
+        (("--limits", "3"), "--limits: Expected `object`, got `int`"),
+        (("--against", "denier,,timing"), "--against: 'denier,,timing' has an empty place"),
+    ],
+)
+def test_they_are_refused_alike(
+    arena: Arena, folder: Path, command: str, words: tuple[str, str], line: str
+) -> None:
+    """One line, status 2, and nothing is played."""
+    done = arena(*START[command], *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {line}")
+    assert not (folder / "results").exists()
+
+
+LADDER = ("uniform", "greedy", "denier")
+
+
+@pytest.fixture
+def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the bots that search."""
+    monkeypatch.setattr(ladder, "ELO", {name: ladder.ELO[name] for name in LADDER})
+
+
+@pytest.mark.usefixtures("short_ladder")
+@pytest.mark.parametrize("command", START)
+def test_against_takes_several_bots_and_the_ladder(
+    arena: Arena, folder: Path, command: str
+) -> None:
+    """Those that are compared or play anyway are left out of the ladder."""
+    words = ("--against", "ladder,again=uniform", "--lane", "inproc")
+    words += ("--max-pairs", "9") if command == "compare" else ()
+    bots = played(arena, folder, command, *words)["bots"]
+    assert isinstance(bots, list)
+    met = [bot["label"] for bot in bots[2:]]
+    own = {bot["label"] for bot in bots[:2]}
+    assert met == [*(name for name in LADDER if name not in own), "again"]
+
+
+@pytest.mark.usefixtures("short_ladder")
+def test_the_library_takes_the_ladder_too() -> None:
+    """By its name, as `arena.compare` does, and one bot without a list."""
+    results = library.run(["mine=uniform"], against="uniform", pairs=1, progress=False)
+    assert {*results.standings["bot"]} == {"mine", "uniform"}
+    results = library.run(["uniform", "mine=uniform"], against="ladder", pairs=1, progress=False)
+    assert {*results.standings["bot"]} == {*LADDER, "mine"}
+    assert results.played == 2 * 2 * 2
+
+
+def test_a_comparison_with_limits_has_its_command(arena: Arena, folder: Path) -> None:
+    """It repeats them."""
+    words = (*START["compare"], "--limits", '{"memory": 512}', "--out", "out")
+    line = next(line for line in arena(*words).stdout.splitlines() if "repeat with" in line)
+    assert """--limits '{"decision": 10.0""" in line
+    assert '"memory": 512' in line
+    assert (folder / "out").exists()

@@ -1,0 +1,47 @@
+"""What docs/wins.md says of the experiment is true: its commands, and the columns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from arena.reports import takes
+from tests import ROOT, markdown
+
+PAGE = (ROOT / "docs" / "wins.md").read_text()
+SECTION = PAGE.split("## Swap a card, and play on")[1].split("\n## ")[0]
+
+
+def test_the_commands_run_and_write_the_columns_of_the_table(tmp_path: Path) -> None:
+    """The last one also to a file."""
+    *others, last = markdown.commands(SECTION)
+    for command in (*others, f"{last} -o cards.csv"):
+        done = markdown.run(command, tmp_path)
+        assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| (`.+?) \|", SECTION, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert list(pd.read_csv(tmp_path / "cards.csv")) == named
+
+
+def test_no_page_calls_a_correlation_a_cause() -> None:
+    """What was read as a cause is gone, and the warning is there."""
+    assert "**`more` and `adds` are no causes.**" in PAGE
+    assert "**Decisive is a name, not a cause.**" in PAGE
+    for path in (ROOT / "docs").glob("*.md"):
+        text = " ".join(path.read_text().split())
+        assert "adds to the chance to win" not in text, path
+        assert "the loser decided the game" not in text, path
+
+
+def test_the_report_says_so_in_its_glossary_and_beside_the_chart() -> None:
+    """Where the numbers are read without this page."""
+    sentences = {column.name: column.meaning for column in takes.CARD_COLUMNS}
+    assert "no cause" in sentences["adds"]
+    assert "need not come from it" in sentences["more"]
+    cards = pd.DataFrame(
+        {"bot": ["all bots"], "card": ["C"], "adds": [0.1], "adds_low": [0.0], "adds_high": [0.2]}
+    )
+    chart = takes._card_chart(cards, ["all bots"])
+    assert "not what the card causes" in chart.description

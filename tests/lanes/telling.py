@@ -1,0 +1,99 @@
+"""Measure what two jails that play at the same time tell each other, by several ways.
+
+`python -m tests.lanes.telling ROUNDS HOW...` prints how many of so many numbers of ten bits one of
+them knew of the other, and the share of the bits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.entries.resolve import resolve
+from arena.lanes.launch import plan_launch
+from arena.lanes.limits import Limits
+from engine.seeds import stream
+from tests import rogues
+
+BITS = 10
+TOGETHER = ("load",)
+"""The ways for which both work at the same time."""
+
+_LEAD = 0.005  # seconds from a message to the time when both begin
+
+
+class Known(NamedTuple):
+    """How many numbers were known, of how many, and the share of bits that were right."""
+
+    numbers: int
+    rounds: int
+    bits: float
+
+
+def measure(how: str, rounds: int) -> Known:
+    """Return what one jail has known of another's numbers."""
+    numbers = stream(1, "tells", how)
+    known = right = 0
+    with jail(how) as (one, path), jail(how) as (other, _):
+        if how == "fresh":
+            forget(path)
+        for place in range(rounds):
+            number = numbers.randrange(1 << BITS)
+            start = time.time() + _LEAD
+            send(one, f"tell {place} {start} {number}")
+            if how not in TOGETHER:
+                receive(one)
+            send(other, f"ask {place} {start}")
+            heard = receive(other)
+            if how in TOGETHER:
+                receive(one)
+            known += heard == str(number)
+            wrong = int(heard) ^ number if heard.isdecimal() else (1 << BITS // 2) - 1
+            right += BITS - wrong.bit_count()  # who hears nothing guesses half of them
+    return Known(known, rounds, right / rounds / BITS)
+
+
+@contextmanager
+def jail(how: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Yield the process of a program in a jail, when it is ready, and the file that it uses."""
+    entry = resolve(f"cmd:{sys.executable} {rogues.FOLDER / 'tells.py'} {how}", lane="jail")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        process = stack.enter_context(closing(plan_launch(entry, Limits(), folder))).popen()
+        stack.enter_context(process)
+        stack.callback(process.kill)
+        yield process, receive(process)
+
+
+def forget(path: str) -> None:
+    """Take a file out of the page cache, as if nobody had read it since the machine was started."""
+    file = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+
+
+def send(process: subprocess.Popen[bytes], line: str) -> None:
+    """Send a line to a process."""
+    assert process.stdin
+    process.stdin.write(f"{line}\n".encode())
+
+
+def receive(process: subprocess.Popen[bytes]) -> str:
+    """Return the next line of a process; raise EOFError with its errors where there is none."""
+    assert process.stdout
+    assert process.stderr
+    if line := process.stdout.readline():
+        return line.decode().strip()
+    raise EOFError(process.stderr.read().decode())
+
+
+if __name__ == "__main__":
+    print(json.dumps({how: measure(how, int(sys.argv[1])) for how in sys.argv[2:]}))

@@ -1,0 +1,86 @@
+"""What a program needs is found by its header, and by what is called like it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.lanes.layout import bound, links_to
+from arena.lanes.libraries import find_libraries, find_opened
+from arena.lanes.programs import folders_of, programs_of
+
+PROGRAMS = [path for name in ("sh", "sort", "node", "find") if (path := shutil.which(name))]
+
+
+@pytest.mark.skipif(shutil.which("ldd") is None, reason="this machine has no ldd")
+@pytest.mark.parametrize("program", [*PROGRAMS, sys.executable])
+def test_libraries_are_those_of_ldd(program: str) -> None:
+    """Which starts the program's loader to find them."""
+    done = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+    expected = {Path(path).resolve() for path in re.findall(r"(/\S+) \(0x", done.stdout)}
+    assert {path.resolve() for path in find_libraries([Path(program)])} == expected
+
+
+def test_what_is_no_program_needs_nothing(tmp_path: Path) -> None:
+    """Nor does one whose header is cut off, or leads out of the file."""
+    (tmp_path / "text").write_text("hello")
+    whole = Path(sys.executable).read_bytes()
+    for size in (4, 20, 64, 100):
+        (tmp_path / f"{size}.so").write_bytes(whole[:size])
+    (tmp_path / "none.so").write_bytes(b"\x7fELF\x02\x01" + b"\xff" * 58)
+    assert find_libraries([tmp_path, tmp_path / "text", tmp_path / "nothing"]) == set()
+
+
+@pytest.mark.parametrize("secret", ["/etc/passwd", "/lib/../etc/passwd", "/proc/self/exe"])
+def test_a_file_cannot_name_a_secret_as_its_loader(tmp_path: Path, secret: str) -> None:
+    """What a bot's own program names is shown only if it is a library of the system."""
+    program = Path(sys.executable)
+    whole = program.read_bytes()
+    name = re.findall(rb"/lib[^\0]*/ld-[^\0]+", whole)[0]
+    bad = tmp_path / "bad"
+    bad.write_bytes(whole.replace(name, secret.encode().ljust(len(name), b"\0")))
+    assert secret.encode() in bad.read_bytes()
+    found = find_libraries([bad])
+    assert found
+    assert found <= find_libraries([program])
+
+
+def test_the_library_of_c_is_there() -> None:
+    """With what programs open while they run."""
+    assert any(path.name.startswith(("libc.", "ld-musl")) for path in find_opened())
+
+
+def test_a_script_brings_the_programs_that_it_names_first(tmp_path: Path) -> None:
+    """Through `env`, too; what is not of the system is not among them."""
+    script = tmp_path / "script"
+    script.write_text("#!/usr/bin/env -S tac -r\n")
+    script.chmod(0o755)
+    names = {path.name for path in programs_of([str(script)])}
+    assert {"env", "tac", "sh", "sed"} <= names
+    assert "script" not in names
+
+
+def test_folders_are_called_like_the_program(tmp_path: Path) -> None:
+    """A tool has none; a program outside of the system brings nothing."""
+    assert [*folders_of(Path("/bin/sh"))] == []
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "zzz-1.2"
+    program.touch()
+    assert [*folders_of(program)] == []
+
+
+def test_links_are_links_in_the_jail(tmp_path: Path) -> None:
+    """So a program finds its files from where a link leads; what is in a folder is left out."""
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to("real")
+    real, link = str(tmp_path / "real"), str(tmp_path / "link")
+    made = ["--dir", str(tmp_path), "--symlink", "real", link]
+    assert [*links_to([Path(link)], [])] == [*made, *made[:2], "--ro-bind", real, real]
+    assert [*links_to([Path(link)], [tmp_path])] == []
+    shown = [*bound([tmp_path, Path(real)], "/tmp")]
+    assert shown.count("--ro-bind") == 1

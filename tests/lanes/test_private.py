@@ -1,0 +1,128 @@
+"""No bot is convicted of what another one has done to its private folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.executors.worker import Worker
+from arena.lanes import launch
+from arena.lanes.bubblewrap import find_pid_namespaces
+from arena.lanes.limits import Limits
+from arena.lanes.private import PrivateFolder
+from arena.tournament.chunk import Chunk
+from arena.tournament.tournament import Tournament
+from tests.lanes.framed import RULES, play
+from tests.rogues import FOLDER, spec, write
+from tests.users import USERS, start_python
+from tests.waiting import PATIENCE
+
+HONEST, FIRST = f"honest={FOLDER / 'notes.py'}", f"rogue={FOLDER / 'first.py'}"
+HAS_BUBBLEWRAP = find_pid_namespaces() is not None or "CI" in os.environ
+CASES = [
+    # the user, whether there is bubblewrap, the rogue, workers; the last differ little
+    *[(user, user == "root", "frames", 1) for user in USERS],
+    *[(user, user != "root", "frames", 1) for user in USERS],
+    *[(user, is_there, "frames", 2) for user in USERS for is_there in (True, False)],
+    *[(user, is_there, "frames_by_workers", 1) for user in USERS for is_there in (True, False)],
+]
+
+
+def case(user: str, contained: object, rogue: str, workers: int, *, quick: bool) -> object:
+    """Return a case with its marks and its name."""
+    words = (user, "bubblewrap" if contained else "without", rogue, str(workers))
+    lacks = pytest.mark.skipif(contained and not HAS_BUBBLEWRAP, reason="no pid namespaces")
+    marks = [lacks, *[pytest.mark.slow][: not quick]]
+    return pytest.param(user, contained, rogue, workers, id="-".join(words), marks=marks)
+
+
+def played(
+    user: str, folder: Path, rogue: str, *, contained: bool = True, workers: int = 1
+) -> dict[str, Any]:
+    """Return the games and the faults of a bot and an honest one, run as a user."""
+    path = {} if contained else {"PATH": str(folder / "bin")}  # without bwrap
+    words = ["-m", "tests.lanes.framed", str(workers), f"rogue={rogue}", HONEST]
+    with start_python(user, folder, *words, **path) as process:
+        out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("user", "contained", "rogue", "workers"),
+    [case(*one, quick=number < len(USERS)) for number, one in enumerate(CASES)],
+)
+def test_who_removes_the_folders_of_others_frames_nobody(
+    tmp_path: Path, user: str, rogue: str, workers: int, *, contained: bool
+) -> None:
+    """With bubblewrap it does not see them; without, the games are played one bot at a time."""
+    found = played(user, tmp_path, spec(rogue), contained=contained, workers=workers)
+    assert found["faults"] == []
+    assert found["games"] == json.loads(json.dumps(play(1, [FIRST, HONEST])))["games"]
+
+
+def faults(bots: Sequence[Path], folder: Path) -> list[tuple[int | None, str]]:
+    """Return who has won each of two games of these bots that a fault has ended, and the fault."""
+    entries = [resolve(str(path), label=path.stem, lane="process") for path in bots]
+    tournament = Tournament("test", 0, 1, entries, RULES, Limits())
+    folder.mkdir()
+    with closing(Worker(tournament, folder)) as worker:
+        games = worker.play(Chunk(0, 0, 1)).results
+    return [(game.winner, game.fault.message) for game in games if game.fault]
+
+
+@pytest.fixture
+def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let bots of the lane process see each other, as on a machine without bubblewrap."""
+    monkeypatch.setattr(launch, "find_pid_namespaces", lambda: None)
+
+
+RAISES = """\
+    def choose(self, view, /):
+        import os, pathlib, shutil
+        {first}
+        raise ValueError('boom')"""
+
+
+@pytest.mark.usefixtures("no_namespaces")
+@pytest.mark.parametrize(
+    "first", ["pathlib.Path('note').touch()", "shutil.rmtree(os.environ['HOME'])"]
+)
+def test_a_bot_that_has_changed_its_own_folder_is_at_fault(tmp_path: Path, first: str) -> None:
+    """It has its fault again while the other one does not live."""
+    rogue = write(tmp_path, "rogue", RAISES.format(first=first))
+    bots = [rogue, FOLDER / "first.py"]
+    assert faults(bots, tmp_path / "games") == [(1, "ValueError: boom")] * 2
+
+
+def test_a_folder_is_renewed_whatever_a_bot_has_put_in_its_place(tmp_path: Path) -> None:
+    """What a link leads to stays as it is, with its mode."""
+    strange = tmp_path / "strange"
+    strange.mkdir(0o755)
+    (strange / "file").touch()
+    folder = PrivateFolder(tmp_path / "worker" / "bot")
+    for spoil in (
+        lambda: None,
+        lambda: folder.path.rmdir(),
+        lambda: (folder.path.rmdir(), folder.path.symlink_to(strange)),
+        lambda: (folder.path / "link").symlink_to(strange),
+        lambda: (folder.path.rmdir(), folder.path.touch()),
+    ):
+        spoil()
+        folder.renew()
+        assert not folder.is_touched
+        assert folder.path.is_dir()
+        assert not folder.path.is_symlink()
+        assert list(folder.path.iterdir()) == []
+    (folder.path / "note").touch()
+    assert folder.is_touched
+    assert (strange / "file").exists()
+    assert strange.stat().st_mode & 0o777 == 0o755

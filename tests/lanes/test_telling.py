@@ -1,0 +1,44 @@
+"""What two jails that play at the same time can tell each other."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bench.studies.telling import bits
+from tests.lanes.telling import measure
+from tests.runs.test_rogues import needs_jail
+from tests.users import USERS, run_python
+
+REFUSED = ("nowait", "mincore", "cachestat", "late")
+"""Ways through the page cache that need a system call which no bot has."""
+ROUNDS = 50
+MOST_KNOWN = 2
+
+
+@needs_jail
+@pytest.mark.parametrize("user", USERS)
+def test_the_page_cache_tells_nothing(user: str) -> None:
+    """One jail drops and reads pages of a file that both see, the other asks which are there."""
+    with tempfile.TemporaryDirectory(prefix="telling-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        done = run_python(user, folder, "-m", "tests.lanes.telling", str(ROUNDS), *REFUSED)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [*found] == [*REFUSED]
+    assert {how: known for how, (known, *_) in found.items() if known > MOST_KNOWN} == {}
+
+
+@needs_jail
+@pytest.mark.study
+@pytest.mark.parametrize(("how", "most"), [("fresh", 10.0), ("load", 5.0)])
+def test_what_stays_is_known(how: str, most: float) -> None:
+    """The time of a first read, and how busy the processors are: bits of each decision.
+
+    The figures are in bench/STUDIES.md. No more than ten bits of ten can come through.
+    """
+    assert 0.0 <= bits(measure(how, ROUNDS)) <= most

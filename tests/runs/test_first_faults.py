@@ -1,0 +1,108 @@
+"""The first fault of each bot is told at once: what, where, and how to see it again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.executors.answers import FAILED, Failed, read_answer, write_answer
+from arena.executors.frames import Frames, Garbled, pack
+from arena.executors.local import LocalExecutor
+from arena.executors.log import run_log
+from arena.games.match import GameResult
+from arena.lanes.faults import KINDS, Fault
+from arena.lanes.limits import Limits
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Plan
+from arena.tournament.strikes import Strikes, count_faults
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.conftest import Arena
+
+RAISES = """
+class Bot:
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view):
+        return {}[view.seat]
+
+bot = Bot
+"""
+
+
+def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> None:
+    """Its message, the line of its code, and a command that plays the game again."""
+    (tmp_path / "mine.py").write_text(RAISES)
+    done = arena("play", "./mine.py", "uniform", "--pairs", "6", "--workers", "1")
+    assert done.returncode == 0
+    first, place, again, out = done.stderr.splitlines()
+    assert first == "mine forfeits a game (exception, ply 0): KeyError: 0"
+    assert place == '  File "./mine.py", line 7, in choose: return {}[view.seat]'
+    assert out == "mine is out after 10 exceptions: its remaining games are forfeits"
+    command = shlex.split(again.partition("to see it again: ")[2])
+    assert command[:2] == ["arena", "game"]
+    assert "KeyError: 0" in arena(*command[1:]).stderr
+    assert "mine was out after 10 exceptions" in done.stdout
+
+
+def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
+    """As nothing else."""
+    (tmp_path / "mine.py").write_text(RAISES)
+    assert arena("play", "./mine.py", "uniform", "--pairs", "1", "--quiet").stderr == ""
+
+
+def test_a_fault_is_told_before_the_rest_of_its_chunk_is_played(tmp_path: Path) -> None:
+    """So an endless loop is told after its first decision, and the first fault only."""
+    loops = tmp_path / "loops.py"
+    loops.write_text(RAISES.replace("return {}[view.seat]", "while True: pass"))
+    bots = [resolve("uniform"), resolve(str(loops), lane="process")]
+    limits = Limits(decision=0.2, backstop=1.0)
+    tournament = Tournament("told", 3, 3, bots, STANDARD, limits)
+    plan = Plan([[range(3)]], Strikes(tournament.pairings, 3, most=1000))
+    events: list[GameResult | Played] = []
+    with run_log(tmp_path / "log") as log:
+        log.tell = lambda _pairing, result: events.append(result)
+        events += LocalExecutor(1).play(plan, tournament, log)
+    told, *more = events
+    assert isinstance(told, GameResult)
+    assert told.fault is not None
+    assert (told.fault.kind, told.winner) == ("timeout", 0)
+    games = [game for event in more if isinstance(event, Played) for game in event.results]
+    assert told in games
+    assert len(games) == 6
+    assert not [event for event in more if isinstance(event, GameResult)]
+
+
+GAME = GameResult(4, 1, 0, "forfeit", 0, 0, 0, Fault("timeout", "late"), "")
+
+
+def test_a_worker_tells_only_of_faults_that_can_be() -> None:
+    """A bot may write in its name."""
+    chunk = Chunk(0, 4, 2, seats=(1,))
+    frames = Frames(1 << 20)
+    frames.add(write_answer(Failed(GAME)))
+    ((kind, data),) = frames.take()
+    assert read_answer(kind, data, chunk) == Failed(GAME)
+    elsewhere = GAME._replace(pair=9)
+    unknown = GAME._replace(fault=Fault("felony", "late"))
+    hidden = GAME._replace(fault=Fault("timeout", "\x1b[2J"))
+    for wrong in (elsewhere, unknown, hidden, GAME._replace(fault=None, win_type="city")):
+        frames.add(write_answer(Failed(wrong)))
+        ((kind, data),) = frames.take()
+        with pytest.raises(Garbled):
+            read_answer(kind, data, chunk)
+    with pytest.raises(Garbled):
+        read_answer(FAILED, pack(FAILED, b"x"), chunk)
+
+
+def test_every_kind_of_fault_can_be_counted() -> None:
+    """In words, with a plural."""
+    for kind in KINDS:
+        one, two = count_faults({kind: 1}), count_faults({kind: 2})
+        assert one.startswith("1 ")
+        assert two.startswith("2 " + one[2:])
+        assert two.endswith("s")

@@ -9,6 +9,7 @@ from arena.check.sparring import MOST_PAIRS, Candidate, Guilty, Sparring
 from arena.entries.ladder import ELO, place
 from arena.entries.resolve import installed
 from arena.statistics.ratings import PairScores, Rating, fit_one
+from arena.statistics.spread import USUAL
 
 NAME = "rating"
 _TOO_FAR = 100.0  # Elo points above the bot's interval: all games would be lost
@@ -45,7 +46,7 @@ class Climb:
     def rating(self) -> Rating:
         """Return the bot's rating, with the others' ratings as they are."""
         met = [score for score in self.scores if score.pairs]
-        return fit_one([ELO[name] for name in self.names], met)
+        return fit_one([ELO[name] for name in self.names], met, USUAL)
 
     def in_reach(self, anchor: int) -> bool:
         """Return whether games against an anchor would tell anything, and not all be lost."""

@@ -93,16 +93,23 @@ def dot_chart(
         }
         if zero and layer["mark"]["type"] == "point":
             layer["encoding"]["shape"] = _said("verdict", shown, _SHAPES)
-    layers += _reference(lines, x)
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    layers += _reference(lines, x, ends)
     return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
 
 
-def _reference(lines: Sequence[tuple[float, str]], x: Spec) -> list[Spec]:
-    """Return the layers of some vertical lines and their names, one below the other."""
+def _reference(lines: Sequence[tuple[float, str]], x: Spec, shown: Sequence[float]) -> list[Spec]:
+    """Return the layers of some vertical lines and their names, one below the other.
+
+    A name stands on the side of its line that has more room, by what else is `shown`.
+    """
     layers: list[Spec] = []
+    ends = [*shown, *(value for value, _ in lines)]
     for number, (value, name) in enumerate(lines):
         data = {"values": [{"value": value, "name": name}]}
-        text = {"type": "text", "align": "left", "dx": 4, "fontSize": 12}
+        left = 2 * value > min(ends) + max(ends)
+        side = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
+        text = {"type": "text", "fontSize": 12} | side
         rule = {"type": "rule", "strokeDash": [6, 4], "color": GREY, "strokeWidth": 2}
         place = {"y": {"value": 8 + 14 * number}, "text": {"field": "name", "type": "nominal"}}
         layers.append({"data": data, "mark": rule, "encoding": {"x": x}})

@@ -143,17 +143,17 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
     """Yield by how much results differ from the Elo, and whether the intervals allow for it.
 
     >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
-    ['results differ from the Elo by about ±38 (24..52) points']
+    ['results differ from Elo by about ±38 (24..52) points']
     >>> [*describe_spread(Spread(38.0, 0.0, 85.0, 0.05, 0), counts=True)]
-    ['intervals allow for results that differ from the Elo by ±38 points (not measured here)']
+    ['intervals allow for results that differ from Elo by ±38 points (not measured here)']
     """
-    about = f"results differ from the Elo by about ±{spread.elo:.0f}"
+    about = f"results differ from Elo by about ±{spread.elo:.0f}"
     if spread.is_measured:
         allowed = ", which the intervals allow for" if counts else ""
         yield f"{about} ({spread.low:.0f}..{spread.high:.0f}) points{allowed}"
     elif counts:
         yield (
-            f"intervals allow for results that differ from the Elo by ±{spread.elo:.0f} points "
+            f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points "
             "(not measured here)"
         )
 

@@ -151,11 +151,12 @@ def fit(
     return Fit(bots, scores).ratings(anchor)
 
 
-def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
+def fit_one(anchors: Sequence[float], scores: Sequence[PairScores], spread: float = 0.0) -> Rating:
     """Return the rating of one bot by its games against others, whose ratings stay as they are.
 
     `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`. It is
-    credited with one pair, spread evenly over its opponents.
+    credited with one pair, spread evenly over its opponents. `spread` is by how many Elo points
+    results differ from the Elo: few opponents do not say what others would.
 
     >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).elo)
     1596
@@ -171,8 +172,10 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Rating:
         return float(model.gradient(at(strength))[-1])
 
     best = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
-    bend = float(model.weights(at(best)).sum())
-    error = Z95 * math.sqrt(max(0.0, float(model.spreads(strengths).sum()))) / bend
+    weights = model.weights(at(best))
+    luck = max(0.0, float(model.spreads(strengths).sum()))
+    beyond = (spread / ELO) ** 2 * float((weights**2).sum())
+    error = Z95 * math.sqrt(luck + beyond) / float(weights.sum())
     return Rating(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
 
 

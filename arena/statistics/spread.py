@@ -25,9 +25,9 @@ USUAL = 38.0
 
 _ELO = 400 / math.log(10)  # Elo points in one unit of log odds
 _GRID = np.linspace(0.0, 5 * USUAL, 51)
-_MANY, _COARSE = 150, 5  # bots, and which part of the grid is enough for more
+_MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
 _LEAST_FREEDOM = 3
-_WIDE = 1.7  # of the usual spread: the interval of the prior is 2.2 of it wide
+_LITTLE, _MUCH = 0.15, 1.5  # of the usual spread: the interval of the prior is 0.03 to 2.2 of it
 _POOLED = 10  # pairs: so many of the mean variance are added to each pairing's own
 
 
@@ -47,7 +47,8 @@ class Spread(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether the results say something of it, which few pairings or few pairs do not."""
-        return self.freedom >= _LEAST_FREEDOM and self.high - self.low < _WIDE * USUAL
+        is_told = self.low > _LITTLE * USUAL or self.high < _MUCH * USUAL
+        return self.freedom >= _LEAST_FREEDOM and is_told
 
 
 def estimate_spread(model: Model, strengths: Floats) -> Spread:
@@ -60,9 +61,14 @@ def estimate_spread(model: Model, strengths: Floats) -> Spread:
     >>> spread.elo < 40, spread.freedom
     (True, 1)
     """
-    grid = _GRID if model.bots <= _MANY else _GRID[::_COARSE]
-    logs = -((grid / USUAL) ** 2) / 2 + _log_likelihoods(model, strengths, grid)
+    grid = _GRID
+    if model.bots > _MANY:  # many bots tell it well, and each value takes long
+        coarse = _GRID[::_COARSE]
+        best = float(coarse[_log_chances(model, strengths, coarse).argmax()])
+        grid = _GRID[np.abs(_GRID - best) <= _COARSE * _GRID[1]]
+    logs = _log_chances(model, strengths, grid)
     chances = np.exp(logs - logs.max())
+    chances[grid == 0] /= 2  # an end of the grid stands for half as much
     chances /= chances.sum()
     square = float(chances @ grid**2)
     below = np.cumsum(chances)
@@ -71,22 +77,22 @@ def estimate_spread(model: Model, strengths: Floats) -> Spread:
     return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom)
 
 
-def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
-    """Return the restricted log-likelihood of each spread, in Elo points."""
+def _log_chances(model: Model, strengths: Floats, grid: Floats) -> Floats:
+    """Return the logarithm of how likely each spread is, in Elo points: likelihood and prior."""
     information = model.information(strengths)
     beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information
     luck, means = _luck(model, strengths, information), model.means()
-    logs = np.zeros(len(grid))
+    logs = -((grid / USUAL) ** 2) / 2
     if not len(beyond):
         return logs
     for number, spread in enumerate(grid.tolist()):
         variance = luck + (spread / _ELO) ** 2
-        laplacian = model.matrix(1 / variance)
+        whole = model.matrix(1 / variance) + means
         pulls = model.sum_ends(beyond / variance)
-        moved = float(pulls @ invert(laplacian, means) @ pulls)
+        moved = float(pulls @ np.linalg.solve(whole, pulls))
         quadratic = float(np.sum(beyond**2 / variance)) - moved
-        size = float(np.linalg.slogdet(laplacian + means)[1])
-        logs[number] = -(float(np.log(variance).sum()) + size + quadratic) / 2
+        size = float(np.linalg.slogdet(whole)[1])
+        logs[number] -= (float(np.log(variance).sum()) + size + quadratic) / 2
     return logs
 
 

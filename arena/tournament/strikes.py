@@ -4,8 +4,9 @@ It is decided in the order of the schedule, which is in turns, and not in that o
 games after the one of its last allowed fault are forfeits, even if some of them have been
 played. So the number of workers changes nothing. In a turn the pairings stand in the order of
 their labels, and of the two games of a pair the one in which the smaller label has seat 0 comes
-first: so the order in which a config lists the bots changes nothing. A run of several rounds adds
-each round to the schedule when it begins.
+first: so the order in which a config lists the bots changes nothing. (But the games of a pair in
+which a bot was idle stand in the order of playing: its seconds are those of the run so far.) A run
+of several rounds adds each round to the schedule when it begins.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _NOUNS = {
     "params": "failed start",
 }
 """The faults of each kind, as they are counted."""
+_IDLE = "idle"
 
 
 class Forfeits(NamedTuple):
@@ -99,8 +101,7 @@ class Strikes:
 
         They are of one leg. `forfeits` are those of their games that a fault has ended.
         """
-        turned = self._is_turned(pairing)
-        games = sorted(forfeits, key=lambda game: (game.pair, game.seat != turned))
+        games = [*forfeits]
         end = first + pairs
         while first < end:
             until = min(end, self.turn_end(pairing, first))
@@ -128,7 +129,12 @@ class Strikes:
         if self.is_out(pairing):
             self._forfeit(pairing, 2 * first, end)
             return
-        for game in games:
+        late = {game.pair for game in games if game.fault and game.fault.kind == _IDLE}
+
+        def is_second(game: GameResult) -> bool:
+            return game.seat == (game.pair in late or not self._is_turned(pairing))
+
+        for game in sorted(games, key=lambda game: (game.pair, is_second(game))):
             label = self.pairings[pairing][game.winner == 0]
             assert game.fault is not None
             kind = game.fault.kind
@@ -136,8 +142,8 @@ class Strikes:
             self._strikes[label] += count_strikes(kind, self.most)
             if self._strikes[label] >= self.most:
                 self.out[label] = len(self.out)
-                if game.seat == self._is_turned(pairing):  # the other game of the pair comes after
-                    other = 2 * game.pair + 1 - game.seat
+                other = 2 * game.pair + 1 - game.seat
+                if not is_second(game):
                     self._forfeit(pairing, other, other + 1)
                 self._forfeit(pairing, 2 * game.pair + 2, end)
                 return

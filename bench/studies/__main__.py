@@ -23,7 +23,9 @@ from bench.studies import (
     swaps,
     swiss,
     swiss_field,
+    telling,
     unbeaten,
+    unmet,
 )
 
 HEAD = """# What the statistics get right
@@ -38,6 +40,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "orders": ("Runs that stop by themselves: results around the Elo", orders.lines),
+    "unmet": ("Ratings: where not all bots meet", unmet.lines),
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
@@ -49,6 +52,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
+    "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 

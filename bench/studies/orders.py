@@ -50,9 +50,7 @@ class Field(NamedTuple):
 
 
 FIELDS = (
-    Field("6 bots 20 Elo apart", range(1450, 1570, 20), 20, 2000),
-    Field("10 bots 30 Elo apart", range(1365, 1665, 30), 20, 2000),
-    Field("6 equal bots", [1500] * 6, 20, 2000),
+    Field("6 bots 20 Elo apart", range(1450, 1570, 20), 20, 20_000),
     Field("gauntlet of 3 bots 60 Elo apart", [1440, 1500, 1560, 1400, 1500, 1600], 20, 1000, 3),
 )
 
@@ -130,7 +128,9 @@ def lines(
         f"{runs:,} runs a row with `until: resolved`. Every pairing's true lead differs from the\n"
         "Elo by a number of its own, with the standard deviation `spread`. Wrong: two neighbours\n"
         "were told apart against their order in an equal round robin with endless pairs, at the\n"
-        "end (at any barrier). At most 5 % may be.\n"
+        "end (at any barrier). At most 5 % may be. Where all further pairs went to neighbours and\n"
+        "every pair counted alike (commit 31d32d8), it was 0, 39, 72 and 84 % of 100 runs of the\n"
+        "first field, after 9,948, 25,488, 20,903 and 13,686 pairs.\n"
     )
     yield "| field | first pairs | most pairs | spread | wrong | resolved | pairs played |"
     yield "|---|---|---|---|---|---|---|"

@@ -108,8 +108,8 @@ ARENA = [
     Fault(
         "one fault too many allowed",
         "arena/tournament/strikes.py",
-        "self._counts[label] >= self.most",
-        "self._counts[label] > self.most",
+        "self._strikes[label] >= self.most",
+        "self._strikes[label] > self.most",
         "tests/tournament/test_strikes.py::test_after_the_last_allowed_fault_all_games_are_forfeits",
     ),
     Fault(
@@ -402,8 +402,8 @@ ARENA = [
     Fault(
         "a config whose order decides which bots are out",
         "arena/tournament/strikes.py",
-        "game.seat != turned",
-        "game.seat",
+        "(game.pair in late or not self._is_turned(pairing))",
+        "1",
         "tests/runs/test_unrated.py::test_the_order_of_the_config_changes_no_number",
     ),
     Fault(

@@ -7,6 +7,7 @@ them knew of the other, and the share of the bits.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,9 @@ def measure(how: str, rounds: int) -> Known:
     """Return what one jail has known of another's numbers."""
     numbers = stream(1, "tells", how)
     known = right = 0
-    with jail(how) as one, jail(how) as other:
+    with jail(how) as (one, path), jail(how) as (other, _):
+        if how == "fresh":
+            forget(path)
         for place in range(rounds):
             number = numbers.randrange(1 << BITS)
             start = time.time() + _LEAD
@@ -59,16 +62,22 @@ def measure(how: str, rounds: int) -> Known:
 
 
 @contextmanager
-def jail(how: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield the process of a program in a jail, when it is ready."""
+def jail(how: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Yield the process of a program in a jail, when it is ready, and the file that it uses."""
     entry = resolve(f"cmd:{sys.executable} {rogues.FOLDER / 'tells.py'} {how}", lane="jail")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         process = stack.enter_context(closing(plan_launch(entry, Limits(), folder))).popen()
         stack.enter_context(process)
         stack.callback(process.kill)
-        receive(process)
-        yield process
+        yield process, receive(process)
+
+
+def forget(path: str) -> None:
+    """Take a file out of the page cache, as if nobody had read it since the machine was started."""
+    file = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
 
 
 def send(process: subprocess.Popen[bytes], line: str) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.studies.telling import bits
+from tests.lanes.telling import measure
 from tests.runs.test_rogues import needs_jail
 from tests.users import USERS, run_python
 
@@ -29,3 +31,14 @@ def test_the_page_cache_tells_nothing(user: str) -> None:
     found = json.loads(done.stdout)
     assert [*found] == [*REFUSED]
     assert {how: known for how, (known, *_) in found.items() if known > MOST_KNOWN} == {}
+
+
+@needs_jail
+@pytest.mark.study
+@pytest.mark.parametrize(("how", "most"), [("fresh", 10.0), ("load", 5.0)])
+def test_what_stays_is_known(how: str, most: float) -> None:
+    """The time of a first read, and how busy the processors are: bits of each decision.
+
+    The figures are in bench/STUDIES.md. No more than ten bits of ten can come through.
+    """
+    assert 0.0 <= bits(measure(how, ROUNDS)) <= most

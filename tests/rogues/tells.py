@@ -2,7 +2,8 @@
 
 `python tells.py HOW`: standard input has lines `tell ROUND START NUMBER` for the one and
 `ask ROUND START` for the other, which answers with the number that it has understood, or `?` where
-the way is closed to it. Each number has ten bits. START is when both begin, by the clock.
+the way is closed to it. Each number has ten bits. START is when both begin, by the clock. The first
+line of each names the file that they use.
 """
 
 import ctypes
@@ -58,9 +59,8 @@ class Pages:
     """Pages of a file that are in the page cache are ones."""
 
     def __init__(self, how):
-        size, path = shared_file()
-        self.size = size
-        self.file = os.open(path, os.O_RDONLY)
+        self.size, self.path = shared_file()
+        self.file = os.open(self.path, os.O_RDONLY)
         self.how = how
 
     def tell(self, number, bits):
@@ -150,7 +150,7 @@ class Load:
 def main(how):
     """Do what the lines say."""
     way = Load(how) if how == "load" else Pages(how)
-    print("ready", flush=True)
+    print(getattr(way, "path", ""), flush=True)
     for line in sys.stdin:
         what, number, start, *rest = line.split()
         time.sleep(max(0, float(start) - time.time()))

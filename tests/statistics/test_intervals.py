@@ -97,3 +97,10 @@ def test_the_bounds_of_a_score_solve_wilsons_equation(
         assert games * (bound - mean) ** 2 == pytest.approx(Z * Z * bound * (1 - bound))
     assert 0 <= low < mean <= high <= 1
     assert high - low > 0.1
+
+
+def test_one_bot_against_few_opponents_is_not_rated_as_against_all() -> None:
+    """Games without end against two of them, 38 Elo points about the Elo: 38 / sqrt(2)."""
+    scores = [PairScores(2, n, 10**9, 1e9, 1.5e9) for n in (0, 1)]
+    rating = fit_one([1500, 1500], scores, 38.0)
+    assert rating.high - rating.elo == pytest.approx(Z * 38 / math.sqrt(2), rel=1e-3)

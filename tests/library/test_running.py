@@ -282,6 +282,7 @@ class SecondLegal:
         return int(view.legal[1 % len(view.legal)])
 
 
+@pytest.mark.slow
 def test_runs_in_threads_do_not_disturb_each_other() -> None:
     """Their results are those of a run alone, and can be read in any thread."""
     settings: dict[str, Any] = {"pairs": 2, "seed": 7, "lane": "inproc", "progress": False}

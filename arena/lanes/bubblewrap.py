@@ -28,6 +28,9 @@ TRIAL: Final = (
 )
 """The arguments with which bubblewrap shows that it can make a jail here."""
 
+OLDEST_JAIL: Final = (5, 8)
+"""The oldest Linux whose /proc can show processes only."""
+
 _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
 
@@ -41,6 +44,11 @@ def find_bubblewrap() -> str:
     program = shutil.which("bwrap")
     if program is None:
         raise InputError("lane jail: bubblewrap (bwrap) is not on PATH; see `arena doctor`")
+    if _release() < OLDEST_JAIL:
+        oldest = ".".join(map(str, OLDEST_JAIL))
+        raise InputError(
+            f"lane jail: Linux {oldest} or newer is needed, and this is {os.uname()[2]}"
+        )
     reason = _complaint(program, TRIAL)
     if reason is not None:
         raise InputError(f"lane jail: bubblewrap does not work here: {reason}; see `arena doctor`")
@@ -76,5 +84,10 @@ def user_namespace() -> tuple[str, ...]:
 
 def counts_processes() -> bool:
     """Return whether the kernel can hold the number of a jail's processes."""
-    release = os.uname().release.split(".")
-    return IS_ROOT or tuple(int(part) for part in release[:2] if part.isdigit()) >= _OLDEST_COUNTING
+    return IS_ROOT or _release() >= _OLDEST_COUNTING
+
+
+def _release() -> tuple[int, ...]:
+    """Return the first two numbers of the kernel's version."""
+    parts = os.uname().release.split(".")
+    return tuple(int(part) for part in parts[:2] if part.isdigit())

@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 
+MOST_OPEN = 128
+"""Files of a process; each may be half a pipe, for which the kernel keeps up to 64 KB."""
+
 _MB = 1 << 20
 _MOST_FILE = 64 * _MB
 _MOST_STACK = 64 * _MB
 _MOST_LOCKED = 1 << 16
-_MOST_OPEN = 128  # each may be half a pipe, for which the kernel keeps up to 64 KB
 _MOST_PENDING = 1024
 _PR_SET_PDEATHSIG = 1
 
@@ -31,7 +33,7 @@ def limit(megabytes: int, processes: int = 0) -> None:
         "FSIZE": _MOST_FILE,
         "MEMLOCK": _MOST_LOCKED,
         "MSGQUEUE": 0,
-        "NOFILE": _MOST_OPEN,
+        "NOFILE": MOST_OPEN,
         "SIGPENDING": _MOST_PENDING,
         "CORE": 0,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from arena.entries.entry import Entry
@@ -106,8 +107,15 @@ def programs(entry: Entry, words: list[str]) -> list[Path]:
 
 def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
     """Return the libraries of the system that a bot needs, with its programs and Python."""
-    roots = [*programs(entry, words), *python_folders(), *own]
-    return sorted(find_libraries(roots) | find_opened())
+    ours = {place for path in _machinery(entry) for place in (path, path.resolve())}
+    roots = [*programs(entry, words), *(path for path in own if path not in ours)]
+    return sorted(find_libraries(roots) | _libraries_of_python())
+
+
+@cache
+def _libraries_of_python() -> set[Path]:
+    """Return what this Python needs, and the extensions that are installed."""
+    return find_libraries([_HELPER, *python_folders(), *site_folders()]) | find_opened()
 
 
 def _machinery(entry: Entry) -> Iterator[Path]:

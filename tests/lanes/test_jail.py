@@ -161,7 +161,10 @@ def test_programs_run_behind_the_filter(tmp_path: Path, program: str) -> None:
     """A runtime with threads, and a compiler, which starts further programs."""
     if shutil.which(program) is None:
         pytest.skip(f"this machine has no {program}")
-    words = {"node": "-p 3+4", "cc": "-xc -o /tmp/out -"}[program]
+    words = {
+        "node": "-p \"+require('child_process').execSync('echo 7')\"",
+        "cc": "-xc -o /tmp/out -",
+    }[program]
     needs = {"node": [], "cc": ["/usr"]}[program]  # a compiler is many programs, and headers
     entry = resolve(f"cmd:{program} {words}", lane="jail", needs=needs)
     launch = plan_launch(entry, Limits(), tmp_path)
@@ -172,6 +175,25 @@ def test_programs_run_behind_the_filter(tmp_path: Path, program: str) -> None:
 
 
 @needs_jail
+@pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no cc")
+def test_a_compiled_program_and_a_script_run(tmp_path: Path) -> None:
+    """Each finds its libraries and its interpreter; nothing is named by `needs`."""
+    source = tmp_path / "bot.c"
+    source.write_text(
+        "#include <math.h>\n#include <stdio.h>\n"
+        'int main(int n, char **v) { printf("%.0f\\n", sqrt(n * 4)); }\n'
+    )
+    subprocess.run(["cc", "-o", tmp_path / "bot", source, "-lm"], check=True)
+    script = tmp_path / "script"
+    script.write_text("#!/usr/bin/env bash\nwords=(3 4)\necho ${words[1]} | sed s/4/5/\n")
+    script.chmod(0o755)
+    for program, printed in (("bot", b"2\n"), ("script", b"5\n")):
+        entry = resolve(f"cmd:{tmp_path / program}", lane="jail")
+        process = plan_launch(entry, Limits(), tmp_path).popen()
+        assert process.communicate() == (printed, b"")
+
+
+@needs_jail
 def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: Path) -> None:
     """Semaphores of multiprocessing lie in the private folder."""
     code = (
@@ -179,13 +201,21 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
         "t = threading.Thread(target=print, args=('thread',)); t.start(); t.join()\n"
         "subprocess.run(['echo', 'process'])\n"
         "with m.get_context('fork').Pool(2) as pool: print(pool.map(abs, [-1, 2]))\n"
+        "import asyncio, numpy, shutil, sys, tempfile\n"
+        "print(asyncio.run(asyncio.sleep(0, 3)), numpy.linalg.det(numpy.eye(2)))\n"
+        "subprocess.run([sys.executable, '-c', 'print(4)'])\n"
+        "subprocess.run('echo a b | tr a-z A-Z', shell=True)\n"
+        "with tempfile.NamedTemporaryFile() as file: shutil.copy(file.name, '/tmp/copy')\n"
     )
     script = tmp_path / "pools.py"
     script.write_text(code)
     entry = resolve(f"cmd:{sys.executable} -u {script}", lane="jail")
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
-    assert (out, errors) == (b"thread\nprocess\n[1, 2]\n", b"")
+    assert (out, errors) == (
+        b"thread\nprocess\n[1, 2]\n3 1.0\n4\nA B\n",
+        b"",
+    )
 
 
 BOUNDS = """
@@ -277,6 +307,21 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
         for pid in (*find_below(process.pid), process.pid):
             subprocess.run(["kill", "-9", str(pid)], check=False)
         process.wait()
+
+
+def test_page_tables_are_memory() -> None:
+    """A process can fill them with places of memory that it only reads, and does not have."""
+    code = (
+        "import mmap, sys; m = mmap.mmap(-1, 1 << 36, prot=mmap.PROT_READ, flags=0x4022)\n"
+        "for place in range(0, 1 << 36, 1 << 21): m[place]\n"
+        "print(flush=True); sys.stdin.read()"
+    )
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        assert 100 << 20 < read_usage(process.pid, 1 << 40).memory < 400 << 20
+        process.kill()
 
 
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,55 @@
+"""The figures of docs/trust.md about the jail are those of the code."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from arena.lanes.allowed import ALLOWED
+from arena.lanes.bubblewrap import OLDEST_JAIL
+from arena.lanes.confine import MOST_OPEN
+from arena.lanes.init import DISK, INODES, SOCKETS
+from arena.lanes.jail import most_processes
+from arena.lanes.programs import TOOLS
+from arena.lanes.syscalls import DECIDED
+from tests import ROOT
+from tests.rogues import fills_kernel
+
+PAGE = " ".join((ROOT / "docs" / "trust.md").read_text(encoding="utf-8").split())
+STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"has {len(ALLOWED)} system calls, and {len(DECIDED)} more with some arguments",
+        f"has {DISK >> 20} MB and {INODES:,} files",
+        f"opens at most {MOST_OPEN} files in each process",
+        f"fewer than {SOCKETS} sockets",
+        f"hold less than {fills_kernel.ALLOWED >> 20} MB",
+        f"at most {most_processes(hosted=True) - 1} processes and threads beside its own",
+        f"needs Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
+    ],
+)
+def test_a_figure_is_that_of_the_code(words: str) -> None:
+    """The page has these words."""
+    assert words in PAGE
+
+
+def test_there_are_about_thirty_tools() -> None:
+    """And the page names some of them."""
+    assert abs(len(TOOLS) - 30) <= 5
+    named = re.search(r"a shell with thirty tools \((.*?), \.\.\.\)", PAGE)
+    assert named
+    assert {name.strip("`") for name in named[1].split(", ")} <= {*TOOLS}
+
+
+def test_what_stays_is_that_of_the_study() -> None:
+    """The trials and the bits of a decision."""
+    rows = {row.split(" | ")[0][2:]: row.split(" | ")[1:] for row in STUDY.splitlines()}
+    fresh = next(row for way, row in rows.items() if way.startswith("reads pages that nobody"))
+    load = next(row for way, row in rows.items() if way.startswith("works on all cores"))
+    trials, known = (fresh[0].split(" of ")[place] for place in (1, 0))
+    assert f"in {known} of {trials} trials" in PAGE
+    assert f"told {load[2].rstrip(' |')} bits a decision" in PAGE

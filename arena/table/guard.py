@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.table.door import Door, lead_to
-from arena.table.peer import is_of_stranger
+from arena.table.peer import is_of_stranger, kernel_tells
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -62,6 +62,7 @@ class Guard:
         self._cookie = f"arena_table_{port}"
         self._secret = secrets.token_urlsafe(32)
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        kernel_tells()  # known before anybody can knock
         self.door = Door(f"http://{self._hosts[0]}{self.root}/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +85,7 @@ class Guard:
             return self._refuse(scope, LOST)
         if token is not None and any(name in headers for name in _GUESSES):
             return _refusal()
-        if is_of_stranger(tuple(scope["client"]), tuple(scope["server"])):
+        if is_of_stranger(scope["client"], scope["server"]):
             return self._refuse(scope, FOREIGN)
         if token is None:
             return self.app

@@ -3,6 +3,9 @@
 Reads what everybody may read: the command lines of all processes, again and again, and the files
 of the temporary folder. Knocks with each address that it finds, at once, and asks who is let in
 for a bot that is a command. Ends when its input ends, and prints what it has found and done.
+
+With `close` or `reset` it only asks, with what it was handed, and ends its connections before
+it could be known whose they are.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import stat
+import struct
 import sys
 import threading
 import time
@@ -67,12 +72,27 @@ def knock(address: str, cookie: str = "") -> Iterator[dict[str, Any]]:
 
 
 def begin_command(connection: HTTPConnection, place: str, root: str, cookie: str) -> str:
+    ask_for_command(connection, place, root, cookie)
+    answer = connection.getresponse()
+    return f"{answer.status} {answer.read().decode()}"
+
+
+def ask_for_command(connection: HTTPConnection, place: str, root: str, cookie: str) -> None:
     headers = {"Cookie": cookie, "Origin": f"http://{place}", "Host": place}
     headers["Content-Type"] = "application/json"
     body = json.dumps({"bot": f"cmd:sh -c 'id -u > {Path.cwd()}/id'", "begins": "bot"})
     connection.request("POST", f"{root}api/games", body, headers)
-    answer = connection.getresponse()
-    return f"{answer.status} {answer.read().decode()}"
+
+
+def ask_and_leave(address: str, cookie: str, ending: str) -> None:
+    """Ask for a command as a bot, and close the connection, or reset it, at once."""
+    parts = urlsplit(address)
+    connection = HTTPConnection("127.0.0.1", parts.port, timeout=_PATIENCE)
+    connection.connect()
+    if ending == "reset":
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    ask_for_command(connection, parts.netloc, parts.path, cookie)
+    connection.close()
 
 
 def look(temporary: Path, addresses: set[str], closed: set[str]) -> Iterator[str]:
@@ -121,4 +141,9 @@ def main(temporary: Path, handed: list[list[str]]) -> None:
 
 if __name__ == "__main__":
     handed = Path("handed")  # a command line would tell them to every other stranger
-    main(Path(sys.argv[1]), json.loads(handed.read_text()))
+    if len(sys.argv) > 2:
+        for address, cookie in json.loads(handed.read_text()) * 20:
+            ask_and_leave(address, cookie, sys.argv[2])
+        print("[]")
+    else:
+        main(Path(sys.argv[1]), json.loads(handed.read_text()))

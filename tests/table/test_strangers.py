@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from subprocess import Popen
@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from arena.table import peer
-from arena.table.peer import find_user, is_of_stranger
+from arena.table.peer import find_user, is_of_stranger, kernel_tells
 from tests import ROOT
 from tests.table import Client
 from tests.users import IS_ROOT, USERS, interrupt, start_python
@@ -105,6 +105,20 @@ def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
     assert client.send("GET", path, {})[0].status == 200
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
+@pytest.mark.parametrize("ending", ["close", "reset"])
+def test_who_closes_his_end_at_once_is_a_stranger_too(
+    client: Client, place: Path, ending: str
+) -> None:
+    """The kernel calls what nobody has any more root's; the request has come before."""
+    (place / "handed").write_text(json.dumps([[f"{client.origin}{client.root}/", client.cookie]]))
+    stranger = start_python("stranger", place, "-m", "tests.table.stranger", str(place), ending)
+    end_stranger(stranger)
+    for _ in range(3):  # what has come before is answered before
+        assert client.ask("api/home")["open"] == []
+    assert not (place / "id").exists()
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "::ffff:127.0.0.1"])
 def test_the_owner_is_no_stranger(client: Client, host: str) -> None:
     """Whatever kind of socket the browser has: one of IPv6 stands in another table."""
@@ -118,17 +132,42 @@ def test_the_owner_is_no_stranger(client: Client, host: str) -> None:
 
 
 def refuse(*_: object) -> int:
-    raise OSError(93, "Protocol not supported")
+    raise OSError(24, "Too many open files")
 
 
+@pytest.fixture
+def _forgotten() -> Iterator[None]:
+    """What the kernel tells is asked once; here it is asked again, and so it is afterwards."""
+    kernel_tells.cache_clear()
+    yield
+    kernel_tells.cache_clear()
+
+
+@pytest.mark.usefixtures("_forgotten")
+@pytest.mark.parametrize("answer", [refuse, lambda *_: None])
 def test_where_the_kernel_does_not_tell_nobody_is_a_stranger(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, monkeypatch: pytest.MonkeyPatch, answer: Callable[..., int | None]
 ) -> None:
     """Such as on another system, or in a sandbox."""
-    monkeypatch.setattr(socket, "AF_NETLINK", 12345)
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "AF_NETLINK", 12345)
+        assert client.send("GET", client.new_path(), {})[0].status == 200
+    kernel_tells.cache_clear()
+    monkeypatch.setattr(peer, "find_user", answer)
     assert client.send("GET", client.new_path(), {})[0].status == 200
-    monkeypatch.setattr(peer, "find_user", refuse)
-    assert client.send("GET", client.new_path(), {})[0].status == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+def test_a_kernel_that_has_told_and_cannot_now_lets_nobody_in(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as while another user holds all files that this one may have open."""
+    path = client.new_path()
+    assert kernel_tells()
+    with monkeypatch.context() as patch:
+        patch.setattr(peer, "find_user", refuse)
+        assert client.send("GET", path, {})[0].status == 403
+    assert client.send("GET", path, {})[0].status == 200
 
 
 HERE, THERE = ("127.0.0.1", 8080), ("127.0.0.2", 81)
@@ -143,7 +182,8 @@ HERE, THERE = ("127.0.0.1", 8080), ("127.0.0.2", 81)
         (0, 0, False),
         (0, 1000, True),
         (1000, None, True),  # a connection of which one end is unknown
-        (None, None, False),  # the kernel knows nothing
+        (None, None, True),  # the connection is gone
+        (None, 1000, True),
     ],
 )
 def test_a_stranger_is_neither_the_owner_nor_root(
@@ -151,6 +191,7 @@ def test_a_stranger_is_neither_the_owner_nor_root(
 ) -> None:
     """The server's end of a connection is the owner's."""
     users = {(HERE, THERE): ours, (THERE, HERE): theirs}
+    monkeypatch.setattr(peer, "kernel_tells", lambda: True)
     monkeypatch.setattr(peer, "find_user", lambda *ends: users[ends])
     assert is_of_stranger(THERE, HERE) is stranger
 
@@ -162,4 +203,5 @@ def test_the_kernel_knows_the_user_of_a_socket() -> None:
         with socket.create_connection(server.getsockname()) as one:
             ends = one.getsockname(), server.getsockname()
             assert find_user(*ends) == os.geteuid()
+        assert find_user(*ends) is None  # nobody's any more
         assert find_user(("127.0.0.3", 1), ends[1]) is None

@@ -101,6 +101,7 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     assert library.run(["greedy", "uniform"], pairs=1, progress=False).unresolved.empty
 
 
+@pytest.mark.slow
 def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     arena: Arena, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     assert arena("verify", "cup", "--sample", "1").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_path: Path) -> None:
     """It gets no games in later rounds, and the run comes to its end."""
     write(tmp_path, "fails", "    def choose(self, view, /):\n        raise ValueError")

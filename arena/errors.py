@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 _LONGEST = 600  # characters of a message about input
@@ -91,6 +92,21 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     ('1 pair', '1,200 pairs', '2 plies')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+@contextmanager
+def naming(place: object) -> Iterator[None]:
+    """Put the place where something stands before the message of an InputError.
+
+    >>> with naming("cup.yaml"):
+    ...     raise InputError("pairs: expected int")
+    Traceback (most recent call last):
+    arena.errors.InputError: cup.yaml: pairs: expected int
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
 
 
 def escape(text: str) -> str:

@@ -19,7 +19,7 @@ from arena.cli.options import (
 )
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import PAIRS
-from arena.errors import InputError, counted
+from arena.errors import counted, naming
 
 if TYPE_CHECKING:
     from arena.results.ablation import Ablation
@@ -96,10 +96,8 @@ def ablate(
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
-    try:
+    with naming(config):
         tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
-    except InputError as error:
-        raise InputError(f"{config}: {error}") from None
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
     _ablate(tournament, tried, out, asked, choice)

@@ -31,7 +31,7 @@ try:
 except ModuleNotFoundError:
     pass
 """
-_TABLES = _Need("numpy, pandas and scipy need", _LOAD_TABLES, least=512, threads=4, spare=192)
+_TABLES = _Need("numpy and pandas need", _LOAD_TABLES, least=512, threads=4, spare=192)
 _ARRAYS = _Need("numpy needs", "import numpy", least=128, threads=2, spare=160)
 NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
     ("run", "play", "compare", "ablate", "report", "worth", "verify", "table", "sites"), _TABLES

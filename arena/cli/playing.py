@@ -26,7 +26,7 @@ from arena.cli.options import (
 from arena.cli.outcome import print_report, to_document
 from arena.cli.starting import How, stoppable
 from arena.cli.whole import GAMES, PAIRS, TARGET
-from arena.errors import InputError
+from arena.errors import naming
 from arena.records.naming import Naming
 
 if TYPE_CHECKING:
@@ -117,18 +117,15 @@ def run(
 
     path = find_config(config)
     if manifest := find_manifest(path):
-        refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
         _play_again(path, manifest, out, How(**how))
         return
     settings = with_changes(read(path), rules, limits)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
-    try:
+    with naming(config):
         tournament = make_tournament(
-            settings,
-            more,
-            against,
+            *(settings, more, against),
             seed=seed,
             pairs=pairs,
             lane=lane,
@@ -136,8 +133,6 @@ def run(
             max_pairs=max_pairs,
             anchor=anchor,
         )
-    except InputError as error:
-        raise InputError(f"{config}: {error}") from None
     _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
 
@@ -146,11 +141,10 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
     from arena.runs.again import play_as
     from arena.tournament.stop import Sprt
 
+    refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
     choice = how.choose()
-    try:
+    with naming(path):
         tournament = play_as(manifest)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     play = play_comparison if isinstance(tournament.stop, Sprt) else _play
     play(tournament, out or Path("results") / tournament.name, how, choice, path)
 

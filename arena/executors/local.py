@@ -24,6 +24,7 @@ from arena.executors.process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
+from arena.lanes.warm import warm_jails
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
@@ -62,6 +63,7 @@ class LocalExecutor:
 def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
     """Yield a crew of so many workers; at the end nothing of it is left."""
     tournament = keep_apart(tournament, size)
+    warm_jails(tournament.entries)
     with scratch_folder() as folder, open_server() as server:
         others = children()
         crew = Crew(size, work, tournament, log, folder, server)

@@ -92,6 +92,12 @@ def shown(entry: Entry, words: list[str]) -> list[Path]:
     return [path for path in paths if path not in inner]
 
 
+def readable(entry: Entry, words: list[str]) -> list[Path]:
+    """Return all that a bot can read: its own files, programs and libraries; raises InputError."""
+    own = shown(entry, words)
+    return [*own, *programs(entry, words), *libraries(entry, words, own)]
+
+
 def _is_shareable(path: Path) -> bool:
     """Return whether the user that a jailed bot becomes can read a file or folder."""
     if not IS_ROOT:  # it stays the user, seen from outside

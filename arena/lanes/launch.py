@@ -88,7 +88,7 @@ def plan_launch(
     `program` is run in place of our host; `environment` is added to the usual one. Raises
     InputError for a jail where there is no bubblewrap, and for what a jail may not show.
     """
-    words = [*entry.command] or [sys.executable, "-P", "-s", program]
+    words = command_of(entry, program)
     jailed = entry.lane == "jail"
     variables = _environment(HOME if jailed else str(folder))
     variables |= {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
@@ -102,6 +102,11 @@ def plan_launch(
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None)
+
+
+def command_of(entry: Entry, program: str = host.__file__) -> list[str]:
+    """Return the words of a bot's own command, or those with which Python runs our program."""
+    return [*entry.command] or [sys.executable, "-P", "-s", program]
 
 
 def _environment(home: str) -> dict[str, str]:

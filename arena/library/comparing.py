@@ -11,7 +11,7 @@ from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
 from arena.library.results import Results
-from arena.library.running import Playing
+from arena.library.running import Playing, listed
 from arena.library.where import Where, of_config, open_where
 from arena.results.verdict import describe, describe_twins
 from arena.runs import compare as comparisons
@@ -153,14 +153,13 @@ def compare(
     stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
     given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
     given |= {"limits": limits, "max_faults": max_faults, "halves": halves}
-    given |= {"executor": of_config(executor)}
+    given["executor"] = of_config(executor)
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    kept = None if fresh or replace else out
-    tournament, settings = request([new, old], None, given, default, kept)
-    tournament = comparisons.as_comparison(tournament, stop)
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
+    tournament, settings = request([new, old], None, given, default, how.kept)
+    tournament = comparisons.as_comparison(tournament, stop)
     with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
@@ -169,7 +168,5 @@ def compare(
 
 def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
     """Return the opponents, the ladder's in place of its name."""
-    is_list = isinstance(against, Sequence) and not isinstance(against, str)
-    listed = [*against] if is_list else [against]
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
-    return expand_ladder(listed, [name for name in names if isinstance(name, str)])
+    return expand_ladder(listed(against), [name for name in names if isinstance(name, str)])

@@ -76,18 +76,17 @@ def run(
 ) -> Results:
     """Play a tournament, and return its results.
 
-    A bot is a spec, a class or function, a mapping as in a config, or a label with one of
-    these. `config` is a mapping or a YAML file; `bots` are added to its own, and the other
-    arguments have the names of its keys and come before its values. A config that is the
-    manifest of a run is played as it is, with bots that are still the same. With `against`, a
-    bot, some of them or "ladder", the bots play these, and not each other. With `until`,
-    "resolved" or a number of Elo points, a pairing plays up to `max_pairs`. `out` is a folder for
-    the run's files, in which a run goes on, or a `fresh` one begins; without `out` nothing stays
-    on disk.
-    An `executor` is a `dask.distributed.Client`, or what the key of a config is. Bots that have
-    changed raise ChangedBots, or `replace` those of before. Raises InputError, with the message
-    of `arena run`, WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no
-    site left, and Interrupted after Ctrl-C.
+    A bot is a spec, a class or function, a mapping as in a config, or a label with one of these.
+    `config` is a mapping or a YAML file; `bots` are added to its own, and the other arguments have
+    the names of its keys and come before its values. A config that is the manifest of a run is
+    played as it is, with bots that are still the same. With `against`, a bot, some of them or
+    "ladder", the bots play these, and not each other. With `until`, "resolved" or a number of Elo
+    points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
+    run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
+    `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise
+    ChangedBots, or `replace` those of before. Raises InputError, with the message of `arena run`,
+    WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no site left, and
+    Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])
@@ -98,11 +97,9 @@ def run(
     given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
     given |= {"halves": halves, "executor": of_config(executor)}
     if against is not None:
-        is_list = isinstance(against, Sequence) and not isinstance(against, str)
-        given |= {"format": "gauntlet", "panel": against if is_list else [against]}
-    kept = None if fresh or replace else out
-    tournament, settings = request(bots, config, given, _DEFAULT, kept)
+        given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
+    tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
     with open_where(executor, settings, default_workers(tournament)) as opened:
         return how.play(tournament, opened)[1]
 
@@ -115,6 +112,11 @@ class Playing:
     fresh: bool
     replace: bool
     progress: bool
+
+    @property
+    def kept(self) -> Location | None:
+        """The folder whose games the call goes on from, None if it begins anew."""
+        return None if self.fresh or self.replace else self.out
 
     def play(self, tournament: Tournament, executor: Executor) -> tuple[Outcome, Results]:
         """Play what is left of a tournament; without `out` its games go with the results."""
@@ -144,3 +146,9 @@ class Playing:
     @property
     def _shown(self) -> int:
         return NORMAL if self.progress else QUIET
+
+
+def listed(against: Any) -> list[Any]:
+    """Return the opponents that were named, as a list or one by itself."""
+    is_list = isinstance(against, Sequence) and not isinstance(against, str)
+    return [*against] if is_list else [against]

@@ -78,8 +78,8 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """Which of the two is stronger, as far as the interval and the test say it together."""
-        two, found = (self.new, self.old), (self.verdict, self.elo, self.stop)
-        return make_sentence(two, self.against, self.out, found)
+        found = self.verdict, self.elo, self.stop, self.evidence.pairs
+        return make_sentence((self.new, self.old), self.against, self.out, found)
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""

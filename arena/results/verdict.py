@@ -50,20 +50,20 @@ def make_sentence(
     two: tuple[str, str],
     against: Collection[str],
     out: Collection[str],
-    found: tuple[Verdict, Estimate, Sprt],
+    found: tuple[Verdict, Estimate, Sprt, int],
 ) -> str:
     """Return in one sentence which of two bots is stronger, as far as it may be said.
 
-    `found` are the verdict, the lead with its interval, and the test.
+    `found` are the verdict, the lead with its interval, the test, and how many pairs it had.
     """
     new, old = two
-    verdict, elo, stop = found
+    verdict, elo, stop, pairs = found
     if (new in out) != (old in out):
         loser = new if new in out else old
         return f"{verdict}: {loser} had too many faults, and loses its remaining games by rule"
     if against and {*against} <= {*out}:
         return f"{verdict}: every opponent had too many faults, and nothing more is played"
-    claim = make_claim(verdict, elo, stop)
+    claim = make_claim(verdict, elo, stop, pairs)
     if new not in out:
         return f"{claim}: {_say_claim(claim, two, elo, stop)}"
     both = f"{new} and {old} both had too many faults, and nothing more is played"
@@ -78,6 +78,7 @@ def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt) ->
     by = f"by about {_range(abs(elo.value), *sorted((abs(elo.low), abs(elo.high))))}"
     at = f"{new} is at {_signed(elo.value, '+.0f')} Elo points"
     at = f"{at} ({_signed(elo.low, '.0f')}..{_signed(elo.high, '.0f')})"
+    why = "too close" if elo.low <= 0 <= elo.high else "too few pairs"
     sentences: dict[Claim, str] = {
         "better": f"{new} is stronger than {old}, {by}",
         "weaker": f"{new} is weaker than {old}, {by}",
@@ -87,7 +88,7 @@ def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt) ->
         "probably weaker": at,
         "probably no worse": f"a deficit of {-stop.elo0:g} is unlikely: {at}",
         "probably not better": f"a lead of {stop.elo1:g} is unlikely: {at}",
-        "undecided": f"too close to call: {at}",
+        "undecided": f"{why} to call: {at}",
     }
     return sentences[claim]
 

@@ -105,20 +105,10 @@ def run(
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted(store.count_games(), 2 * under_way.course.scheduled) from None
             raise
-        seconds = time.perf_counter() - started
-        played, kept = under_way.played, under_way.kept
-        logger.info("run %s: played %d games in %.1f s", tournament.name, played, seconds)
-    return Outcome(
-        files.standings,
-        files.findings,
-        under_way.course,
-        played,
-        kept,
-        under_way.strikes.describe_out(),
-        seconds,
-        under_way.timings,
-        files.comparison,
-    )
+        outcome = under_way.outcome(files, time.perf_counter() - started)
+        played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
+        logger.info("run %s: %s", tournament.name, played)
+    return outcome
 
 
 class _Run:
@@ -249,6 +239,20 @@ class _Run:
             )
             folder.replaced.unlink(missing_ok=True)
         return files
+
+    def outcome(self, files: Files, seconds: float) -> Outcome:
+        """Return what it came to, with these files, in so many seconds."""
+        return Outcome(
+            files.standings,
+            files.findings,
+            self.course,
+            self.played,
+            self.kept,
+            self.strikes.describe_out(),
+            seconds,
+            self.timings,
+            files.comparison,
+        )
 
 
 @cache

@@ -28,7 +28,8 @@ def claim_of(test: Finished, setup: Setup) -> Claim:
     mean = estimate_mean(test.counts, PAIR_SCORES, 1.0, mean1, numbers, ENDS)
     evidence = Evidence(test.counts, PAIR_SCORES, 1.0, mean1, ENDS, numbers)
     stop = Sprt(0.0, setup.elo1, ERROR_RATE, ERROR_RATE, setup.most)
-    return make_claim(evidence.verdict, Estimate(*map(evidence.elo, mean)), stop)
+    lead = Estimate(*map(evidence.elo, mean))
+    return make_claim(evidence.verdict, lead, stop, test.pairs)
 
 
 def is_wrong(claim: Claim, setup: Setup) -> bool:

@@ -51,8 +51,6 @@ class Field(NamedTuple):
 
 FIELDS = (
     Field("6 bots 20 Elo apart", range(1450, 1570, 20), 20, 20_000),
-    Field("10 bots 30 Elo apart", range(1365, 1665, 30), 20, 2000),
-    Field("6 equal bots", [1500] * 6, 20, 2000),
     Field("gauntlet of 3 bots 60 Elo apart", [1440, 1500, 1560, 1400, 1500, 1600], 20, 1000, 3),
 )
 

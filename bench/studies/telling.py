@@ -17,6 +17,7 @@ WAYS = {
     "mincore": "drops pages of a file; `mincore`",
     "cachestat": "drops pages of a file; `cachestat`",
     "late": "drops pages of a file; the time of a read",
+    "warmed": "reads pages of a file that the arena has read; the time of a read",
     "fresh": "reads pages that nobody has read; the time of a read",
     "load": "works on all cores, 20 ms a bit; the speed of a loop",
 }

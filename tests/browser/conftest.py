@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,19 @@ def browser() -> Iterator[Any]:
         )
         yield browser
         browser.close()
+
+
+class Pages(dict[str, Path]):
+    """Pages by their names, each of which is made when it is first looked at."""
+
+    def __init__(self, folder: Path, makers: Mapping[str, Callable[[Path], Path]]) -> None:
+        super().__init__()
+        self.folder = folder
+        self.makers = makers
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = self.makers[name](self.folder)
+        return self[name]
 
 
 class Watched:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,7 +21,7 @@ from arena.runs.compare import as_comparison, make_stop
 from arena.tournament.tournament import Tournament
 from arena.tournament.variants import make_variants
 from engine import STANDARD
-from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.results.test_changes import BASE, play, tournament
 from tests.runs.test_verify import HERE
@@ -34,30 +34,45 @@ LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT}
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """Return a page of each kind."""
-    folder = tmp_path_factory.mktemp("pages")
+def runs_page(folder: Path) -> Path:
+    """Write the page of two runs with hostile names."""
     runs = [play(with_hostile(*BASE)), play(with_hostile("greedy", "mine=greedy(patience=1)"))]
     named = [facts(title, games) for title, games in zip(HOSTILE, runs, strict=False)]
     report = make_changes_report(named[0], [(named[1], find_changes(*runs))])
-    (folder / "runs.html").write_text(to_html(report))
+    for run in runs:
+        run.store.close()
+    return written(folder / "runs.html", to_html(report))
+
+
+def versions_page(folder: Path) -> Path:
+    """Write the page of two versions of a bot."""
     bots = [resolve(bot, lane="inproc") for bot in ("new=greedy(patience=1)", "greedy", "uniform")]
     what = Tournament("compare", 1, 48, bots, STANDARD, panel=1)
     what = as_comparison(what, make_stop(0, 10, 0.05, 0.05, 48))
     games = play(what)
     made = make_report(what, games.store, make_files(what, games.store))
-    (folder / "versions.html").write_text(to_html(made))
-    for run in (*runs, games):
-        run.store.close()
+    games.store.close()
+    return written(folder / "versions.html", to_html(made))
+
+
+def rules_page(folder: Path) -> Path:
+    """Write the page of a change of the rules."""
     variants = make_variants(STANDARD, ["set_bonus=0"])
     cup = tournament("greedy", "uniform", pairs=3)
     ablate(cup, variants, HERE, folder / "rules", lambda _: None, QUIET)
-    return {
-        "runs": folder / "runs.html",
-        "versions": folder / "versions.html",
-        "rules": folder / "rules" / "report.html",
-    }
+    return folder / "rules" / "report.html"
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """Return a page of each kind."""
+    makers = {"runs": runs_page, "versions": versions_page, "rules": rules_page}
+    return Pages(tmp_path_factory.mktemp("pages"), makers)
 
 
 def drawn(page: Any) -> Any:
@@ -67,13 +82,13 @@ def drawn(page: Any) -> Any:
 
 
 @pytest.fixture
-def shared(keep_page: Open, pages: Mapping[str, Path]) -> Open:
+def shared(keep_page: Open, pages: Pages) -> Open:
     """Return a function that returns the page of a kind, which all tests of it use."""
     return lambda kind: drawn(keep_page(pages[kind], **LOOKS[kind]))
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "rules")) for kind in LOOKS]
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "runs")) for kind in LOOKS]
 )
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
@@ -83,7 +98,7 @@ def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LOOKS)
 def test_the_page_is_drawn_whole_in_the_other_look(
-    pages: Mapping[str, Path], open_page: Open, kind: str
+    pages: Pages, open_page: Open, kind: str
 ) -> None:
     """What is light above is dark here, and a phone is a laptop."""
     check_whole(drawn(open_page(pages[kind], **(DARK if LOOKS[kind] is LIGHT else LIGHT))))
@@ -122,6 +137,7 @@ def test_the_changes_of_ratings_can_be_sorted(shared: Open) -> None:
     assert numbers == sorted(numbers, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_decided_game_opens_its_replay(shared: Open) -> None:
     """From the table of games in which the change decided."""
     page = shared("versions")
@@ -132,6 +148,7 @@ def test_a_decided_game_opens_its_replay(shared: Open) -> None:
     page.locator("#replay").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open) -> None:
     """Its folder has a sign of equality, which is part of the address."""
     page = shared("rules")
@@ -143,9 +160,8 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     assert other.locator("h1").inner_text() == "cup"
 
 
-def test_a_notebook_frame_draws_the_page(
-    pages: Mapping[str, Path], open_page: Open, tmp_path: Path
-) -> None:
+@pytest.mark.slow
+def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path: Path) -> None:
     """In a sandbox without an origin: charts are drawn, and tables sort."""
     from arena.library.report import RunReport
     from arena.reports.document import Report

@@ -12,27 +12,42 @@ import pytest
 
 from arena.lanes.faults import Fault
 from arena.results.cells import guard
-from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.reports.runs import HOSTILE, cup, make_store, page_of
 
 Open = Callable[..., Any]
 BOOM = Fault("exception", "<b>boom</b>", "<script>alert(2)</script>")
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return the pages of a small run, of one with hostile names, and of one with 40 bots."""
-    folder = tmp_path_factory.mktemp("pages")
-    small, hostile = cup(["a", "b", "c"], 60), cup(HOSTILE, 3)
+def small_page(folder: Path) -> Path:
+    """Write the page of a small run."""
+    small = cup(["a", "b", "c"], 60)
+    return written(folder / "small.html", page_of(small, make_store(small)))
+
+
+def hostile_page(folder: Path) -> Path:
+    """Write the page of a run with hostile names."""
+    hostile = cup(HOSTILE, 3)
+    store = make_store(hostile, faults={(0, 1, 0): BOOM})
+    return written(folder / "hostile.html", page_of(hostile, store))
+
+
+def many_page(folder: Path) -> Path:
+    """Write the page of a run with 40 bots."""
     many = cup([f"bot number {number:02}" for number in range(40)], 1)
-    texts = {
-        "small": page_of(small, make_store(small)),
-        "hostile": page_of(hostile, make_store(hostile, faults={(0, 1, 0): BOOM})),
-        "many": page_of(many, make_store(many)),
-    }
-    for name, text in texts.items():
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {name: folder / f"{name}.html" for name in texts}
+    return written(folder / "many.html", page_of(many, make_store(many)))
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """Return the page of each run."""
+    makers = {"small": small_page, "hostile": hostile_page, "many": many_page}
+    return Pages(tmp_path_factory.mktemp("pages"), makers)
 
 
 def drawn(page: Any) -> Any:
@@ -50,7 +65,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def shared(keep_page: Open, pages: dict[str, Path]) -> Open:
+def shared(keep_page: Open, pages: Pages) -> Open:
     """Return a function that returns the page of a name, which all tests of it use."""
     return lambda name: drawn(keep_page(pages[name], **LOOKS[name]))
 
@@ -65,7 +80,7 @@ def rows_of(page: Any, table: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "small")) for name in LOOKS]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "hostile")) for name in LOOKS]
 )
 def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> None:
     """On a laptop and on a phone, light and dark; no label of a chart is cut off."""
@@ -74,9 +89,7 @@ def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOOKS)
-def test_every_chart_is_drawn_in_the_other_look(
-    open_page: Open, pages: dict[str, Path], name: str
-) -> None:
+def test_every_chart_is_drawn_in_the_other_look(open_page: Open, pages: Pages, name: str) -> None:
     """What is light above is dark here, and a phone is a laptop."""
     page = drawn(open_page(pages[name], **other_look(name)))
     check_charts(page, name)
@@ -194,7 +207,7 @@ SHOW = """async (cell) => {
 
 def test_a_choice_changes_a_chart(shared: Open) -> None:
     """The bars against each opponent are those of the bot that is chosen."""
-    page = shared("small")
+    page = shared("hostile")
     figure = page.locator("#chart-win-types-by-opponent")
     before = figure.locator("svg").inner_html()
     figure.locator("select").select_option(index=1)
@@ -221,7 +234,7 @@ def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
 
 def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
     """The table beside a chart is one click away."""
-    page = shared("small")
+    page = shared("hostile")
     assert not page.locator("#table-takes table").is_visible()
     page.locator("#chart-takes figcaption a").click()
     page.locator("#table-takes table").wait_for(state="visible")
@@ -234,9 +247,7 @@ def test_axe_finds_nothing_serious(shared: Open) -> None:
 
 
 @pytest.mark.slow
-def test_axe_finds_nothing_serious_in_the_other_look(
-    open_page: Open, pages: dict[str, Path]
-) -> None:
+def test_axe_finds_nothing_serious_in_the_other_look(open_page: Open, pages: Pages) -> None:
     """On a laptop, where the page is light."""
     check_with_axe(drawn(open_page(pages["hostile"], **other_look("hostile"))))
 
@@ -271,7 +282,8 @@ def test_a_name_is_never_more_than_text(shared: Open) -> None:
     )
 
 
-def test_the_page_prints_in_black_on_white(open_page: Open, pages: dict[str, Path]) -> None:
+@pytest.mark.slow
+def test_the_page_prints_in_black_on_white(open_page: Open, pages: Pages) -> None:
     """Without buttons and filters, with everything unfolded, whatever the screen's colours are."""
     page = drawn(open_page(pages["small"], color_scheme="dark"))
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -286,7 +298,7 @@ PAPER = {"width": 718, "height": 1000}
 
 
 @pytest.mark.parametrize("name", [pytest.param("small", marks=pytest.mark.slow), "hostile"])
-def test_no_column_is_cut_off_on_paper(open_page: Open, pages: dict[str, Path], name: str) -> None:
+def test_no_column_is_cut_off_on_paper(open_page: Open, pages: Pages, name: str) -> None:
     """Nobody can scroll a sheet of paper."""
     page = drawn(open_page(pages[name], viewport=PAPER))
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")

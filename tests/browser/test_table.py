@@ -126,6 +126,7 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     assert "seat 1" in page.locator(".seat:has(.act)").inner_text()
 
 
+@pytest.mark.slow
 def test_a_game_on_a_phone_by_keys_with_a_reload(
     client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +214,7 @@ def listening() -> Iterator[tuple[int, list[str]]]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_an_interrupted_game_goes_on_or_is_kept(client: Client, open_page: Open) -> None:
     """The page with the form lists it, with the spec of its bot, and a button for each."""
     for seed in (0, 2):
@@ -231,6 +233,7 @@ def test_an_interrupted_game_goes_on_or_is_kept(client: Client, open_page: Open)
     page.wait_for_selector("text=Kept unfinished")
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> None:
     """A bot that does not exist; and, when the cookie is gone, where to find a new one."""
     context = browser.new_context()  # the browser writes every refusal on its console
@@ -248,6 +251,7 @@ def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> No
     context.close()
 
 
+@pytest.mark.slow
 def test_a_bot_with_a_hostile_name_is_shown_as_text(
     client: Client, open_page: Open, tmp_path: Path
 ) -> None:
@@ -277,6 +281,7 @@ def test_a_bot_with_a_hostile_name_is_shown_as_text(
     assert "<noise>" in evidence
 
 
+@pytest.mark.slow
 def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     """As they play, and step by step: no more of the game is shown than has been asked for."""
     page = open_page(client.guard.door.make_address())
@@ -332,6 +337,7 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
     assert overflowing(page) == 0
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_followed(client: Client, open_page: Open) -> None:
     """Its standings and faults come by themselves; at its end its games can be looked at."""
     root = client.table.shelf.root

@@ -165,6 +165,7 @@ def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -
     assert ply(page) == 29
 
 
+@pytest.mark.slow
 def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
     """The fragment is read, followed and written; nonsense in it is the deal."""
     address = (pages / "referee.html").as_uri()
@@ -206,6 +207,7 @@ def test_the_referee_sees_every_card_and_a_seat_its_own(referee: Any, game: Game
     assert "Out of the game, unseen by both: " in page.inner_text("main")
 
 
+@pytest.mark.slow
 def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> None:
     """In what is shown and in its source: a switch on the page could not show more."""
     page = open_page(pages / "seat.html")
@@ -296,6 +298,7 @@ def test_thoughts_are_bars_beside_the_actions(referee: Any, game: Game) -> None:
     assert widths[0] > 0
 
 
+@pytest.mark.slow
 def test_the_curve_shows_the_chance_where_it_is_known(
     referee: Any, open_page: Open, pages: Path
 ) -> None:
@@ -325,6 +328,7 @@ def test_a_forfeit_shows_its_evidence_as_text(open_page: Open, pages: Path) -> N
     assert overflowing(page) == 0
 
 
+@pytest.mark.slow
 def test_changed_rules_are_shown(open_page: Open, pages: Path) -> None:
     """Nine cards in a hand, seven in a take, six cities."""
     page = open_page(pages / "large.html")
@@ -336,6 +340,7 @@ def test_changed_rules_are_shown(open_page: Open, pages: Path) -> None:
     assert "of 6" in page.locator(".score").inner_text()
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_viewer_in_a_frame(open_page: Open, pages: Path) -> None:
     """With its own policy, and without a way to the notebook's page."""
     page = open_page(pages / "notebook.html")
@@ -361,7 +366,7 @@ CUT = """
         pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
         ("referee", LAPTOP, "light"),
         pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
-        ("seat", LAPTOP, "dark"),
+        pytest.param("seat", LAPTOP, "dark", marks=pytest.mark.slow),
         pytest.param("large", PHONE, "light", marks=pytest.mark.slow),
         pytest.param("large", LAPTOP, "dark", marks=pytest.mark.slow),
         ("hostile", PHONE, "dark"),

@@ -225,7 +225,8 @@ IN_THE_STUDY = {
 SLOW = {
     *("prints", "reseeds", "connects", "reads_run_folder", "remembers", "knows_one_game"),
     *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
-    *("kills_group", "says_not_ready", "breaks_log"),
+    *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
+    *("says_exits", "answers_99", "bends_clock", "says_rubbish"),
 }
 """Rogues of which another that fails the same item is quicker."""
 
@@ -291,6 +292,7 @@ def test_an_honest_bot_is_accepted(arena: Arena, name: str) -> None:
     assert document["jailed"] is not bool(NO_JAIL)
 
 
+@pytest.mark.slow
 def test_an_honest_program_is_accepted(arena: Arena) -> None:
     """A command has no lane inproc, and items that need it or a second lane are not tried."""
     command = shlex.join([sys.executable, str(ROOT / "docs" / "examples" / "plain.py")])
@@ -301,6 +303,7 @@ def test_an_honest_program_is_accepted(arena: Arena) -> None:
     assert set(with_status(document, "none")) == untried
 
 
+@pytest.mark.slow
 def test_without_a_jail_the_report_says_not_to_trust_it(tmp_path: Path) -> None:
     """Where bubblewrap is not on PATH; this bot is a module of a package."""
     package = tmp_path / "my_package_of_bots"

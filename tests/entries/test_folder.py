@@ -150,6 +150,7 @@ def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, lear
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
+@pytest.mark.slow
 def test_the_check_takes_a_folder(arena: Arena, learned: Path) -> None:
     """Its size is that of all files."""
     done = arena("check", f"./{learned.name}/", "--games", "4")
@@ -234,6 +235,7 @@ def test_a_folder_that_holds_runs_is_refused(arena: Arena, learned: Path) -> Non
     assert refused(arena, learned, "./") == f"learned/{message}"
 
 
+@pytest.mark.slow
 def test_a_very_deep_folder_is_refused_or_read(learned: Path) -> None:
     """There is no recursion that could end the arena."""
     here = os.open(learned, os.O_RDONLY)

@@ -60,7 +60,15 @@ EXECUTORS = {
 }
 SLOW = ("one", "here")
 """Three workers do what one does, and each executor is compared with what is played here."""
-each = pytest.mark.parametrize("executor", EXECUTORS.values(), ids=EXECUTORS)
+
+
+def each(*slow: str) -> pytest.MarkDecorator:
+    """Return the mark of a test of each executor, of which some are slow."""
+    params = [
+        pytest.param(executor, id=name, marks=[pytest.mark.slow] * (name in slow))
+        for name, executor in EXECUTORS.items()
+    ]
+    return pytest.mark.parametrize("executor", params)
 
 
 @pytest.fixture
@@ -91,7 +99,7 @@ def played(
     return results
 
 
-@each
+@each(*SLOW)
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
     results = played(honest, executor)
@@ -102,13 +110,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
     assert results == played(honest, EXECUTORS["here"])
 
 
-@pytest.mark.parametrize(
-    "executor",
-    [
-        pytest.param(executor, id=name, marks=[pytest.mark.slow] * (name in SLOW))
-        for name, executor in EXECUTORS.items()
-    ],
-)
+@each(*SLOW, "sites")
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
@@ -124,7 +126,7 @@ def test_faults_are_the_same(executor: Executor) -> None:
     assert results == played(tournament, EXECUTORS["here"], len(rogues))
 
 
-@each
+@each("one")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

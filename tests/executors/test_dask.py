@@ -127,6 +127,15 @@ def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Ac
         run(tournament(), executor, RunFolder(folder), QUIET)
 
 
+def test_a_run_on_a_cluster_has_the_files_of_a_local_run(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Also the faults, and the report."""
+    play(cluster, tmp_path / "out", sites=1)
+    assert files(tmp_path / "out") == local
+
+
+@pytest.mark.slow
 def test_one_is_killed_one_is_stopped_and_one_refused(
     cluster: Cluster,
     local: dict[str, bytes],

@@ -86,6 +86,7 @@ def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
     assert done.stdout == "played 8\n"
 
 
+@pytest.mark.slow
 def test_a_run_changes_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     """Neither start method nor signals, environment or `__main__`, also by three at once."""
     (tmp_path / "script.py").write_text(

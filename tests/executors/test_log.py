@@ -128,6 +128,7 @@ def test_what_is_no_record_is_one_warning_in_the_log(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_bot_that_breaks_the_log_of_its_run_is_not_shown(tmp_path: Path) -> None:
     """It writes into all pipes; its games are the same."""
     ways = ("garbage", "pickle")

@@ -20,10 +20,13 @@ from typing import NamedTuple
 from arena.entries.resolve import resolve
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
+from arena.lanes.warm import warm
 from engine.seeds import stream
 from tests import rogues
 
 BITS = 10
+WARMED = "warmed"
+"""As `fresh`, where the arena has read the file before, as it does before a run's first game."""
 TOGETHER = ("load",)
 """The ways for which both work at the same time."""
 
@@ -43,8 +46,10 @@ def measure(how: str, rounds: int) -> Known:
     numbers = stream(1, "tells", how)
     known = right = 0
     with jail(how) as (one, path), jail(how) as (other, _):
-        if how == "fresh":
+        if how in ("fresh", WARMED):
             forget(path)
+        if how == WARMED:
+            warm(Path(path))
         for place in range(rounds):
             number = numbers.randrange(1 << BITS)
             start = time.time() + _LEAD
@@ -64,7 +69,8 @@ def measure(how: str, rounds: int) -> Known:
 @contextmanager
 def jail(how: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Yield the process of a program in a jail, when it is ready, and the file that it uses."""
-    entry = resolve(f"cmd:{sys.executable} {rogues.FOLDER / 'tells.py'} {how}", lane="jail")
+    way = "fresh" if how == WARMED else how
+    entry = resolve(f"cmd:{sys.executable} {rogues.FOLDER / 'tells.py'} {way}", lane="jail")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         process = stack.enter_context(closing(plan_launch(entry, Limits(), folder))).popen()

@@ -178,6 +178,7 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert verified[1].startswith("files: ")
 
 
+@pytest.mark.slow
 def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     """The tables are those of a comparison without it; games that nobody played do not count."""
     write(tmp_path, "fails", FAILS)

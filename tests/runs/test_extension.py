@@ -163,6 +163,7 @@ def test_more_pairs_are_only_those(arena: Arena, cup: Path, tmp_path: Path) -> N
     assert content(cup) == content(tmp_path / "once")
 
 
+@pytest.mark.slow
 def test_a_bot_that_is_left_out_comes_back_with_its_games(
     arena: Arena, cup: Path, tmp_path: Path
 ) -> None:
@@ -223,6 +224,7 @@ def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.slow
 def test_what_is_replaced_is_there_until_the_new_games_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +273,7 @@ def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
     assert played(arena("run", "cup.yaml", "--replace")) == 12
 
 
+@pytest.mark.slow
 def test_a_round_robin_becomes_a_gauntlet_and_back(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """A gauntlet plays the named bots against the panel, and nobody else."""
     bots = ["uniform", "greedy", "majority", "denier"]
@@ -335,6 +338,7 @@ def test_a_patch_release_of_python_is_not_another_engine(
     assert "versions.python: there 3.9" in done.stderr
 
 
+@pytest.mark.slow
 def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path) -> None:
     """Without a yes nothing is deleted; with one it is as with --replace."""
     (tmp_path / "mine.py").write_text(MINE)

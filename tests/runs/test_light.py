@@ -151,6 +151,7 @@ def test_a_page_that_cannot_be_written_is_one_line(
     assert arena("report", "full", "--out", "page.html").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_ablation_keeps_a_page_of_the_same_games_and_no_other(
     light: Light, tmp_path: Path
 ) -> None:

@@ -361,7 +361,7 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
 @pytest.mark.parametrize(
     ("names", "in_the_worker"),
     [
-        (IN_THE_CUP[::24], IN_THE_WORKER[::3]),
+        (IN_THE_CUP[::48], IN_THE_WORKER[:1]),
         pytest.param(IN_THE_CUP[::8], IN_THE_WORKER, marks=pytest.mark.slow),
     ],
     ids=["few", "many"],

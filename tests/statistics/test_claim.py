@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.results.verdict import make_sentence
@@ -21,13 +21,16 @@ STOP = Sprt(0.0, 10.0, 0.05, 0.05, 1000)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 ELOS = st.floats(-900, 900)
 NUMBERS = st.floats(-1, 1)
+PATIENT = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+"""Of a busy machine nothing is asked."""
 
 
 def sentence(verdict: Verdict, elo: Estimate, stop: Sprt = STOP) -> str:
     """Return what is said of two bots that had no faults."""
-    return make_sentence(("new", "old"), (), (), (verdict, elo, stop))
+    return make_sentence(("new", "old"), (), (), (verdict, elo, stop, 100))
 
 
+@PATIENT
 @given(st.lists(ELOS, min_size=3, max_size=3), st.sampled_from(VERDICTS))
 def test_no_sentence_is_stronger_than_the_interval_beside_it(
     ends: list[float], verdict: Verdict
@@ -85,6 +88,7 @@ def test_a_test_for_no_worse_says_no_worse() -> None:
     assert make_claim("not better", Estimate(-9.0, -19.0, 1.0), stop) == "probably weaker"
 
 
+@PATIENT
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, st.floats(1e-9, 1.0)), max_size=9))
 def test_nothing_is_beyond_chance_with_0_in_its_interval(
     rows: list[tuple[float, float, float, float]],
@@ -98,6 +102,13 @@ def test_nothing_is_beyond_chance_with_0_in_its_interval(
         assert one.low is not None
         assert one.high is not None
         assert not (sure and one.low <= 0 <= one.high)
+
+
+def test_too_few_pairs_say_nothing() -> None:
+    """Fewer than the test needs for its first look, whatever the interval is."""
+    found = "undecided", Estimate(300.0, 20.0, 700.0), STOP, 15
+    said = make_sentence(("new", "old"), (), (), found)  # type: ignore[arg-type]
+    assert said == "undecided: too few pairs to call: new is at +300 Elo points (20..700)"
 
 
 def check_claims(setup: Setup, runs: int, most: float) -> None:

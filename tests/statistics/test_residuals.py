@@ -8,10 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.statistics.apart import pair_scores
 from arena.statistics.field import Field
 from arena.statistics.residuals import correct, find_misfits, make_residuals
 from arena.statistics.rows import PairTotals
 from arena.tournament.schedule import Pairing, round_robin
+from bench.studies.fields import score_shares
 
 RING = [(40, 60.0, 100.0), (40, 20.0, 20.0), (40, 60.0, 100.0)]
 """Of a - b, a - c, b - c: a scores 3/4 of b, b 3/4 of c, and c 3/4 of a. All bots are even."""
@@ -113,3 +115,19 @@ def test_many_pairings_are_corrected_for() -> None:
     corrected = correct(np.array([0.04, 0.001, math.nan, 0.03, 0.8]))
     assert corrected[[1, 3, 0, 4]] == pytest.approx([0.004, 0.16 / 3, 0.16 / 3, 0.8])
     assert math.isnan(corrected[2])
+
+
+@pytest.mark.parametrize("even", [False, True])
+def test_residuals_are_in_errors_also_where_pairings_have_unequal_pairs(even: bool) -> None:
+    """Whether every pair counts alike or every pairing: their spread is 1, in 60 simulated runs."""
+    rng, labels = np.random.default_rng(2), [*"abcde"]
+    pairings, seen = round_robin(labels), []
+    for _ in range(60):
+        totals = []
+        for number in range(len(pairings)):
+            by_score = rng.multinomial(30 if number % 3 else 600, score_shares(0.5)).tolist()
+            scores = pair_scores(0, 1, by_score)
+            totals.append(PairTotals(number, *scores[2:], tuple(by_score)))
+        table = make_residuals(Field(pairings, totals, labels, even=even))
+        seen += table["residual_z"].tolist()[: len(pairings)]
+    assert 0.9 < float(np.std(seen)) < 1.1

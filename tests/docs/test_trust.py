@@ -13,6 +13,7 @@ from arena.lanes.init import DISK, INODES, SOCKETS
 from arena.lanes.jail import most_processes
 from arena.lanes.programs import TOOLS
 from arena.lanes.syscalls import DECIDED
+from arena.lanes.warm import MOST
 from tests import ROOT
 from tests.rogues import fills_kernel
 
@@ -29,6 +30,7 @@ STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
         f"fewer than {SOCKETS} sockets",
         f"hold less than {fills_kernel.ALLOWED >> 20} MB",
         f"at most {most_processes(hosted=True) - 1} processes and threads beside its own",
+        f"all that its jails show, up to {MOST >> 30} GB of a folder",
         f"needs Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
     ],
 )

@@ -23,6 +23,7 @@ from arena.doctor.machine import (
 from arena.doctor.programs import ask
 from arena.lanes.bubblewrap import TRIAL
 from tests.packaging.test_metadata import PROJECT
+from tests.runs.test_rogues import needs_jail
 from tests.waiting import until
 
 SHORT = 0.5  # seconds
@@ -378,3 +379,16 @@ def test_a_line_does_not_end_inside_a_word(length: int) -> None:
     """Advice can be copied: `apt-get` is not broken at its hyphen."""
     shown = list(format_findings([Finding("what", None, f"{'x' * length} apt-get")]))
     assert any(line.endswith(" apt-get") for line in shown)
+
+
+@needs_jail
+def test_a_bot_is_told_what_it_could_read(tmp_path: Path) -> None:
+    """Its own file is among it, and neither its folder nor the working folder."""
+    script = tmp_path / "bin" / "mine.sh"
+    for path in (script, tmp_path / "bin" / "other"):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    found = doctor.examine_bot(f"cmd:sh {script}")
+    shown = {finding.detail for finding in found if finding.what == "can be read"}
+    assert {str(script), shutil.which("sh")} <= shown
+    assert not [path for path in shown if Path(path) in script.parents]

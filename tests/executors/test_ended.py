@@ -9,20 +9,25 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
+from arena.executors.doubts import Doubts
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
+from arena.games.match import Finished, GameResult
 from arena.lanes import launch
+from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.memory import find_below
 from arena.lanes.process import BotProcess
 from arena.tournament.chunk import Chunk
+from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, State
+from engine.state import random_deal
 from tests.rogues import write
 
 PAIRS = 4
@@ -232,3 +237,20 @@ def test_who_is_asked_is_at_fault_for_a_process_that_ends(
         games = worker.play(Chunk(0, 0, 1)).results
     assert [(game.winner, game.win_type) for game in games] == [(1, "forfeit")] * 2
     assert [game.fault and game.fault[:2] for game in games] == [("crash", message)] * 2
+
+
+def test_the_end_of_a_process_is_forgiven_twenty_times_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """In one worker, of one bot; then the end of its process is its fault."""
+    tournament = Tournament("test", 0, 99, [resolve("greedy"), resolve("uniform")], STANDARD)
+    doubts, state = Doubts(), State(random_deal(Random(0)))
+    end = Finished(state, Fault("crash", "ended with exit status 3"), 1, "asked")
+    fine = Finished(state, None, None)
+    with caplog.at_level("WARNING"):
+        ends = [
+            doubts.settle(Fixture(tournament.pairings[0], pair, 0), end, lambda: fine)
+            for pair in range(22)
+        ]
+    assert ends == [fine] * 20 + [end] * 2
+    assert len(caplog.records) == 1

@@ -17,14 +17,16 @@ from arena.lanes import launch
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.lanes.private import PrivateFolder
+from arena.lanes.scratch import scratch_folder
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
 from tests.lanes.framed import RULES, play
 from tests.rogues import FOLDER, spec, write
-from tests.users import USERS, start_python
+from tests.users import IS_ROOT, USERS, start_python
 from tests.waiting import PATIENCE
 
 HONEST, FIRST = f"honest={FOLDER / 'notes.py'}", f"rogue={FOLDER / 'first.py'}"
+CAP_SYS_ADMIN = 21
 HAS_BUBBLEWRAP = find_pid_namespaces() is not None or "CI" in os.environ
 CASES = [
     # the user, whether there is bubblewrap, the rogue, workers; the last differ little
@@ -126,3 +128,20 @@ def test_a_folder_is_renewed_whatever_a_bot_has_put_in_its_place(tmp_path: Path)
     assert folder.is_touched
     assert (strange / "file").exists()
     assert strange.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root's bots have rights of root")
+@pytest.mark.skipif(not HAS_BUBBLEWRAP, reason="no pid namespaces")
+def test_a_bot_of_root_cannot_mount_in_a_process(tmp_path: Path) -> None:
+    """It has root's other rights there."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        status = open('/proc/self/status').read()\n"
+        "        raise ValueError(status.partition('CapEff:')[2].split()[0])"
+    )
+    bots = [write(tmp_path, "rogue", body), FOLDER / "first.py"]
+    with scratch_folder() as folder:
+        found = faults(bots, folder / "games")
+    rights = {int(message.split()[1], 16) for _, message in found}
+    assert [right >> CAP_SYS_ADMIN & 1 for right in rights] == [0]
+    assert rights != {0}

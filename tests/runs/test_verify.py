@@ -386,3 +386,18 @@ def test_a_sample_has_whole_pairs_and_no_more_than_were_played(
 def test_every_pairing_has_a_sample(out: Path) -> None:
     """Five games of each of three pairings are three pairs each: 18 games."""
     assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"
+
+
+def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
+    """A stranger's folder may name any program; and with a sample the bot is."""
+    mark = tmp_path / "mark"
+    bot = write(tmp_path, "marks", RAISES)
+    bot.write_text(f"open({str(mark)!r}, 'w').close()\n{bot.read_text()}")
+    folder = finished(
+        tmp_path / "out", [resolve("uniform"), resolve(str(bot), lane="process")], pairs=1
+    )
+    mark.unlink()
+    assert list(verify(folder, 0, HERE))[:1] == ["games: 2 replayed"]
+    assert not mark.exists()
+    list(verify(folder, 2, HERE))
+    assert mark.exists()

@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from arena.errors import InputError
+from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.table import hall
 from tests.conftest import start_command
 from tests.person.interrupting import leave_journal, make_session, play_out
 from tests.person.test_session import expected
 from tests.table import Client, running
-from tests.table.test_command import open_address
+from tests.table.test_command import is_alive, open_address
 from tests.table.test_playing import LOWEST, SLEEPER, sit_down
 from tests.waiting import until
 
@@ -214,3 +216,24 @@ def test_a_bot_that_thinks_when_the_game_is_left_again(tmp_path: Path) -> None:
         (*_, last) = client.news(f"{path}/events")
         assert (last["phase"], last["line"]) == ("left", 1)
         assert len(records(client)[0]["actions"]) == PLIES
+
+
+def test_a_killed_table_leaves_no_bot(tmp_path: Path) -> None:
+    """Also while it thinks; with bubblewrap what it has started ends, too."""
+    child = "__import__('subprocess').Popen(['sleep', '600'])\n"
+    (tmp_path / "sleeper.py").write_text((child if find_pid_namespaces() else "") + SLEEPER)
+    server = start_command(tmp_path, "table", "--no-browser")
+    assert server.stdout is not None
+    try:
+        connection, root, headers = open_address(server.stdout.readline())
+        body = b'{"bot": "./sleeper.py", "begins": "bot"}'
+        connection.request("POST", f"{root}api/games", body, headers)
+        path = f"{root}api/games/{json.load(connection.getresponse())['id']}/events"
+        connection.request("GET", path, headers=headers)
+        assert b'"phase":"bot"' in connection.getresponse().readline()
+        below = psutil.Process(server.pid).children(recursive=True)
+    finally:
+        server.kill()
+        server.communicate()
+    assert below
+    until(lambda: not any(map(is_alive, below)))

@@ -137,15 +137,15 @@ def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_pa
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("until: soon", "until: 'soon' is not one of resolved, a number of Elo points"),
-        ("until: 0", "until: expected `float` >= 1.0"),
-        ("until: .nan", "until: expected `float` >= 1.0"),
-        ("until: .inf", "until: expected `float` <= 1000.0"),
+        ("until: soon", "line 4: until: 'soon' is not one of resolved, a number of Elo points"),
+        ("until: 0", "line 4: until: expected `float` >= 1.0"),
+        ("until: .nan", "line 4: until: expected `float` >= 1.0"),
+        ("until: .inf", "line 4: until: expected `float` <= 1000.0"),
         ("max_pairs: 10", "max_pairs: only with until"),
         ("until: resolved\nmax_pairs: 3", "max_pairs: 3 is less than pairs, 4"),
-        ("rounds: 3", "rounds: only a Swiss tournament has them; write format: swiss"),
+        ("rounds: 3", "line 4: rounds: only a Swiss tournament has them; write format: swiss"),
         ("format: swiss\nuntil: 10", "until: a Swiss tournament stops after its rounds"),
-        ("format: swiss\nrounds: 0", "rounds: expected `int` >= 1"),
+        ("format: swiss\nrounds: 0", "line 5: rounds: expected `int` >= 1"),
     ],
 )
 def test_bad_keys_are_refused_in_one_line(

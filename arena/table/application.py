@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from html import escape as escape_html
 from typing import Any, Final
+from urllib.parse import quote
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
@@ -41,6 +43,17 @@ REPORT_POLICY: Final = (
 )
 """What a report may do: run its own scripts in an origin that nothing else has."""
 
+_ALONE: Final = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="{root}/table.css">
+<title>{name}</title>
+<body class="alone">
+<iframe class="report" sandbox="allow-scripts" title="Report of {name}" src="{source}"></iframe>
+</html>
+"""
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -49,7 +62,7 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
 
     News end when `closing` happens.
     """
-    handlers = _Handlers(table, closing)
+    handlers = _Handlers(table, root, closing)
     routes: list[BaseRoute] = [
         Route(f"{root}/", handlers.page),
         *(Route(f"{root}/{name}", handlers.file) for name in _FILES),
@@ -75,6 +88,7 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/records", handlers.records),
         Route(f"{root}/api/record", handlers.record),
         Route(f"{root}/report/{{name:path}}", handlers.report),
+        Route(f"{root}/alone/{{name:path}}", handlers.alone),
     ]
     return Starlette(routes=routes, exception_handlers=_REFUSALS)
 
@@ -106,8 +120,9 @@ _REFUSALS: Final = {
 class _Handlers:
     """Answers requests; what takes a while is done in a thread."""
 
-    def __init__(self, table: Table, closing: asyncio.Event) -> None:
+    def __init__(self, table: Table, root: str, closing: asyncio.Event) -> None:
         self.table = table
+        self.root = root
         self.closing = closing
 
     async def page(self, _request: Request) -> Response:
@@ -210,9 +225,21 @@ class _Handlers:
         return JSONResponse(await run_in_threadpool(find_record, self.table.records.path, line))
 
     async def report(self, request: Request) -> Response:
+        """Send a report into a frame only: in a tab of its own it could lead that elsewhere."""
+        if request.headers.get("sec-fetch-dest", "iframe") != "iframe":
+            address = f"{self.root}/alone/{quote(request.path_params['name'])}"
+            return RedirectResponse(address, status_code=303)
         content = await run_in_threadpool(self.table.shelf.report, request.path_params["name"])
         headers = {"content-security-policy": REPORT_POLICY}
         return Response(content, media_type=_HTML, headers=headers)
+
+    async def alone(self, request: Request) -> Response:
+        """Send a page that has nothing but a report, in a frame that cannot lead elsewhere."""
+        name = request.path_params["name"]
+        self.table.shelf.find(name)
+        source = f"{self.root}/report/{quote(name)}"
+        page = _ALONE.format(root=self.root, name=escape_html(name), source=source)
+        return Response(page, media_type=_HTML)
 
     def _game(self, request: Request) -> PersonGame:
         return self.table.hall.find(request.path_params["id"], PersonGame)

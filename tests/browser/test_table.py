@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,14 @@ for (const [name, reach] of Object.entries(tries)) { try { reach(); got.push(nam
 fetch("../api/home").then(() => got.push("fetch"), () => {}).finally(() => {
   document.getElementById("said").textContent = `reached: ${got.join(" ")}.`;
 });
+const there = address => `ADDRESS/${address}`;
+const leads = [
+  () => window.open(there("popup")), () => { top.location = there("top"); },
+  () => { location.href = there(encodeURIComponent(location.href)); },
+  () => { document.head.innerHTML += `<meta http-equiv="refresh" content="0; ${there("meta")}">`; },
+  () => { new Image().src = there("image"); }, () => navigator.sendBeacon(there("beacon")),
+];
+onmessage = () => { for (const lead of leads) try { lead(); } catch {} };
 </script>"""
 
 
@@ -357,16 +365,54 @@ def test_a_run_under_way_is_followed(client: Client, open_page: Open) -> None:
     shutil.rmtree(folder)
 
 
+@contextmanager
+def counting() -> Iterator[tuple[str, list[str]]]:
+    """Yield the address of another server of this machine, and what it is asked for."""
+    asked: list[str] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
-    """Neither inside the page nor opened by itself, whatever its scripts try."""
+    """Neither inside the page nor opened alone, whatever its scripts try; nor does it lead away."""
+    report = client.table.shelf.root / "cup" / "report.html"
     context = browser.new_context()
     page = context.new_page()
     page.goto(client.guard.door.make_address())
     page.wait_for_selector("form")
+    with counting() as (address, asked):
+        report.write_text(PRYING.replace("ADDRESS", json.dumps(address)[1:-1]))
+        for path in ("#/report/cup", "alone/cup", "report/cup"):
+            page.goto(f"{client.origin}{client.root}/{path}")
+            inside = page.frame_locator("iframe.report").locator("#said:not(:empty)")
+            assert inside.text_content() == "reached: ."
+            page.evaluate("document.querySelector('iframe').contentWindow.postMessage(0, '*')")
+            page.wait_for_timeout(300)
+            assert page.url.startswith(f"{client.origin}{client.root}/")
+            assert len(context.pages) == 1
+        assert asked == []
+        with page.expect_request(f"{address}/lives"):  # the server would have heard it
+            page.goto(f"{address}/lives")
+        assert asked == ["/lives"]
     page.goto(f"{client.origin}{client.root}/#/report/cup")
-    inside = page.frame_locator("iframe.report").locator("#said:not(:empty)")
-    assert inside.text_content() == "reached: ."
-    page.goto(f"{client.origin}{client.root}/report/cup")
-    alone = page.locator("#said:not(:empty)").text_content()
-    assert alone in ("reached: .", "reached: parent top.")  # it is its own parent there
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Open it alone").click()
+    assert opened.value.url == f"{client.origin}{client.root}/alone/cup"
     context.close()

@@ -195,6 +195,19 @@ def test_a_report_is_a_page_of_nobody(client: Client) -> None:
     assert REPORT_POLICY.startswith("sandbox allow-scripts; default-src 'none';")
 
 
+def test_a_report_is_sent_into_a_frame_alone(client: Client) -> None:
+    """In a tab of its own its scripts could lead that elsewhere, with what they know."""
+    path = f"{client.root}/report/cup"
+    answer, content = client.send("GET", path, client.headers | {"Sec-Fetch-Dest": "document"})
+    assert (answer.status, content) == (303, b"")
+    assert answer.headers["location"] == f"{client.root}/alone/cup"
+    answer, content = client.send("GET", f"{client.root}/alone/cup", client.headers)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert f'sandbox="allow-scripts" title="Report of cup" src="{path}"'.encode() in content
+    answer, _ = client.send("GET", path, client.headers | {"Sec-Fetch-Dest": "iframe"})
+    assert answer.status == 200
+
+
 BODIES: list[tuple[bytes, str]] = [
     (b"", "truncated"),
     (b"[]", "Expected `object`"),

@@ -102,8 +102,9 @@ def test_no_name_leads_out_of_the_results(client: Client, results: Path, name: s
         numbers = {"pairing": 0, "first": 0, "pair": 0, "seat": 0}
         assert client.ask(query(path, name=name, **numbers), status=404)
     for address in (quote(name, safe=""), quote(name)):
-        answer, _ = client.send("GET", f"{client.root}/report/{address}", client.headers)
-        assert answer.status in (400, 404), address
+        for place in ("report", "alone"):
+            answer, _ = client.send("GET", f"{client.root}/{place}/{address}", client.headers)
+            assert answer.status in (400, 404), address
 
 
 def test_a_report_that_is_a_link_is_not_followed(client: Client) -> None:

@@ -155,9 +155,10 @@
     const frame = make("iframe", "report");
     frame.setAttribute("sandbox", "allow-scripts");
     frame.title = `Report of ${name}`;
-    frame.src = `report/${name.split("/").map(encodeURIComponent).join("/")}`;
+    const path = name.split("/").map(encodeURIComponent).join("/");
+    frame.src = `report/${path}`;
     const alone = make("a", "", "Open it alone");
-    Object.assign(alone, { href: frame.src, target: "_blank", rel: "noopener" });
+    Object.assign(alone, { href: `alone/${path}`, target: "_blank", rel: "noopener" });
     main.append(make("h1", "", "Report of ", makeNamed(name, "run")), make("p", "", "", alone), frame);
   }
 

@@ -89,7 +89,7 @@ def _verdict(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
     spec = dot_chart(dots, "Elo points", "change", zero=False, lines=lines)
     description = (
-        f"{comparison.new} leads {comparison.old} by {elo.value:+.1f} Elo points, 95 % interval "
+        f"{comparison.new} is at {elo.value:+.1f} Elo points from {comparison.old}, 95 % interval "
         f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. The test has weighed a lead "
         f"of {stop.elo1:g} (H1) against one of {stop.elo0:g} (H0), which are lines here."
     )

@@ -9,6 +9,7 @@ from arena.errors import counted
 from arena.results.summary import cut
 from arena.statistics.claim import Claim, make_claim
 from arena.statistics.evidence import Verdict
+from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.stopped import Estimate
 from arena.tournament.stop import Sprt
 
@@ -65,20 +66,20 @@ def make_sentence(
         return f"{verdict}: every opponent had too many faults, and nothing more is played"
     claim = make_claim(verdict, elo, stop, pairs)
     if new not in out:
-        return f"{claim}: {_say_claim(claim, two, elo, stop)}"
+        return f"{claim}: {_say_claim(claim, two, elo, stop, pairs)}"
     both = f"{new} and {old} both had too many faults, and nothing more is played"
     if claim == "undecided":
         return f"{claim}: {both}"
-    return f"{claim}: {_say_claim(claim, two, elo, stop)}; {both}"
+    return f"{claim}: {_say_claim(claim, two, elo, stop, pairs)}; {both}"
 
 
-def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt) -> str:
+def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt, pairs: int) -> str:
     """Return what may be said of a lead, with its interval."""
     new, old = two
     by = f"by about {_range(abs(elo.value), *sorted((abs(elo.low), abs(elo.high))))}"
     at = f"{new} is at {_signed(elo.value, '+.0f')} Elo points"
     at = f"{at} ({_signed(elo.low, '.0f')}..{_signed(elo.high, '.0f')})"
-    why = "too close" if elo.low <= 0 <= elo.high else "too few pairs"
+    why = "too few pairs" if pairs < MIN_ROUND else "too close"
     sentences: dict[Claim, str] = {
         "better": f"{new} is stronger than {old}, {by}",
         "weaker": f"{new} is weaker than {old}, {by}",

@@ -302,7 +302,8 @@ PAPER = {"width": 718, "height": 1000}
 """A4 without the margins of a printer, in pixels of CSS."""
 
 
-@pytest.mark.parametrize("name", [pytest.param("small", marks=pytest.mark.slow), "hostile"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["small", "hostile"])
 def test_no_column_is_cut_off_on_paper(open_page: Open, pages: Pages, name: str) -> None:
     """Nobody can scroll a sheet of paper."""
     page = drawn(open_page(pages[name], viewport=PAPER))

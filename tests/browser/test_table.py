@@ -174,6 +174,7 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(
     page.wait_for_selector(".transport")
 
 
+@pytest.mark.slow
 def test_the_page_that_is_opened_leads_in_and_an_address_works_once(
     client: Client, browser: Any, tmp_path: Path
 ) -> None:

@@ -7,21 +7,32 @@ export PYTHONDONTWRITEBYTECODE :=
 test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
+define RUFF
+$(BIN)/ruff check .
+$(BIN)/ruff format --check .
+endef
+# mypy takes one core for half a minute; what it says comes after the tests
+beside_mypy = said=$$(mktemp); $(BIN)/mypy >"$$said" 2>&1 & types=$$!; \
+	trap 'kill $$types' INT TERM; echo "$(1)"; $(1); tests=$$?; \
+	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat "$$said"; rm -f "$$said"; \
+	exit $$((tests + types))
+
 .PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
 
 lint: .venv/test  ## ruff and mypy
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(RUFF)
 	$(BIN)/mypy
 
-test: lint  ## what must pass after every change
-	$(BIN)/pytest -n 3 --dist worksteal
+test: .venv/test  ## what must pass after every change
+	$(RUFF)
+	@$(call beside_mypy,$(BIN)/pytest -n 3 --dist worksteal)
 
-test-all: lint  ## the same with the slow tests: what must pass before a release
-	$(BIN)/pytest -n 3 --dist worksteal -m 'not study'
+test-all: .venv/test  ## the same with the slow tests: what must pass before a release
+	$(RUFF)
+	@$(call beside_mypy,$(BIN)/pytest -n 3 --dist worksteal -m 'not study')
 
 study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study

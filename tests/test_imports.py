@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ RL_CORE = {"deals", "encoding", "lockstep", "observer", "tally", "trajectories",
 """The modules of `arena.rl` that need only the engine and numpy: a bot may use them."""
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Return every module that a file imports, at any place in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -79,7 +81,7 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names.add(str(node.module))
-    return names
+    return frozenset(names)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "engine").glob("*.py")), ids=lambda p: p.stem)

@@ -61,12 +61,14 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
     left = MOST_PROGRAM
     try:
         with open_file(path) as file:
-            while piece := file.read(_PIECE):
+            large = os.fstat(file.fileno()).st_size > MOST_PROGRAM
+            while not large and (piece := file.read(_PIECE)):
                 left -= len(piece)
-                if left < 0:
-                    raise InputError(f"larger than {MOST_PROGRAM:,} bytes")
+                large = left < 0  # it grows
                 digest.update(piece)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    if large:
+        raise InputError(f"{path}: larger than {MOST_PROGRAM:,} bytes")

@@ -193,9 +193,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         for bot, card, adds, low, high in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
-    x = quantity(
-        "adds", "wins beyond the state before (an adjusted correlation)", axis={"format": "+.0%"}
-    )
+    x = quantity("adds", "adds to wins (an adjusted correlation)", axis={"format": "+.0%"})
     tips = [
         {"field": "card", "title": "Card"},
         *(

@@ -92,13 +92,13 @@ def test_without_one_game_the_games_are_listed(folder: Path) -> None:
     assert lines[0].startswith("greedy/a/b (c), d/0/0  ")
     assert lines[-2] == "..."
     assert lines[-1] == ("one of them, ply by ply: arena show results/cup 'greedy/a/b (c), d/0/0'")
-    of_pair = show(folder, "raises", "--pair", "2", "--seat", "1")
+    of_pair = show(folder, "raises", "--pair", "1", "--seat", "1")
     assert [line.split("  ")[0] for line in of_pair[:-1]] == [
-        "greedy/raises/2/0",
-        f"{LABEL}/raises/2/0",
-        "raises/broken/2/1",
+        "greedy/raises/1/0",
+        f"{LABEL}/raises/1/0",
+        "raises/broken/1/1",
     ]
-    assert of_pair[0] == "greedy/raises/2/0  raises forfeits (exception at ply 1): ValueError: boom"
+    assert of_pair[0] == "greedy/raises/1/0  raises forfeits (exception at ply 1): ValueError: boom"
     assert len(show(folder, "greedy", LABEL)) == 17
 
 

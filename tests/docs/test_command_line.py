@@ -31,7 +31,11 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["play", "compare", "ablate", "worth", "bots", "verify", "check", "doctor"]
+    "command",
+    [
+        *("play", "compare", "ablate", "worth", "bots", "verify", "doctor"),
+        pytest.param("check", marks=pytest.mark.slow),
+    ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
     """All of them, and no others."""

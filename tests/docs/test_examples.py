@@ -27,14 +27,15 @@ MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
 
-runnable = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("greedy.js", marks=NO_NODE),
-        pytest.param("careful.c", marks=NO_COMPILER),
-        "plain.py",
-    ],
-)
+
+def runnable(*slow: str) -> pytest.MarkDecorator:
+    """Return the mark of a test of each example, of which some are slow."""
+    needs = {"greedy.js": [NO_NODE], "careful.c": [NO_COMPILER], "plain.py": []}
+    params = [
+        pytest.param(name, marks=[*marks, *[pytest.mark.slow] * (name in slow)])
+        for name, marks in needs.items()
+    ]
+    return pytest.mark.parametrize("name", params)
 
 
 def spec(name: str, folder: Path) -> str:
@@ -94,7 +95,7 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 
 
-@runnable
+@runnable()
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
     """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
@@ -111,7 +112,7 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
     assert "forfeit" not in {game["win_type"] for game in games}
 
 
-@runnable
+@runnable("greedy.js", "careful.c")
 def test_it_plays_the_same_games_in_one_worker_and_in_two(
     arena: Arena, tmp_path: Path, name: str
 ) -> None:

@@ -85,7 +85,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-LONG = re.compile(r"arena check |learn\.py|arena pack |linear\.py|closer\.py|enough=|500 --seed 1$")
+LONG = re.compile(
+    r"arena (check|pack) |sampler|pytest |learn\.py|linear\.py|closer\.py|enough=|500 --seed 1$"
+)
 """Commands that take long; learn.py's bot is packed and plays in test_examples.py."""
 
 

@@ -119,19 +119,13 @@ def other_engine(tmp_path: Path) -> Path:
     return tmp_path / "other"
 
 
-def play(cluster: Cluster, folder: Path, sites: int, chunks: int = 0, action: Action = int) -> None:
-    """Run the tournament when the cluster has so many workers; do something after some chunks."""
-    with connect(cluster.address, None) as client:
-        client.wait_for_workers(sites)
-        executor = Disturbed(DaskExecutor(client), chunks, action)
-        run(tournament(), executor, RunFolder(folder), QUIET)
-
-
 def test_a_run_on_a_cluster_has_the_files_of_a_local_run(
     cluster: Cluster, local: dict[str, bytes], tmp_path: Path
 ) -> None:
     """Also the faults, and the report."""
-    play(cluster, tmp_path / "out", sites=1)
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(1)
+        run(tournament(), DaskExecutor(client), RunFolder(tmp_path / "out"), QUIET)
     assert files(tmp_path / "out") == local
 
 

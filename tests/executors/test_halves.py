@@ -147,10 +147,10 @@ def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
 @pytest.mark.parametrize(
     ("lane", "workers", "after"),
     [
-        ("inproc", 2, 0),
+        pytest.param("inproc", 2, 0, marks=pytest.mark.slow),
         ("inproc", 3, 40),
         ("process", 1, 40),
-        ("process", 2, 0),
+        pytest.param("process", 2, 0, marks=pytest.mark.slow),
         pytest.param("jail", 1, 0, marks=needs_jail),
     ],
 )

@@ -63,14 +63,13 @@ def run_python(
     "how",
     [
         *[pytest.param(how, marks=pytest.mark.study) for how in ("script", "standard input", "-c")],
-        "thread",
-        "python -m",
+        *[pytest.param(how, marks=pytest.mark.slow) for how in ("thread", "python -m")],
     ],
 )
 def test_a_program_without_a_main_guard_plays(tmp_path: Path, how: str) -> None:
     """From a script, standard input, -c, a thread or -m: no worker imports it again.
 
-    The study has those that tests/library plays, too.
+    The study has those that tests/library plays, too; there is the quick one.
     """
     (tmp_path / "script.py").write_text(IN_A_THREAD if how == "thread" else CALLED)
     words = {
@@ -140,7 +139,7 @@ print(results.standings["forfeits"].sum())
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
-@pytest.mark.parametrize("lane", ["inproc", "process"])
+@pytest.mark.parametrize("lane", [pytest.param("inproc", marks=pytest.mark.slow), "process"])
 def test_a_bot_that_multiplies_matrices_starts_no_threads(tmp_path: Path, lane: str) -> None:
     """Every core has a worker already, so a network that took them all would make all wait."""
     (tmp_path / "network.py").write_text(NETWORK)

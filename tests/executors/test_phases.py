@@ -107,7 +107,7 @@ def rogue_games(halves: HalvesChoice, file: str, workers: int) -> list[str]:
     return [result[2] for result in sorted(results)]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: int) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, as it does without `halves`."""
     honest = rogue_games("together", "first.py", 1)
@@ -126,6 +126,7 @@ def test_games_are_the_same_on_sites() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_in_a_block_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_classes_of_cells_play(kernel: tuple[Any, BlockingKernelClient]) -> None
         assert content["status"] == "ok", content
 
 
+@pytest.mark.slow
 def test_the_interrupt_button_keeps_what_was_played(
     kernel: tuple[Any, BlockingKernelClient], tmp_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def test_two_runs_are_compared(results: arena.Results) -> None:
     assert "| greedy | same |" in report.markdown()
 
 
+@pytest.mark.slow
 def test_a_comparison_has_a_report() -> None:
     """With its verdict at the beginning."""
     comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)

@@ -129,8 +129,8 @@ def test_a_forfeit_says_why_the_game_ended(folder: Path) -> None:
 WRONG_GAMES = {
     "label": (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
     "itself": (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
-    "pair": (("uniform", "Faulty", 4, 0), "game uniform/Faulty/4/0: there are 4 pairs"),
-    "negative": (("uniform", "Faulty", -1, 0), "game uniform/Faulty/-1/0: there are 4 pairs"),
+    "pair": (("uniform", "Faulty", 4, 0), "game uniform/Faulty/4/0: the run has 4 pairs"),
+    "negative": (("uniform", "Faulty", -1, 0), "game uniform/Faulty/-1/0: the run has 4 pairs"),
     "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number, a seat is 0 or 1"),
     "type": (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),
 }

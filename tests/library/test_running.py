@@ -207,7 +207,9 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_interrupted")
-@pytest.mark.parametrize("keep", [True, False], ids=["with out", "without out"])
+@pytest.mark.parametrize(
+    "keep", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["with out", "without out"]
+)
 def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
     """In the folder, where the same call goes on, and always in the exception's results."""
     bots, out = ["greedy", Mine], tmp_path / "run" if keep else None
@@ -282,6 +284,7 @@ class SecondLegal:
         return int(view.legal[1 % len(view.legal)])
 
 
+@pytest.mark.slow
 def test_runs_in_threads_do_not_disturb_each_other() -> None:
     """Their results are those of a run alone, and can be read in any thread."""
     settings: dict[str, Any] = {"pairs": 2, "seed": 7, "lane": "inproc", "progress": False}

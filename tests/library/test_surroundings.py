@@ -102,7 +102,7 @@ def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
 def test_a_fork_server_of_the_program_knows_nothing_of_the_run(tmp_path: Path, when: str) -> None:
     """Neither one that it had nor one that it starts later; and it changes no game.
 
@@ -174,10 +174,7 @@ CHILDREN = {
 
 @pytest.mark.parametrize(
     "how",
-    [
-        pytest.param(how, marks=[pytest.mark.slow] * (how not in ("fork", "executor")))
-        for how in CHILDREN
-    ],
+    [pytest.param(how, marks=[pytest.mark.slow] * (how != "fork")) for how in CHILDREN],
 )
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""

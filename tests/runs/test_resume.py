@@ -209,10 +209,13 @@ def write_waiting(folder: Path) -> Path:
 
 
 def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
-    """The status is 130, and the next run resumes."""
+    """The status is 130, and the next run resumes.
+
+    Four workers wait with the cup's own bot, and the fifth plays the other two.
+    """
     folder = cup.parent.parent
     gate = write_waiting(folder)
-    run = started(folder, "--pairs", "5")
+    run = started(folder, "--pairs", "5", "--workers", "5")
     until(lambda: games_in(cup))
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=PATIENCE)

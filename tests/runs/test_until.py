@@ -101,6 +101,7 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     assert library.run(["greedy", "uniform"], pairs=1, progress=False).unresolved.empty
 
 
+@pytest.mark.slow
 def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     arena: Arena, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     assert arena("verify", "cup", "--sample", "1").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_path: Path) -> None:
     """It gets no games in later rounds, and the run comes to its end."""
     write(tmp_path, "fails", "    def choose(self, view, /):\n        raise ValueError")
@@ -135,15 +137,15 @@ def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_pa
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("until: soon", "until: 'soon' is not one of resolved, a number of Elo points"),
-        ("until: 0", "until: expected `float` >= 1.0"),
-        ("until: .nan", "until: expected `float` >= 1.0"),
-        ("until: .inf", "until: expected `float` <= 1000.0"),
+        ("until: soon", "line 4: until: 'soon' is not one of resolved, a number of Elo points"),
+        ("until: 0", "line 4: until: expected `float` >= 1.0"),
+        ("until: .nan", "line 4: until: expected `float` >= 1.0"),
+        ("until: .inf", "line 4: until: expected `float` <= 1000.0"),
         ("max_pairs: 10", "max_pairs: only with until"),
         ("until: resolved\nmax_pairs: 3", "max_pairs: 3 is less than pairs, 4"),
-        ("rounds: 3", "rounds: only a Swiss tournament has them; write format: swiss"),
+        ("rounds: 3", "line 4: rounds: only a Swiss tournament has them; write format: swiss"),
         ("format: swiss\nuntil: 10", "until: a Swiss tournament stops after its rounds"),
-        ("format: swiss\nrounds: 0", "rounds: expected `int` >= 1"),
+        ("format: swiss\nrounds: 0", "line 5: rounds: expected `int` >= 1"),
     ],
 )
 def test_bad_keys_are_refused_in_one_line(

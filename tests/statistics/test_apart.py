@@ -145,7 +145,9 @@ def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
     assert not told.is_apart(1, 0)
 
 
-@pytest.mark.parametrize("case", [CASES[1], CASES[7]], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [CASES[1], pytest.param(CASES[7], marks=pytest.mark.slow)], ids=lambda case: case.name
+)
 def test_equal_bots_are_rarely_ever_told_apart(case: Case) -> None:
     """In at most 5 % of runs; 30 short runs, in which 5 would be an accident of 1 in 60."""
     assert ever_wrong(case._replace(max_pairs=60), 30).wrong < 0.15

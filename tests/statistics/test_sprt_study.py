@@ -52,7 +52,11 @@ def check_coverage(covered: Coverage, setup: Setup, runs: int) -> None:
     assert setup.elo > 60 or abs(covered.above - 0.5) <= 0.05 + noise(0.5, runs)
 
 
-@pytest.mark.parametrize("setup", [Setup(FAR, 0.0, 60.0), Setup(NEAR, 60.0, 60.0)], ids=str)
+@pytest.mark.parametrize(
+    "setup",
+    [Setup(FAR, 0.0, 60.0), pytest.param(Setup(NEAR, 60.0, 60.0), marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
     """The fast form: 120 runs with 60 Elo points."""
     tests = play_tests(setup, runs=120)

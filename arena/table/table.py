@@ -11,7 +11,7 @@ from typing import Any, Final
 from arena.entries.catalogue import catalogue
 from arena.entries.ladder import ELO
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import InputError, escape
 from arena.person.interrupted import Interrupted, find_interrupted
 from arena.person.sitting import Records, Session, Sitting
 from arena.records.naming import NAMINGS
@@ -137,11 +137,14 @@ class Table:
 
 
 def _describe(one: Interrupted) -> dict[str, Any]:
-    """Return what the page tells of an interrupted game."""
+    """Return what the page tells of an interrupted game.
+
+    Its spec may be a stranger's: what turns letters round is shown escaped.
+    """
     return {
         "name": one.path.name,
         "title": "{} against {}".format(*one.session.fixture(one.number).labels),
-        "bot": one.session.spec,
+        "bot": escape(one.session.spec),
         "plies": one.plies,
     }
 

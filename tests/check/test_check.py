@@ -428,6 +428,24 @@ def test_a_bot_cannot_write_its_own_report(tmp_path: Path, words: list[str]) -> 
         assert done.stdout.endswith("\nrefused: lane jail\n")
 
 
+@needs_jail
+@pytest.mark.slow
+def test_no_code_of_a_bot_runs_outside_the_jail(tmp_path: Path) -> None:
+    """Neither of a folder nor of a module in it: outside they could make a file."""
+    mark = tmp_path / "mark"
+    source = (rogues.FOLDER / "first.py").read_text()
+    source += f"\ntry: open({str(mark)!r}, 'w').close()\nexcept OSError: pass\n"
+    for name in ("bot", "helper"):
+        (tmp_path / "mine").mkdir(exist_ok=True)
+        (tmp_path / "mine" / f"{name}.py").write_text(f"from . import helper\n{source}")
+    done = run_command(tmp_path, "check", "./mine", "--games", "4", "--json")
+    assert json.loads(done.stdout)["jailed"], done.stderr
+    assert done.returncode == 0
+    assert not mark.exists()
+    run_command(tmp_path, "play", "./mine", "uniform", "--pairs", "1", "--lane", "inproc")
+    assert mark.exists()
+
+
 def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
     """After some silence the item that it stopped has failed, and the rest is not tried."""
     body = "    def choose(self, view, /):\n        os.kill(os.getppid(), 19)\n        return 0"

@@ -1,4 +1,4 @@
-"""The figures of docs/trust.md about the jail are those of the code."""
+"""The figures of docs/trust.md are those of the code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.lanes.allowed import ALLOWED
 from arena.lanes.bubblewrap import OLDEST_JAIL
 from arena.lanes.confine import MOST_OPEN
@@ -31,6 +32,7 @@ STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
         f"hold less than {fills_kernel.ALLOWED >> 20} MB",
         f"at most {most_processes(hosted=True) - 1} processes and threads beside its own",
         f"all that its jails show, up to {MOST >> 30} GB of a folder",
+        f"more than {MOST_FILES:,} files or {MOST_DATA >> 20} MB",
         f"needs Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
     ],
 )

@@ -101,6 +101,18 @@ def test_the_page_is_told_where_a_game_goes_on(tmp_path: Path) -> None:
         assert (news["interrupted"], news["players"]) == (0, ["Ann", "greedy"])
 
 
+def test_the_spec_of_a_game_is_shown_as_it_is(tmp_path: Path) -> None:
+    """It may be a stranger's, and a letter in it would turn the others round."""
+    bot = tmp_path / "\u202e" / "lowest.py"
+    bot.parent.mkdir()
+    bot.write_text(LOWEST)
+    leave_journal(tmp_path / "human", str(bot), 1, PLIES)
+    with running(tmp_path) as client:
+        (game,) = interrupted(client)
+        assert game["bot"] == f"{tmp_path}/\\u202e/lowest.py"
+        assert client.play(f"api/games/{go_on(client)['id']}")["phase"] == "ended"
+
+
 def test_a_game_may_be_kept_as_it_stands(tmp_path: Path) -> None:
     """Its bot is not needed for that; and a game that goes on may be left."""
     bot = tmp_path / "lowest.py"

@@ -503,11 +503,11 @@ def was_reached(listener: socket.socket) -> bool:
     return True
 
 
-@pytest.mark.usefixtures("empty")
-def test_a_lane_changes_no_honest_game(empty: Path) -> None:
+@pytest.mark.parametrize("pairs", [4, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_lane_changes_no_honest_game(empty: Path, pairs: int) -> None:
     """games.csv has the same bytes in every lane of this machine."""
     tables = set()
     for lane in LANES[: 2 if NO_JAIL and "CI" not in os.environ else 3]:
         bots = [resolve(name, lane=lane) for name in HONEST]
-        tables.add((played(empty / lane, bots, LONG, pairs=4) / "games.csv").read_bytes())
+        tables.add((played(empty / lane, bots, LONG, pairs=pairs) / "games.csv").read_bytes())
     assert len(tables) == 1

@@ -146,7 +146,7 @@ def main(temporary: Path, handed: list[list[str]]) -> None:
 if __name__ == "__main__":
     handed = Path("handed")  # a command line would tell them to every other stranger
     if len(sys.argv) > 2:
-        for address, cookie in json.loads(handed.read_text()) * 20:
+        for address, cookie in json.loads(handed.read_text()) * 5:
             ask_and_leave(address, cookie, sys.argv[2])
         print("[]")
     else:

@@ -72,26 +72,30 @@ def knock(address: str, cookie: str = "") -> Iterator[dict[str, Any]]:
 
 
 def begin_command(connection: HTTPConnection, place: str, root: str, cookie: str) -> str:
-    ask_for_command(connection, place, root, cookie)
+    connection.request("POST", f"{root}api/games", *command_to_begin(place, cookie))
     answer = connection.getresponse()
     return f"{answer.status} {answer.read().decode()}"
 
 
-def ask_for_command(connection: HTTPConnection, place: str, root: str, cookie: str) -> None:
+def command_to_begin(place: str, cookie: str) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers of a request for a bot that is a command."""
     headers = {"Cookie": cookie, "Origin": f"http://{place}", "Host": place}
     headers["Content-Type"] = "application/json"
     body = json.dumps({"bot": f"cmd:sh -c 'id -u > {Path.cwd()}/id'", "begins": "bot"})
-    connection.request("POST", f"{root}api/games", body, headers)
+    return body.encode(), headers
 
 
 def ask_and_leave(address: str, cookie: str, ending: str) -> None:
     """Ask for a command as a bot, and close the connection, or reset it, at once."""
     parts = urlsplit(address)
-    connection = HTTPConnection("127.0.0.1", parts.port, timeout=_PATIENCE)
-    connection.connect()
+    body, headers = command_to_begin(parts.netloc, cookie)
+    headers["Content-Length"] = str(len(body))
+    lines = [f"POST {parts.path}api/games HTTP/1.1", *map(": ".join, headers.items()), "", ""]
+    request = "\r\n".join(lines).encode() + body
+    connection = socket.create_connection(("127.0.0.1", parts.port or 0))
     if ending == "reset":
-        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    ask_for_command(connection, parts.netloc, parts.path, cookie)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.sendall(request)
     connection.close()
 
 
@@ -142,7 +146,7 @@ def main(temporary: Path, handed: list[list[str]]) -> None:
 if __name__ == "__main__":
     handed = Path("handed")  # a command line would tell them to every other stranger
     if len(sys.argv) > 2:
-        for address, cookie in json.loads(handed.read_text()) * 20:
+        for address, cookie in json.loads(handed.read_text()) * 5:
             ask_and_leave(address, cookie, sys.argv[2])
         print("[]")
     else:

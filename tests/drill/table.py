@@ -43,7 +43,7 @@ TABLE = [
     Fault(
         "an address that serves another user",
         "arena/table/peer.py",
-        "return ours is not None and theirs not in (ours, _ROOT)",
+        "return ours is None or theirs not in (ours, _ROOT)",
         "return False",
         "tests/table/test_strangers.py::test_a_stranger_is_neither_the_owner_nor_root",
     ),

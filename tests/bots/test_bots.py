@@ -258,7 +258,9 @@ def test_a_wrong_parameter_is_refused_by_name(name: str) -> None:
             list(find_problems([resolve(name, params={parameter: value})], STANDARD, Limits()))
 
 
-@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(
+    "lane", ["process", pytest.param("jail", marks=[needs_jail, pytest.mark.slow])]
+)
 def test_every_bot_loads_in_a_process_of_its_own(lane: str) -> None:
     """A bot that builds on another bot can import it there, in a jail too."""
     entries = [resolve(name, lane=lane) for name in NAMES]

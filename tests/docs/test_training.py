@@ -67,6 +67,7 @@ def test_it_learns(tmp_path: Path) -> None:
     assert shares[-1] > shares[0] + 0.1
 
 
+@pytest.mark.slow
 def test_the_packed_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) -> None:
     """The whole way in small: train, pack, play."""
     train(tmp_path / "weights.npz", "--games", "32")

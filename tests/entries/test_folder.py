@@ -107,6 +107,7 @@ def test_other_weights_are_refused_where_the_run_goes_on(arena: Arena, learned: 
     assert "learned: not replayed: its source has changed" in arena("verify", "results/cup").stdout
 
 
+@pytest.mark.slow
 def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> None:
     """The traceback has the bot's own files, by their names in its folder and no others."""
     told = set()

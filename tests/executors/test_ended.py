@@ -109,6 +109,7 @@ def test_a_process_that_is_killed_at_one_decision_is_at_fault_at_the_fourth_time
     assert [game.fault.kind for game in games if game.fault] == kinds
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_whenever_it_likes_is_at_fault(tmp_path: Path) -> None:
     """Each time at another decision; after some trials the game is lost."""
     count = tmp_path / "count"

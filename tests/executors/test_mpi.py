@@ -97,6 +97,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in DIFFERENT}
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
     """All files are equal, also the faults, and only rank 0 says something."""

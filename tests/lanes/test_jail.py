@@ -25,7 +25,7 @@ from arena.lanes.memory import find_below, read_usage
 from tests import ROOT, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
-from tests.users import USERS, run_python
+from tests.users import FIRST_AND_SLOW, USERS, run_python
 from tests.waiting import until
 
 LOOKS = rogues.FOLDER / "looks.sh"
@@ -112,7 +112,7 @@ def looked(user: str, folder: Path, spec: str, *needs: str) -> str:
 
 
 @needs_jail
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_program_sees_no_run_and_no_home(home: Path, user: str) -> None:
     """It sees what it needs, and its own folder only if nothing else lies there."""
     folder = project(home, user)

@@ -326,6 +326,7 @@ def test_one_game_is_that_of_a_run() -> None:
             arena.play(Mine, "greedy", **wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_fault_plays_its_game_again() -> None:
     """For a class it is a call of the library, with all that decides the game."""
     bots: list[Any] = [("bad", {"bot": Faulty, "params": {"depth": 2}}), "greedy"]

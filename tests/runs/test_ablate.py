@@ -148,6 +148,7 @@ class Stops:
             yield played
 
 
+@pytest.mark.slow
 def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> None:
     """It says how many games of all variants are kept, and ends with the same bytes."""
     folder = tmp_path / "out"

@@ -174,9 +174,9 @@ QUICK = {
         "leaves_process",
     },
     "process": {
-        *("answers_99", "loops", "stops", "kills_group", "kills_parent", "forks", "allocates"),
+        *("answers_99", "loops", "kills_group", "kills_parent", "forks", "allocates"),
         *("leaves_hidden_process", "bends_clock", "bends_in_grandchild", "litters"),
-        *("says_exits_at_once", "says_error", "says_rubbish", "says_half_a_line", "says_twice"),
+        *("says_exits_at_once", "says_error", "says_rubbish", "says_twice"),
         *("says_illegal", "says_memory", "says_100_mb_of_errors", "says_talks_without_reading"),
     },
     "jail": {

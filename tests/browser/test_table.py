@@ -411,7 +411,7 @@ def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
         assert asked == []
         with page.expect_request(f"{address}/lives"):  # the server would have heard it
             page.goto(f"{address}/lives")
-        assert asked == ["/lives"]
+        assert asked[0] == "/lives"  # what the browser asks of it by itself comes after
     page.goto(f"{client.origin}{client.root}/#/report/cup")
     with context.expect_page() as opened:
         page.get_by_role("link", name="Open it alone").click()

@@ -51,7 +51,7 @@ ALL = [
     ("game greedy uniform", 25),
     ("bots", 20),
     ("verify run", 700),
-    ("run quickstart --pairs 1 --out other", 900),
+    ("run quickstart --pairs 1 --out other", 600),
 ]
 CHEAP = ("play greedy uniform --pairs 1", "verify run", "show run")
 

@@ -169,6 +169,10 @@ def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last:
     x = quantity("pairs", "pairs of every pairing", scale={"nice": False}, axis={"tickMinStep": 1})
     y = quantity("elo", "Elo", scale={"zero": False})
     chosen = "datum.bot == chosen_bot"
+    ends = [  # an unbeaten bot has no upper end, and a winless one no lower
+        {"calculate": f"isValid(datum.{end}) ? datum.{end} : datum.elo", "as": name}
+        for end, name in (("low", "lower"), ("high", "upper"))
+    ]
     tips = [
         {"field": "bot", "title": "Bot"},
         {"field": "pairs", "title": "Pairs", "type": "quantitative"},
@@ -179,9 +183,9 @@ def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last:
     ]
     layers: list[Spec] = [
         {
-            "transform": [{"filter": chosen}],
+            "transform": [{"filter": chosen}, *ends],
             "mark": {"type": "area", "opacity": 0.25, "color": BLUE},
-            "encoding": {"y": y | {"field": "low"}, "y2": {"field": "high"}},
+            "encoding": {"y": y | {"field": "lower"}, "y2": {"field": "upper"}},
         },
         {
             "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.75, "color": "#808890"},

@@ -13,7 +13,7 @@ from arena.cli.completion import complete_runs
 from arena.cli.files import open_out
 from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
 from arena.cli.whole import SEED, SWAPS, WORKERS
-from arena.errors import InputError
+from arena.errors import naming
 from arena.tournament import bounds
 
 if TYPE_CHECKING:
@@ -73,10 +73,8 @@ def worth(
     tournament, store = read_run(run)
     with closing(store), open_out(out) as file:
         how = (swaps, seed, workers) if intervene else None
-        try:
+        with naming(run):
             table, note = _measure(tournament, store, how, progress=not quiet)
-        except InputError as error:
-            raise InputError(f"{run}: {error}") from None
         if out is not None:
             csv_writer(table)(file)
     if note and not quiet:

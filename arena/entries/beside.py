@@ -47,10 +47,17 @@ def _explain_command(target: str) -> str:
 
 
 def _explain_file(target: str, path: Path, name: str) -> str:
-    """Return how a bot reads one of its files, nothing if it has none of this name."""
+    """Return how a bot reads one of its files, nothing if it has none of this name.
+
+    The name is the bot's word: one that leads elsewhere is not looked at, and nobody is told to
+    pack what is there.
+    """
     is_folder = path.is_dir()
-    beside = (path if is_folder else path.parent) / name
-    if not beside.is_file():
+    folder = path if is_folder else path.parent
+    beside = folder / name
+    if ".." in beside.parts[len(folder.parts) :] or not beside.is_relative_to(folder):
+        return ""
+    if not os.path.isfile(beside):  # also where the name is too long, or may not be looked at
         return ""
     read = f'; a bot has no folder: read it with pkgutil.get_data(__name__, "{name}")'
     if is_folder:

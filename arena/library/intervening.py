@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.executors.local import LocalExecutor, count_cores
 from arena.results.store import Store
 from arena.runs.intervene import intervene
@@ -48,12 +48,10 @@ class Experiment:
 
         executor = LocalExecutor(self.workers or count_cores())
         swaps = SWAPS if self.swaps is None else self.swaps
-        try:
+        with naming(name):
             made = intervene(
                 tournament, store, executor, swaps=swaps, seed=self.seed, progress=self.progress
             )
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
         if note := made.note():
             warnings.warn(note, stacklevel=_CALLER)
         return add_effects(cards, make_effects(tournament.labels, made.swapped))

@@ -30,7 +30,8 @@ TESTS: Final = {
         ("tests/statistics",),
     ),
     "arena/tournament": (("arena/tournament", "tests/tournament"),),
-    "arena/results": (("tests/results",), ("tests/statistics/test_tables.py",)),
+    "arena/store": (("tests/store",),),
+    "arena/insight": (("tests/insight",),),
     "arena/games": (("arena/games", "tests/games"), ("tests/lanes",)),
 }
 """The tests that cover each room, in steps: the next is taken where the one before has passed."""

@@ -26,7 +26,7 @@ class Fault(NamedTuple):
 def copy_repository(folder: Path) -> Path:
     """Return a new copy of the repository in `folder`, with only what git keeps and `tests` need.
 
-    The folder `results` at the top, where runs are, is left out; the room `arena/results` is not.
+    The folder `results` at the top, where runs are, is left out; one of this name elsewhere is not.
     """
     everywhere = shutil.ignore_patterns("__pycache__")
     at_the_top = shutil.ignore_patterns(

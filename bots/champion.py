@@ -13,6 +13,7 @@ from math import exp
 from bots.ismcts import Ismcts, Node
 from engine import CITY, STANDARD, SUPPORTS, Action, Pack, Seat, Setup, State, View
 from engine.cards import MOST_COPIES, count, pack_of
+from engine.rules import first_seat
 from engine.scoring import deals, outcome, sets
 
 # fmt: off
@@ -142,7 +143,7 @@ _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 def logit_after(played: int, piles: tuple[Pack, Pack], row: bytes) -> float:
     """Return the chance of seat 0 to win, as a logit, when so many rounds have been played."""
     values = _VALUES[played]
-    if played & 1:  # seat 1 begins the next round
+    if first_seat(played):
         return -values.logit(piles[1], piles[0], row)
     return values.logit(piles[0], piles[1], row)
 
@@ -243,7 +244,7 @@ class Champion(Ismcts):
             if max(first, second) >= self.rules.city_pack:
                 return super().value(world)
             values = _VALUES[world.round]
-            if world.round & 1:  # seat 1 begins the next round
+            if first_seat(world.round):
                 known = 1.0 / (1.0 + exp(values.logit(second, first, world.row)))
             else:
                 known = 1.0 / (1.0 + exp(-values.logit(first, second, world.row)))

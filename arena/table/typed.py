@@ -7,8 +7,8 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from arena.lanes.faults import printable
+from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
-from arena.records.show import card_names
 from engine import KINDS, TAKE, VALUES, Action, Kind, View
 from engine.cards import CHARS
 

@@ -191,9 +191,9 @@ ARENA = [
     ),
     Fault(
         "a record's take of five cards from a row of three or four",
-        "arena/records/show.py",
-        "start = max(0, len(self.row) - state.rules.take_size)",
-        "start = len(self.row) - state.rules.take_size",
+        "arena/records/card_layout.py",
+        "start = max(0, len(self.row) - take_size)",
+        "start = len(self.row) - take_size",
         "tests/records/test_show.py::test_a_take_is_the_whole_row_up_to_five_cards",
     ),
     Fault(

@@ -22,8 +22,8 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
+from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
-from arena.records.show import card_names
 from arena.table.player import help_lines
 from arena.table.session import play_session
 from arena.table.sitting import Records, Session

@@ -11,7 +11,7 @@ from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.reports.chart_rows import frame_table
 from arena.reports.document import Block, Code, Column, Section, Table, Text
 from arena.statistics.counts import Faults
-from arena.store.command import Command
+from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
 
 if TYPE_CHECKING:

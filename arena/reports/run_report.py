@@ -21,9 +21,9 @@ from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
 from arena.statistics.intervals import Estimate
-from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 

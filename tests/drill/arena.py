@@ -170,7 +170,7 @@ ARENA = [
     ),
     Fault(
         "a check outside the jail where there is one",
-        "arena/check/supervisor.py",
+        "arena/check/item.py",
         '    return "jail"',
         '    return "process"',
         "tests/check/test_check.py::test_a_bot_cannot_write_its_own_report",

@@ -28,8 +28,8 @@ from arena.check.sparring import (
 )
 from arena.check.traces import check_leftovers, check_memory, check_size, check_time
 from arena.check.trial import RANDOM
-from arena.entries.beside import explain_missing
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO
+from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_bubblewrap

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.check.item import Item, fail
-from arena.entries.beside import explain_missing
 from arena.entries.entry import Entry
+from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.executors.reporter import Reporter
 from arena.executors.worker import Worker

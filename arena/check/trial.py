@@ -22,7 +22,7 @@ _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
 sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
 
-from arena.entries.source import checked_strategy, load_bot  # noqa: E402
+from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import late_forfeit  # noqa: E402
 from arena.lanes.host import Host, Message, main  # noqa: E402
 from arena.lanes.output import Output  # noqa: E402

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.entries.source import checked_strategy, load_bot
+from arena.entries.archive import checked_strategy, load_bot
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy

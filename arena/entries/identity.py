@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file
-from arena.entries.files_below import find_installed
+from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, find_installed
 from arena.entries.syntax import read_outline
 from arena.errors import InputError
 

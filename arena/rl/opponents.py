@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple, TypeAlias
 
+from arena.entries.archive import checked_strategy
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.entries.source import checked_strategy
 from arena.errors import InputError
 from engine import Action, Bot, Rules, Setup, Strategy, View
 from engine.errors import show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.entries.beside import explain_missing
+from arena.entries.needs import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.tournament.replay_command import replay_commands

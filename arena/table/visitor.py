@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from arena.entries.catalogue import catalogue
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS

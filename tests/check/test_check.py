@@ -20,7 +20,7 @@ from arena.check.guess import Climb
 from arena.check.item import NAMES, Item, Order, format_item, safest_lane
 from arena.check.sparring import VARIANTS, Candidate, find_parting
 from arena.check.supervisor import run_check
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO
 from arena.entries.resolve import installed, resolve
 from arena.errors import ArenaError
 from arena.lanes.limits import Limits

@@ -324,7 +324,7 @@ ARENA = [
     ),
     Fault(
         "a bot's folder with links out of it",
-        "arena/entries/files_below.py",
+        "arena/entries/file.py",
         "if item.is_symlink():",
         "if False:",
         "tests/entries/test_folder.py::test_links_are_refused",

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.table import person_game
 from arena.table.hall import MOST_OPEN

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from arena.statistics import ratings
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
+from arena.statistics.intervals import score_intervals
 from arena.store.counting import Tallies
 from arena.tournament.schedule import Pairing
 
@@ -66,7 +66,7 @@ def make_head_to_head(
     keys = ["bot", "opponent"]
     table = tally(sides, keys).merge(scores, on=keys)
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
-    table["score_low"], table["score_high"] = ratings.score_intervals(*of_pairs)
+    table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
     columns = [*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS, *_RESIDUALS]
     return _rounded(table[columns])

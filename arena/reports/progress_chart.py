@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from arena.statistics.field import Field
-from arena.statistics.ratings import Rating
+from arena.statistics.intervals import Estimate
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 
 
 def make_course(
     tournament: Tournament, counts: Counts, labels: Collection[str], unrated: Collection[str]
-) -> dict[int, dict[str, Rating]]:
+) -> dict[int, dict[str, Estimate]]:
     """Return the rating of each bot by the number of pairs that count of every pairing.
 
     The numbers are the ends of the parts in which the run was counted; `labels` are the bots that

@@ -20,7 +20,7 @@ from arena.reports.seat_section import describe_advantage, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
-from arena.statistics.ratings import Rating
+from arena.statistics.intervals import Estimate
 from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -113,7 +113,7 @@ class _Sections:
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
-    def _course(self) -> dict[int, dict[str, Rating]]:
+    def _course(self) -> dict[int, dict[str, Estimate]]:
         counts = self.files.counts
         unrated = find_unrated(self.tournament.pairings, counts.finished)
         return make_course(self.tournament, counts, {*self.labels}, unrated)

@@ -52,7 +52,9 @@ def store() -> Store:
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
     sides = tables.make_sides(pairings, store.count().tallies)
-    return tables.make_standings(sides, Field(pairings, store.count().pair_totals, labels), [*labels])
+    return tables.make_standings(
+        sides, Field(pairings, store.count().pair_totals, labels), [*labels]
+    )
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:

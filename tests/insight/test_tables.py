@@ -52,9 +52,8 @@ def store() -> Store:
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
     sides = tables.make_sides(pairings, store.count().tallies)
-    return tables.make_standings(
-        sides, Field(pairings, store.count().pair_totals, labels), [*labels]
-    )
+    field = Field(pairings, store.count().pair_totals, labels)
+    return tables.make_standings(sides, field, [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Guess: a first rating, from games against the bots of the ladder."""
+"""Estimate a bot's rating from games against bots of known Elo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspector: the program in which a bot is inspected, and which the bot may take down."""
+"""Check one bot item by item, in a program that the bot may take down."""
 
 from __future__ import annotations
 

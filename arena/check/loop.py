@@ -1,4 +1,4 @@
-"""Loop: a bot in one process with the whole game, as in the lane `inproc`, but not in ours."""
+"""Play a bot's games again in one process, and ask it again with other hidden cards."""
 
 from __future__ import annotations
 

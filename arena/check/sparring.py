@@ -1,4 +1,4 @@
-"""Sparring: a bot in processes of its own, and the games it plays there against our bots."""
+"""Play a bot's games against our bots, with the bot in processes of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces: what playing has cost, and what the bot has left behind."""
+"""Measure a bot's time, memory and size, and find the processes and files that it leaves behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trial: the program around a bot whose game is played in one process with it.
+"""Program that plays whole games in the bot's own process, to see what it touches there.
 
 It is the host of `arena.lanes` with one more message, `play`: the engine's own loop plays a
 whole game, so that the truth lies where the lane `inproc` has it, in the frames that call

@@ -1,4 +1,4 @@
-"""Entry: one bot of a tournament, as data that travels to wherever it is played."""
+"""One bot of a tournament as data that can be sent to another process or machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identity: the hash of all that a bot is made of, and of the bots that it imports."""
+"""Hash a bot's source together with the files and bots that it imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pack: a bot's files as one archive, and as one Python file that carries it."""
+"""Pack a bot with its further files into one Python file, and read such files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolve: from a spec to an Entry, without running any of the bot's code."""
+"""Find the bot that a spec names, and describe it without running its code."""
 
 from __future__ import annotations
 

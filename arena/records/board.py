@@ -1,4 +1,4 @@
-"""Format a game for the terminal as one player sees it, worked out only from the View."""
+"""Format a game for the terminal as one player sees it, from the View alone."""
 
 from __future__ import annotations
 

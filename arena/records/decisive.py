@@ -1,4 +1,4 @@
-"""Decisive: the ply of a game at which the chance to win changed most, by a bot's values."""
+"""Find the ply of a game at which the chance to win changed most, by a bot's values."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 
 from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
-from arena.table.typed import Mistake, choices, read_input
+from arena.table.player import Mistake, choices, read_input
 from engine import KINDS, TAKE, View
 from engine.cards import CHARS
 from engine.view import view

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor, count_cores
-from arena.tournament.executor_choice import ExecutorChoice
+from arena.tournament.keys import ExecutorChoice
 
 
 @contextmanager

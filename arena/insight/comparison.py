@@ -26,9 +26,9 @@ from arena.statistics.stopped import Estimate, estimate_mean
 from arena.store.cells import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
-from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.sprt_evidence import Evidence, Verdict, decide, weigh
+from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
@@ -154,7 +154,7 @@ def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
     most = tournament.most_pairs
     for number in range(len(tournament.pairings)):
         counts[number] = store.count_pairs(number, 0, most)
-        if number in tournament.twins:
+        if number in tournament.new_pairings:
             old = tournament.old_pairing(number)
             counts[number] = store.count_differences(number, old, 0, most)
     return counts
@@ -207,7 +207,7 @@ def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
 
 def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[Twin]:
     """Yield every game of the new version beside that of the old one; opponents out have none."""
-    for number in sorted(tournament.twins):
+    for number in sorted(tournament.new_pairings):
         opponent = tournament.pairings[number].opponent
         if opponent in out:
             continue

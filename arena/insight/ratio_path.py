@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.statistics.sprt import looks
 from arena.store.store import Store
-from arena.tournament.sprt_evidence import weigh
+from arena.tournament.sprt_rounds import weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
@@ -26,7 +26,9 @@ def read_path(
 
     `played` are the pairs that were observed, of all opponents that are not `out`.
     """
-    twins = [n for n in sorted(tournament.twins) if tournament.pairings[n].opponent not in out]
+    twins = [
+        n for n in sorted(tournament.new_pairings) if tournament.pairings[n].opponent not in out
+    ]
     path, counts = [], _no_counts(tournament)
     before = 0
     for look in looks(played // max(1, len(twins))):
@@ -41,7 +43,7 @@ def read_path(
 
 def _no_counts(tournament: Tournament) -> dict[int, tuple[int, ...]]:
     return {
-        number: (0,) * (9 if number in tournament.twins else 5)
+        number: (0,) * (9 if number in tournament.new_pairings else 5)
         for number in range(len(tournament.pairings))
     }
 
@@ -50,6 +52,6 @@ def _count(
     tournament: Tournament, store: Store, number: int, first: int, end: int
 ) -> tuple[int, ...]:
     """Return the pairs of a pairing by score, or of the new version by difference."""
-    if number in tournament.twins:
+    if number in tournament.new_pairings:
         return store.count_differences(number, tournament.old_pairing(number), first, end)
     return store.count_pairs(number, first, end)

@@ -1,4 +1,4 @@
-"""Course: the ratings of a run after its first pairs, from a few of them to all."""
+"""RunProgress: the ratings of a run after its first pairs, from a few of them to all."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from arena.insight.unrated import find_unrated
 from arena.statistics.counts import Counts, PairTotals
-from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import Anchor
 
 _MOST_FITTED = 5000  # pairings: a fit of a hundred bots takes a tenth of a second
 

@@ -14,8 +14,7 @@ from arena.statistics.model import Floats
 from arena.statistics.ratings import fit
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
-from arena.tournament.swiss_pairings import default_rounds
-from arena.tournament.swiss_rounds import SwissRounds
+from arena.tournament.swiss_rounds import SwissRounds, default_rounds
 from arena.tournament.tournament import Tournament
 from bench.studies.fields import Simulated
 from engine import STANDARD

@@ -12,7 +12,7 @@ from arena.insight.claim import Claim, make_claim
 from arena.insight.verdict import make_sentence
 from arena.statistics.change import Shown, beyond_chance
 from arena.statistics.stopped import Estimate
-from arena.tournament.sprt_evidence import Verdict
+from arena.tournament.sprt_rounds import Verdict
 from arena.tournament.stop import Sprt
 from bench.studies.claims import FIRM, SETUPS, count_claims
 from bench.studies.sprt import FAR, Setup

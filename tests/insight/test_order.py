@@ -17,10 +17,9 @@ from arena.insight.run_files import make_files
 from arena.lanes.faults import Fault
 from arena.store import endings
 from arena.store.store import Store
-from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.strikes import Forfeits
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
 
 BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]

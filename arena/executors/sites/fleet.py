@@ -30,7 +30,7 @@ from arena.executors.sites.transport import (
     Transport,
 )
 from arena.tournament.chunk import Played
-from arena.tournament.executor_choice import PATIENCE
+from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

@@ -1,4 +1,4 @@
-"""Changes: what is different from one run, the base, to another one."""
+"""Compare two runs: how ratings, scores and win types differ from the first one, the base."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.insight.matched import SAME, Kin, find_kin
-from arena.insight.pair_table import ALL_PARTS, BOT_PARTS, SCORE, PairTable, join
+from arena.insight.matched import (
+    ALL_PARTS,
+    BOT_PARTS,
+    SAME,
+    SCORE,
+    MatchedBot,
+    PairTable,
+    join_pairs,
+    match_bots,
+)
 from arena.insight.unrated import find_unrated
-from arena.statistics.change import change_of_mean, excludes_zero
 from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.difference import Difference, compare_means
 from arena.statistics.field import Field
-from arena.statistics.residuals import LEVEL, correct
+from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
@@ -56,8 +64,8 @@ class Changes:
     (Benjamini and Hochberg 1995, at 5 %); it is None where nothing has changed but the luck.
     """
 
-    kin: Sequence[Kin]
-    scale: Sequence[Kin]
+    bots: Sequence[MatchedBot]
+    scale: Sequence[MatchedBot]
     ratings: pd.DataFrame
     head_to_head: pd.DataFrame
     win_types: pd.DataFrame
@@ -77,12 +85,12 @@ class Changes:
 
 def find_changes(base: RunGames, other: RunGames) -> Changes:
     """Return what is different from the base to another run."""
-    kin = find_kin(base.tournament.entries, other.tournament.entries)
-    found = _Finder(base, other, kin)
+    bots = match_bots(base.tournament.entries, other.tournament.entries)
+    found = _Finder(base, other, bots)
     scale = found.scale()
     return Changes(
-        kin,
-        [one for one in kin if (one.base, one.other) in scale.same],
+        bots,
+        [one for one in bots if (one.base, one.other) in scale.same],
         found.ratings(scale),
         found.head_to_head(),
         found.win_types(),
@@ -94,8 +102,8 @@ def find_changes(base: RunGames, other: RunGames) -> Changes:
 class _Met(NamedTuple):
     """A pairing that both runs have, and its pairs as the first bot sees them."""
 
-    bot: Kin
-    opponent: Kin
+    bot: MatchedBot
+    opponent: MatchedBot
     table: PairTable
 
     @property
@@ -113,8 +121,8 @@ class _Met(NamedTuple):
 class _Finder:
     """Two runs, and the pairings that both have."""
 
-    def __init__(self, base: RunGames, other: RunGames, kin: Sequence[Kin]) -> None:
-        self.base, self.other, self.kin = base, other, kin
+    def __init__(self, base: RunGames, other: RunGames, bots: Sequence[MatchedBot]) -> None:
+        self.base, self.other, self.bots = base, other, bots
         self.is_same_game = (
             base.tournament.rules == other.tournament.rules and base.engine == other.engine
         )
@@ -122,7 +130,7 @@ class _Finder:
 
     def _meetings(self) -> Iterator[_Met]:
         """Yield the pairings of which both runs have finished pairs, in the order of the base."""
-        by_label = {one.base: one for one in self.kin if one.other is not None}
+        by_label = {one.base: one for one in self.bots if one.other is not None}
         theirs = {pairing: n for n, pairing in enumerate(self.other.tournament.pairings)}
         for number, (bot, opponent) in enumerate(self.base.tournament.pairings):
             if bot not in by_label or opponent not in by_label:
@@ -133,7 +141,7 @@ class _Finder:
             if turned and named[::-1] not in theirs:
                 continue
             pairing = Pairing(*named[::-1]) if turned else named
-            table = join(
+            table = join_pairs(
                 (self.base.store, number, False),
                 (self.other.store, theirs[pairing], turned),
                 same_deals=self._has_same_deals(Pairing(bot, opponent), pairing),
@@ -153,7 +161,7 @@ class _Finder:
     def scale(self) -> CommonScale:
         """Return the scale on which the ratings of both runs are."""
         base, other = (_make_field(run) for run in (self.base, self.other))
-        same = [(one.base or "", one.other or "") for one in self.kin if one.status == SAME]
+        same = [(one.base or "", one.other or "") for one in self.bots if one.status == SAME]
         return CommonScale(base, other, same, self._shared(base, other))
 
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
@@ -180,11 +188,11 @@ class _Finder:
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
         rows = []
-        for one in self.kin:
+        for one in self.bots:
             elo = scale.base_elo(one.base or ""), scale.other_elo(one.other or "")
             change = scale.change(one.base or "", one.other or "")
             if change:
-                more = (change.difference, change.low, change.high, change.chance)
+                more = (*change.estimate[:3], change.estimate.p_value)
             else:
                 more = (np.nan, np.nan, np.nan, np.nan)
             chance = np.nan if self._is_untouched(one) else more[3]
@@ -192,7 +200,7 @@ class _Finder:
                 rows.append((one.name, one.status, *elo, *more[:3], chance))
         return _finish(rows, RATING_COLUMNS, digits=1)
 
-    def _is_untouched(self, one: Kin) -> bool:
+    def _is_untouched(self, one: MatchedBot) -> bool:
         return self.is_same_game and one.status == SAME
 
     def head_to_head(self) -> pd.DataFrame:
@@ -200,25 +208,25 @@ class _Finder:
         rows = []
         for met in self.met:
             bot, opponent, table = met
-            change = change_of_mean([table.values(SCORE)])
+            change = compare_means([table.values(SCORE)])
             pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            chance = np.nan if met.is_same and self.is_same_game else change.chance
-            rows.append((bot.name, opponent.name, met.bots, *pairs, *change[:5], chance))
+            chance = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
+            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), chance))
         return _finish(rows, HEAD_TO_HEAD_COLUMNS, digits=4)
 
     def win_types(self) -> pd.DataFrame:
         """Return rows for each bot: how its games end against the opponents of both runs."""
         rows = []
-        for one in self.kin:
+        for one in self.bots:
             met = [met for met in self.met if one in (met.bot, met.opponent)]
             untouched = self.is_same_game and all(its.is_same for its in met)
             for part, weights in BOT_PARTS.items():
                 strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
                 if not any(values.base.any() or values.other.any() for values in strata):
                     continue
-                change = change_of_mean(strata)
-                chance = np.nan if untouched else change.chance
-                rows.append((one.name, one.status, part, len(met), *change[:5], chance))
+                change = compare_means(strata)
+                chance = np.nan if untouched else change.estimate.p_value
+                rows.append((one.name, one.status, part, len(met), *_cells(change), chance))
         return _finish(rows, WIN_COLUMNS, digits=4)
 
     def totals(self) -> pd.DataFrame:
@@ -228,9 +236,9 @@ class _Finder:
         for part, weights in ALL_PARTS.items():
             strata = [met.table.values(weights) for met in self.met]
             if any(values.base.any() or values.other.any() for values in strata):
-                change = change_of_mean(strata)
-                chance = np.nan if untouched else change.chance
-                rows.append((part, len(strata), *change[:5], chance))
+                change = compare_means(strata)
+                chance = np.nan if untouched else change.estimate.p_value
+                rows.append((part, len(strata), *_cells(change), chance))
         return _finish(rows, TOTAL_COLUMNS, digits=4)
 
     def warnings(self, scale: CommonScale) -> Iterator[str]:
@@ -244,7 +252,7 @@ class _Finder:
             )
         elif self.base.engine != self.other.engine:
             yield "The runs were played by different versions of the engine."
-        if not any(one.status == SAME for one in self.kin):
+        if not any(one.status == SAME for one in self.bots):
             yield "No bot is the same in both runs, so their ratings cannot be compared."
         elif not scale.same:
             yield (
@@ -253,6 +261,12 @@ class _Finder:
             )
         if not self.met:
             yield "The runs have no finished pairing in common, so no scores can be compared."
+
+
+def _cells(found: Difference) -> tuple[float, ...]:
+    """Return both values of a share and their difference, whose interval ends at -1 and 1."""
+    value, low, high, _ = found.estimate
+    return found.base, found.other, value, max(-1.0, low), min(1.0, high)
 
 
 def _make_field(run: RunGames) -> Field:
@@ -282,7 +296,7 @@ def _finish(
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
     ends = zip(table["low"], table["high"], strict=True)
     table["sure"] = [
-        None if np.isnan(q) else bool(q < LEVEL) and excludes_zero(*two)
+        None if np.isnan(q) else bool(q < LEVEL) and Estimate(0.0, *two).excludes_zero
         for q, two in zip(corrected, ends, strict=True)
     ]
     return table

@@ -17,8 +17,8 @@ from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.counts import Counts
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, make_superiority
+from arena.statistics.intervals import seat_advantage
 from arena.statistics.residuals import find_misfits, make_residuals
-from arena.statistics.seats import seat_advantage
 from arena.statistics.spread import is_equal
 from arena.store import game_rows as rows
 from arena.store.cells import csv_writer
@@ -32,7 +32,7 @@ from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import Comparison
+    from arena.insight.comparison import SprtResult
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Files:
     counts: Counts
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
-    comparison: Comparison | None = None
+    comparison: SprtResult | None = None
 
     @property
     def standings(self) -> pd.DataFrame:

@@ -7,17 +7,19 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.errors import counted
-from arena.statistics.difference import elo_difference, mean_difference, prior_share
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
     Bounds,
     bounds,
+    elo_difference,
     elo_of,
     likely_left,
     log_likelihood_ratio,
     looks,
+    mean_difference,
     moments,
+    prior_share,
     round_size,
     share_of,
 )

@@ -12,7 +12,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import find_changes
-from arena.insight.ratio_path import read_path
+from arena.insight.observations import read_path
 from arena.insight.run_files import make_files
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.changes_report import make_changes_report
@@ -181,14 +181,14 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     rows = table_of(report, "ratio-path").rows
     assert [row[0] for row in rows] == [*comparison.evidence.looks]
     names = [section.name for section in report.sections]
-    assert ("differences" in names) == ("decided" in names) == (comparison.twins is not None)
+    assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 
 
 def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
     """Those that are on the page."""
     what, games = compared
     files = make_files(what, games.store)
-    if files.comparison is None or files.comparison.twins is None:
+    if files.comparison is None or files.comparison.paired is None:
         return
     report = make_report(what, games.store, files)
     table = table_of(report, "decided")
@@ -210,7 +210,7 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     links = table_of(report, "variants").links
     assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in links)
     city = table_of(report, "city").rows
-    value, low, high = found.variants[1].values[0]
+    value, low, high, _ = found.variants[1].values[0]
     assert None not in (value, low, high)
     assert city[1][1:4] == pytest.approx([100 * number for number in (value, low, high)])  # type: ignore[operator]
     assert "](./set_bonus%3D0/report.html)" in to_markdown(report)

@@ -22,7 +22,7 @@ def open_executor(
         yield LocalExecutor(workers or default or count_cores())
         return
     if choice.kind == "mpi":
-        from arena.executors.mpi import mpi_executor
+        from arena.executors.pool import mpi_executor
 
         with mpi_executor(workers, choice.patience) as of_ranks:
             yield of_ranks

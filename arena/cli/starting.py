@@ -109,7 +109,7 @@ def stoppable(
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.executors.choice import open_executor
+    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
 

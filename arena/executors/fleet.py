@@ -1,4 +1,4 @@
-"""Fleet: plays a plan on sites, wherever they are, with a few batches on the way to each.
+"""Play a plan on sites, wherever they are, with a few batches on the way to each.
 
 Whatever becomes of a site, its batches go to another one: a game has the same bytes on all of
 them. So a batch may be played twice, and the first answer counts.

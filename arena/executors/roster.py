@@ -1,4 +1,4 @@
-"""Roster: which hosts there are, which have a site that plays, and which are left out."""
+"""Keep which hosts there are, which have a site that plays, and which are left out."""
 
 from __future__ import annotations
 

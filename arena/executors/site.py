@@ -1,4 +1,4 @@
-"""Site: a crew of workers as a program of its own, for another machine to give games to.
+"""Be a site: a crew of workers as a program of its own, which another machine gives games to.
 
 It reads frames from its standard input (`sites.wire`): first what
 it is to play, and then batches of chunks. It answers on its standard output. It ends, and leaves

@@ -1,4 +1,4 @@
-"""Wire: what a site and its host say to each other, as the data of frames.
+"""Write and read what a site and its host say to each other, as the data of frames.
 
 A site is told what to play by pickled data, which its host has from the client; what a site says
 is MessagePack that is checked while it is read, so that nothing of a site runs in the client.

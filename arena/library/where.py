@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.errors import InputError
-from arena.executors.choice import open_executor
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.tournament.config import Config
 from arena.tournament.executor_choice import choose_executor
 from engine.errors import show

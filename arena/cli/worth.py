@@ -1,4 +1,4 @@
-"""`arena worth`: what cards are worth to who takes them, also by experiment."""
+"""The command that estimates what cards are worth to who takes them, also by experiment."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_runs
-from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
-from arena.cli.record_files import open_out
-from arena.cli.whole import SEED, SWAPS, WORKERS
+from arena.cli.options import (
+    PATH,
+    QUIET,
+    SEED,
+    SWAPS,
+    WORKERS,
+    json_option,
+    print_json,
+    refuse_options,
+)
+from arena.cli.picking import open_out
 from arena.errors import naming
 from arena.tournament import keys
 

@@ -1,4 +1,4 @@
-"""Results: what the games of a run add up to, as tables."""
+"""Give the results of a run as tables: what its games add up to."""
 
 from __future__ import annotations
 

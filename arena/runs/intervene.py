@@ -1,4 +1,4 @@
-"""Intervene: games of a run with a swap of one taken card, played on by the run's bots."""
+"""Measure what a card is worth: swap one taken card in a game, and let the bots play it on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Config: one tournament as YAML, read strictly."""
+"""Read the config of a tournament from YAML or from data, strictly."""
 
 from __future__ import annotations
 

@@ -105,19 +105,15 @@ def _measure(
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
-    from arena.executors.local import LocalExecutor, count_cores
-    from arena.insight.effects import ADJUSTED, add_effects, make_effects
+    from arena.insight.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
-    from arena.runs.intervene import intervene
+    from arena.runs.intervene import add_effects
 
+    cards = make_win_tables(tournament, store.count(), store.records).cards
     if how is None:
-        cards = make_win_tables(tournament, store.count(), store.records).cards
         return cards[[*ADJUSTED]], ""
     swaps, seed, workers = how
-    executor = LocalExecutor(workers or count_cores())
-    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
-    cards = make_win_tables(tournament, store.count(), store.records).cards
-    return add_effects(cards, make_effects(tournament.labels, made.swapped)), made.note()
+    return add_effects(cards, tournament, store, workers, swaps=swaps, seed=seed, progress=progress)
 
 
 def _format(table: pd.DataFrame) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
-from arena.executors.choice import open_executor
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.library.closure import bundle
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
@@ -156,8 +156,8 @@ def folder_path(folder: object, name: str) -> Path:
     return Path(folder)
 
 
-Where: TypeAlias = "str | Mapping[str, Any] | Client"
-"""The name of an executor, a mapping as in a config, or a client of a Dask cluster."""
+Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
+"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
 
 
 def of_config(where: Where | None) -> Any:
@@ -178,8 +178,14 @@ def open_where(
         with open_executor(choice, settings.workers, default) as executor:
             yield executor
         return
+    if isinstance(where, futures.Executor):
+        from arena.executors.pool import PoolExecutor
+
+        yield PoolExecutor(where, settings.workers or 1)
+        return
     from arena.executors.dask import DaskExecutor, import_distributed
 
     if not isinstance(where, import_distributed().Client):
-        raise InputError(f"executor: {show(where)} is neither a name, a mapping nor a Dask client")
+        known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
+        raise InputError(f"executor: {show(where)} is neither {known}")
     yield DaskExecutor(where, settings.workers)

@@ -15,7 +15,7 @@ from arena.errors import InputError, counted
 if TYPE_CHECKING:
     from distributed import Client
 
-    from arena.cli.findings import Finding
+    from arena.cli.examined import Finding
 
 PATIENCE = 30.0
 """Seconds in which the machines answer."""
@@ -79,7 +79,7 @@ def to_finding(site: dict[str, Any]) -> Finding:
     >>> to_finding(site | {"versions": {"python": "3.11"}, "lacks": [], "plays": True}).detail
     '4 cores, Python 3.11, 8 GiB; lanes: inproc'
     """
-    from arena.cli.findings import Finding
+    from arena.cli.examined import Finding
 
     cores = counted(site["cores"], "core")
     detail = cores
@@ -103,7 +103,7 @@ def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> N
     Example:
       arena sites --scheduler tcp://10.0.0.1:8786
     """
-    from arena.cli.findings import format_findings
+    from arena.cli.examined import format_findings
     from arena.executors.dask import connect
 
     if scheduler and scheduler_file:

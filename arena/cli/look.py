@@ -51,7 +51,7 @@ def doctor(bot: str | None, as_json: bool) -> None:
     Example:
       arena doctor
     """
-    from arena.cli.findings import format_findings
+    from arena.cli.examined import format_findings
     from arena.cli.machine import examine, examine_bot
 
     tolerate_any_terminal()

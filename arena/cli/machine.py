@@ -17,7 +17,7 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from arena.cli.findings import PATIENCE, Finding, ask
+from arena.cli.examined import PATIENCE, Finding, ask
 from arena.entries.lane import LANES
 from arena.lanes.bubblewrap import TRIAL
 
@@ -93,7 +93,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
 
     Raises InputError for a bad spec.
     """
-    from arena.cli.findings import advise, find_hidden
+    from arena.cli.examined import advise, find_hidden
     from arena.entries.resolve import resolve
     from arena.lanes.holds import describe_shown
 

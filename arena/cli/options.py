@@ -163,7 +163,7 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
     import msgspec
 
     from arena.lanes.limits import Limits
-    from arena.tournament.document import unknown_key
+    from arena.tournament.yaml_text import unknown_key
 
     fields = Limits.__struct_fields__
     for name in changes:

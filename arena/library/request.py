@@ -18,9 +18,9 @@ from arena.library.closure import bundle
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.document import Lines
 from arena.tournament.keys import choose_executor
 from arena.tournament.tournament import Tournament
+from arena.tournament.yaml_text import Lines
 from engine import Rules
 from engine.errors import show
 

@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 
 from arena.cli import machine as doctor
-from arena.cli.findings import ask
+from arena.cli.examined import Finding, ask, format_findings
 from arena.cli.machine import (
-    Finding,
     examine,
     examine_bubblewrap,
     examine_interpreter,
-    format_findings,
 )
 from arena.lanes.bubblewrap import TRIAL
 from tests.packaging.test_metadata import PROJECT

@@ -450,7 +450,7 @@ ARENA = [
     ),
     Fault(
         "the line of another key named",
-        "arena/tournament/document.py",
+        "arena/tournament/yaml_text.py",
         "key.start_mark.line + 1 for key",
         "node.start_mark.line + 1 for key",
         "tests/tournament/test_config.py::test_a_mistake_is_one_line_that_names_its_place",

@@ -12,7 +12,7 @@ from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
-from arena.runs.opponent import find_opponent, start_apart
+from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
 from arena.table.interrupted import Interrupted, find_interrupted
 from arena.table.looking_up import find_record, to_timeline

@@ -17,6 +17,7 @@ import numpy as np
 
 from arena.errors import InputError
 from arena.games.match import GameResult
+from arena.insight.difference_columns import ABLATION
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
@@ -163,10 +164,6 @@ def difference(
 
 
 FILE: Final = "ablation.csv"
-COLUMNS: Final = [
-    *("variant", "measure", "bot", "opponent", "pairs", "games", "forfeits", "same_deals"),
-    *("value", "value_low", "value_high", "difference", "difference_low", "difference_high"),
-]
 _NAME_WIDTH = 28
 TITLES: Final = {
     "city": "won by City, % of the games",
@@ -222,7 +219,7 @@ class Ablation:
                 bots = self.contest if measure.name == SPREAD else None
                 yield dict(
                     zip(
-                        COLUMNS,
+                        ABLATION.names,
                         [
                             *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
                             *(variant.games, variant.forfeits),
@@ -268,7 +265,7 @@ def _write_rows(file: TextIO, ablation: Ablation) -> None:
     digits = {measure.name: measure.digits for measure in MEASURES}
     write_rows(
         file,
-        COLUMNS,
+        ABLATION.names,
         (
             [_round(cell, digits[row["measure"]]) for cell in row.values()]
             for row in ablation.rows()

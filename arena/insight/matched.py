@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from arena.entries.entry import Entry
 from arena.games.match import GameResult
+from arena.insight.table_columns import WIN_TYPES
 from arena.statistics.difference import Values
 from arena.statistics.distributions import Floats
 from arena.store.store import Store
@@ -72,17 +73,9 @@ def _identity(entry: Entry) -> tuple[str, str]:
     return entry.sha256, json.dumps(entry.params, sort_keys=True)
 
 
-WIN_NAMES: Final = {
-    "city": "City",
-    "points": "points",
-    "tiebreak": "tie-break",
-    "forfeit": "forfeit",
-}
-"""How each win type is named where people read it."""
-
-_WON: Final = {win_type: number for number, win_type in enumerate(WIN_NAMES)}
-_LOST: Final = {win_type: number + len(WIN_NAMES) for win_type, number in _WON.items()}
-_DRAWN: Final = 2 * len(WIN_NAMES)
+_WON: Final = {win_type: number for number, win_type in enumerate(WIN_TYPES)}
+_LOST: Final = {win_type: number + len(WIN_TYPES) for win_type, number in _WON.items()}
+_DRAWN: Final = 2 * len(WIN_TYPES)
 _SEAT_0: Final = _DRAWN + 1  # half points of seat 0
 _COLUMNS: Final = _SEAT_0 + 1
 _TURNED: Final = [*_LOST.values(), *_WON.values(), _DRAWN, _SEAT_0]
@@ -100,8 +93,8 @@ def _weights(columns: Mapping[int, float]) -> Floats:
 SCORE: Final = _weights({**dict.fromkeys(_WON.values(), 1.0), _DRAWN: 0.5})
 BOT_PARTS: Final[Mapping[str, Floats]] = {
     "score": SCORE,
-    **{f"won by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _WON.items()},
-    **{f"lost by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _LOST.items()},
+    **{f"won by {WIN_TYPES[name]}": _weights({column: 1}) for name, column in _WON.items()},
+    **{f"lost by {WIN_TYPES[name]}": _weights({column: 1}) for name, column in _LOST.items()},
     "drawn": _weights({_DRAWN: 1}),
 }
 """What is counted of a bot's pairs, and the weights of it."""
@@ -109,7 +102,7 @@ BOT_PARTS: Final[Mapping[str, Floats]] = {
 ALL_PARTS: Final[Mapping[str, Floats]] = {
     **{
         f"won by {name}": _weights({_WON[kind]: 1, _LOST[kind]: 1})
-        for kind, name in WIN_NAMES.items()
+        for kind, name in WIN_TYPES.items()
     },
     "drawn": _weights({_DRAWN: 1}),
     "score of seat 0": _weights({_SEAT_0: 0.5}),

@@ -1,4 +1,4 @@
-"""Faults: what bots did wrong, with the evidence and the command that plays it again."""
+"""Show the faults of bots in a report, with the evidence and the command that replays them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import counted
+from arena.insight.table_columns import FAULTS, TIMINGS, Column
 from arena.lanes.faults import BY_RULE, KINDS, Fault
-from arena.reports.chart_rows import frame_table
-from arena.reports.document import Block, Code, Column, Section, Table, Text
+from arena.reports.blocks import Block, Code, Section, Table, Text
+from arena.reports.charts import frame_table
 from arena.statistics.counts import Faults
 from arena.store.command import Command
 from arena.tournament.schedule import Fixture, Pairing
@@ -32,23 +33,6 @@ KIND_COLUMNS = (
         + "; max_faults counts games not played after too many faults.",
     ),
     Column("games", "Games", "count"),
-)
-FAULT_COLUMNS = (
-    Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
-    Column("bot", "Bot"),
-    Column("kind", "Kind"),
-    Column("ply", "Ply", "count", "How many actions the game had before the fault."),
-    Column("message", "Message", "text", "What is known of the fault."),
-    Column("command", "Command", "code", "The command that plays the game again."),
-)
-TIMING_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("decisions", "Decisions", "count", "How many decisions were timed."),
-    Column("cpu_mean", "Time", "seconds"),
-    Column("cpu_p99", "Time, 99 %", "seconds"),
-    Column("cpu_max", "Slowest", "seconds", "The longest decision by the processor's time."),
-    Column("wall_mean", "Wall time", "seconds", "Mean time of a decision by the wall clock."),
-    Column("wall_max", "Slowest, wall", "seconds", "The longest decision by the wall clock."),
 )
 
 
@@ -125,7 +109,7 @@ def _faults(
         )
         for shown in chosen
     ]
-    yield Table("faults", "Faults with their evidence", FAULT_COLUMNS, cells, links, note)
+    yield Table("faults", "Faults with their evidence", FAULTS.shown, cells, links, note)
     for shown in chosen:
         yield _evidence(shown, command(shown.fixture))
 
@@ -149,4 +133,4 @@ def _slowest(timings: pd.DataFrame | None) -> Iterator[Block]:
     if timings is None or not len(timings):
         return
     table = timings.sort_values(["cpu_max", "bot"], ascending=[False, True])
-    yield frame_table("slowest", "The slowest decisions", TIMING_COLUMNS, table, "timings.csv")
+    yield frame_table(TIMINGS, "The slowest decisions", table)

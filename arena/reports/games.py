@@ -12,7 +12,7 @@ from arena.batch.replay import replay
 from arena.batch.run_games import Row, read_batches
 from arena.insight.chances import chances
 from arena.records.timeline import make_timeline
-from arena.reports.document import Block, Replay, Replays, Section, Text
+from arena.reports.blocks import Block, Replay, Replays, Section, Text
 from arena.statistics.counts import Counts
 from arena.store.finished import Game
 from arena.store.store import Store

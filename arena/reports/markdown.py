@@ -8,19 +8,9 @@ from html import escape as escape_html
 from itertools import chain
 
 from arena.errors import escape
+from arena.insight.table_columns import Column
 from arena.records.html_page import GENERATOR
-from arena.reports.document import (
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    Replays,
-    Report,
-    Table,
-    Text,
-    write_cell,
-)
+from arena.reports.blocks import Block, Cell, Chart, Code, Replays, Report, Table, Text, write_cell
 
 MOST_ROWS = 50
 """Rows of a table; the page has all of them. Only the glossary is never cut."""

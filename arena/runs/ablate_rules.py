@@ -43,7 +43,7 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.insight.ablation import Ablation, check_folder, write
-    from arena.reports.place import check_place
+    from arena.reports.writers import check_place
 
     if tournament.stop or tournament.rounds:
         raise InputError(
@@ -78,10 +78,9 @@ def ablate(
 def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> None:
     """Write the reports of an ablation beside its table."""
     from arena.reports.ablation_report import make_ablation_report
-    from arena.reports.html import to_html
+    from arena.reports.html import find_lack, to_html
     from arena.reports.markdown import to_markdown
-    from arena.reports.place import write_text
-    from arena.reports.scripts import find_lack
+    from arena.reports.writers import write_text
 
     report = make_ablation_report(ablation, tournament)
     page, text = path / REPORT_HTML, path / REPORT_MARKDOWN

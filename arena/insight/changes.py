@@ -194,9 +194,9 @@ class _Finder:
                 more = (*change.estimate[:3], change.estimate.p_value)
             else:
                 more = (np.nan, np.nan, np.nan, np.nan)
-            chance = np.nan if self._is_untouched(one) else more[3]
+            p_value = np.nan if self._is_untouched(one) else more[3]
             if elo != (None, None):
-                rows.append((one.name, one.status, *elo, *more[:3], chance))
+                rows.append((one.name, one.status, *elo, *more[:3], p_value))
         return _finish(rows, RATING_CHANGES, digits=1)
 
     def _is_untouched(self, one: MatchedBot) -> bool:
@@ -209,8 +209,8 @@ class _Finder:
             bot, opponent, table = met
             change = compare_means([table.values(SCORE)])
             pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            chance = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
-            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), chance))
+            p_value = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
+            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), p_value))
         return _finish(rows, SCORE_CHANGES, digits=4)
 
     def win_types(self) -> pd.DataFrame:
@@ -224,8 +224,8 @@ class _Finder:
                 if not any(values.base.any() or values.other.any() for values in strata):
                     continue
                 change = compare_means(strata)
-                chance = np.nan if untouched else change.estimate.p_value
-                rows.append((one.name, one.status, part, len(met), *_cells(change), chance))
+                p_value = np.nan if untouched else change.estimate.p_value
+                rows.append((one.name, one.status, part, len(met), *_cells(change), p_value))
         return _finish(rows, WIN_CHANGES, digits=4)
 
     def totals(self) -> pd.DataFrame:
@@ -236,8 +236,8 @@ class _Finder:
             strata = [met.table.values(weights) for met in self.met]
             if any(values.base.any() or values.other.any() for values in strata):
                 change = compare_means(strata)
-                chance = np.nan if untouched else change.estimate.p_value
-                rows.append((part, len(strata), *_cells(change), chance))
+                p_value = np.nan if untouched else change.estimate.p_value
+                rows.append((part, len(strata), *_cells(change), p_value))
         return _finish(rows, TOTAL_CHANGES, digits=4)
 
     def warnings(self, scale: CommonScale) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Games: those of a run that are worth a look, with their replays."""
+"""Show single games in the report of a run: those worth a look, with replays, and the faults."""
 
 from __future__ import annotations
 

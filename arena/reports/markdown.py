@@ -1,4 +1,4 @@
-"""Markdown: a report as GitHub shows it in a pull request, without charts and replays."""
+"""Write a report as Markdown for a pull request on GitHub, without charts and replays."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _in_errors(field: Field) -> Floats:
 
 
 def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the pairings whose residual is too large for chance, the worst first.
+    """Return the pairings whose residual is significant, the worst first.
 
     Each is seen from the bot that `labels` name first.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.records.html_page import content_policy, render, static, to_data
-from arena.reports import scripts as bundle
+from arena.reports import html as bundle
 from tests import ROOT
 
 HOSTILE = [

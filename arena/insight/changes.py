@@ -16,15 +16,13 @@ from arena.insight.difference_columns import (
     WIN_CHANGES,
 )
 from arena.insight.matched import (
-    ALL_PARTS,
-    BOT_PARTS,
     SAME,
-    SCORE,
     MatchedBot,
     PairTable,
     join_pairs,
     match_bots,
 )
+from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
 from arena.insight.table_columns import TableColumns
 from arena.insight.unrated import find_unrated
 from arena.statistics.common_scale import CommonScale, Shared

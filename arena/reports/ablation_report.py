@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from arena.insight.ablation import MEASURES, SPREAD, Ablation, Measure
+from arena.insight.ablation import Ablation
 from arena.insight.difference_columns import ABLATION, SIGNIFICANCE
+from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,13 +11,18 @@ import numpy as np
 
 from arena.batch.replay import replay
 from arena.batch.run_games import Row, read_batches
+from arena.errors import counted
 from arena.insight.chances import chances
+from arena.insight.table_columns import FAULTS, TIMINGS, Column
+from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.records.timeline import make_timeline
-from arena.reports.blocks import Block, Replay, Replays, Section, Text
-from arena.statistics.counts import Counts
+from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
+from arena.reports.charts import frame_table
+from arena.statistics.counts import Counts, Faults
+from arena.store.command import Command
 from arena.store.finished import Game
 from arena.store.store import Store
-from arena.tournament.schedule import Fixture
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError
 from engine.state import Seat
@@ -31,6 +37,23 @@ MANY = 100
 
 MOST_DECIDED = 4
 """Deals of a comparison in which the change decided; each has two games."""
+
+_MOST_SHOWN = 24
+_MOST_OF_A_KIND = 2
+_MOST_TEXT = 4_000  # characters of a traceback or of what a bot printed
+
+KIND_COLUMNS = (
+    Column("bot", "Bot"),
+    Column(
+        "kind",
+        "Kind",
+        "text",
+        "What a bot did wrong: "
+        + ", ".join(f"{kind} ({words})" for kind, words in KINDS.items())
+        + "; max_faults counts games not played after too many faults.",
+    ),
+    Column("games", "Games", "count"),
+)
 
 
 class Place(NamedTuple):
@@ -171,3 +194,103 @@ def _row(tournament: Tournament, place: Place, game: Game) -> Row:
     pairing = tournament.pairings[place.pairing]
     winner = None if game.winner is None else [*pairing].index(game.winner)
     return Row(*place, winner, game.win_type, 0, game.record.actions)
+
+
+class ShownFault(NamedTuple):
+    """A fault that is shown with its evidence: the game, its length, the guilty bot."""
+
+    fixture: Fixture
+    plies: int
+    guilty: str
+    fault: Fault
+
+
+def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
+    """Return the faults that are shown: the first ones of each bot and kind."""
+    seen: Counter[tuple[str, str]] = Counter()
+    chosen = []
+    for shown in faults:
+        key = shown.guilty, shown.fault.kind
+        seen[key] += 1
+        if seen[key] <= _MOST_OF_A_KIND:
+            chosen.append(shown)
+    return chosen[:_MOST_SHOWN]
+
+
+def faults_section(
+    counts: Sequence[Faults],
+    pairings: Sequence[Pairing],
+    chosen: Sequence[ShownFault],
+    command: Command,
+    timings: pd.DataFrame | None,
+    links: Sequence[str | None],
+) -> Section:
+    """Return the faults by kind, some with their evidence, and the slowest decisions.
+
+    `links` lead from the chosen faults to their replays.
+    """
+    blocks = [*_faults(counts, pairings, chosen, command, links), *_slowest(timings)]
+    title = "Faults" if timings is None else "Faults and time"
+    return Section("faults", title, blocks)
+
+
+def _faults(
+    counts: Sequence[Faults],
+    pairings: Sequence[Pairing],
+    chosen: Sequence[ShownFault],
+    command: Command,
+    links: Sequence[str | None],
+) -> Iterator[Block]:
+    by_kind: Counter[tuple[str, str]] = Counter()
+    for pairing, loser, kind, games in counts:
+        by_kind[pairings[pairing][loser], kind] += games
+    if not by_kind:
+        yield Text(["No game was forfeited."])
+        return
+    rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
+    yield Table("fault_kinds", "Forfeits by bot and kind of fault", KIND_COLUMNS, rows)
+    if not chosen:
+        return
+    total = sum(games for (_, kind), games in by_kind.items() if kind != BY_RULE)
+    note = ""
+    if len(chosen) < total:
+        note = (
+            f"{len(chosen)} of {counted(total, 'fault')}, the first {_MOST_OF_A_KIND} of each bot "
+            "and kind; faults.csv has all of them."
+        )
+    cells = [
+        (
+            shown.fixture.name,
+            shown.guilty,
+            shown.fault.kind,
+            shown.plies,
+            shown.fault.message,
+            command(shown.fixture),
+        )
+        for shown in chosen
+    ]
+    yield Table("faults", "Faults with their evidence", FAULTS.shown, cells, links, note)
+    for shown in chosen:
+        yield _evidence(shown, command(shown.fixture))
+
+
+def _evidence(shown: ShownFault, command: str) -> Code:
+    fault = shown.fault
+    parts = [("play it again", command), ("message", fault.message)]
+    parts += [("traceback", fault.traceback), ("printed", fault.output)]
+    text = "\n\n".join(
+        f"{name}:\n{_cut(content.strip())}" for name, content in parts if content.strip()
+    )
+    return Code(f"{shown.guilty}: {fault.kind} in {shown.fixture.name}", text)
+
+
+def _cut(text: str) -> str:
+    """Return a text, or its end where it is very long."""
+    return text if len(text) <= _MOST_TEXT else f"... {text[-_MOST_TEXT:]}"
+
+
+def _slowest(timings: pd.DataFrame | None) -> Iterator[Block]:
+    if timings is None or not len(timings):
+        return
+    table = timings.sort_values(["cpu_max", "bot"], ascending=[False, True])
+    yield frame_table(TIMINGS, "The slowest decisions", table)

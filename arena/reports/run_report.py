@@ -11,8 +11,17 @@ from arena.insight.unrated import find_unrated
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Report, Section
 from arena.reports.comparison_sections import comparison_sections
-from arena.reports.fault_section import Shown, choose_faults, faults_section
-from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
+from arena.reports.games import (
+    Pick,
+    Place,
+    ShownFault,
+    choose_faults,
+    faults_section,
+    games_section,
+    pick_decided,
+    pick_games,
+    replay_id,
+)
 from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
 from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.take_section import takes_section
@@ -125,19 +134,19 @@ class _Sections:
         most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
         return rate_prefixes(self.tournament, self.store, {*self.labels}, unrated, most)
 
-    def _read_faults(self) -> Iterator[Shown]:
+    def _read_faults(self) -> Iterator[ShownFault]:
         if not self.files.counts.faults:
             return
         for number, result in self.store.first_faults(_FAULTS):
             fixture = self.tournament.fixture(number, result.pair, result.seat)
             assert result.fault is not None
             guilty = fixture.pairing[result.winner == 0]
-            yield Shown(fixture, result.plies, guilty, result.fault)
+            yield ShownFault(fixture, result.plies, guilty, result.fault)
 
-    def _id(self, shown: Shown) -> str:
+    def _id(self, shown: ShownFault) -> str:
         return replay_id(self._place(shown))
 
-    def _place(self, shown: Shown) -> Place:
+    def _place(self, shown: ShownFault) -> Place:
         number = self.tournament.pairings.index(shown.fixture.pairing)
         return Place(number, shown.fixture.pair, shown.fixture.seat)
 

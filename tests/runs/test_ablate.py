@@ -15,8 +15,9 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation import FILE, MEASURES, Ablation
+from arena.insight.ablation import FILE, Ablation
 from arena.insight.difference_columns import ABLATION
+from arena.insight.pair_counts import MEASURES
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify

@@ -53,7 +53,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
         chart_bundle.cache_clear()
         with monkeypatch.context() as patch:
             for module in (
-                "reports.scripts",
+                "reports.html",
                 "store.parquet",
                 "tournament.swiss_pairings",
                 "rl.exact",

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from arena.batch.replay import replay
 from arena.batch.run_games import Row, read_batches
 from arena.errors import counted
@@ -18,7 +16,8 @@ from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.records.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
-from arena.statistics.counts import Counts, Faults
+from arena.reports.win_section import Margin
+from arena.statistics.counts import Faults
 from arena.store.command import Command
 from arena.store.finished import Game
 from arena.store.store import Store
@@ -49,7 +48,7 @@ KIND_COLUMNS = (
         "Kind",
         "text",
         "What a bot did wrong: "
-        + ", ".join(f"{kind} ({words})" for kind, words in KINDS.items())
+        + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
         + "; max_faults counts games not played after too many faults.",
     ),
     Column("games", "Games", "count"),
@@ -76,13 +75,15 @@ def replay_id(place: Place) -> str:
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
-def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pick]:
+def pick_games(
+    store: Store, turns: pd.DataFrame, margins: Iterable[Margin], games: int
+) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
     The first two are from different pairings, as far as there are some.
     """
-    most = MOST if counts.games >= MANY else 1
-    for lead in islice(_least_leads(counts), most):
+    most = MOST if games >= MANY else 1
+    for lead in islice(_least_leads(margins), most):
         for place in store.first_with_lead(*lead):
             yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):
@@ -95,13 +96,12 @@ def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pi
         )
 
 
-def _least_leads(counts: Counts) -> Iterator[tuple[int, int]]:
+def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
     """Yield each pairing that has games by points with the least lead in them, the least first."""
-    pairings, leads = counts.leads[0], np.abs(counts.leads[1])
-    order = np.lexsort([pairings, leads])
-    _, first = np.unique(pairings[order], return_index=True)
-    for place in order[np.sort(first)]:
-        yield int(pairings[place]), int(leads[place])
+    least: dict[int, int] = {}
+    for pairing, margin, _ in margins:
+        least[pairing] = min(abs(margin), least.get(pairing, abs(margin)))
+    yield from sorted(least.items(), key=lambda of_pairing: of_pairing[::-1])
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:

@@ -147,7 +147,7 @@ def check_folder(path: Path) -> None:
 
 
 def write(path: Path, ablation: Ablation) -> None:
-    """Write ablation.csv into a folder, over an earlier one, in one step."""
+    """Write ablation.csv into a folder, over an earlier one, atomically."""
     temporary = path / f".{FILE}.part"
     try:
         with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -214,7 +214,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
 
 
 def _cells(one: Estimate, measure: Measure, sign: str) -> tuple[str, str]:
-    """Return an estimate and its interval as texts, empty where nothing can be said."""
+    """Return an estimate and its interval as texts, empty where it is not estimable."""
     factor, digits = (100, 1) if measure.is_share else (1, 2)
     texts = [
         "" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one.cells

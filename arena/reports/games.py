@@ -115,7 +115,7 @@ def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick
             pairing = next(p for p in numbers if (p.bot, p.opponent) == (bot, opponent))
             yield Pick(
                 Place(numbers[pairing], pair, seat),
-                f"The change decided: from ply {ply} on {new} plays otherwise than {old}, and "
+                f"The change decided: from ply {ply} on {new} plays differently from {old}, and "
                 f"scores {new_score:g} in place of {old_score:g}.",
             )
 

@@ -135,7 +135,7 @@ def _cache_folder() -> Path:
 
 
 def _keep(path: Path, text: str) -> None:
-    """Write a file in one step, so that nobody reads a part of it."""
+    """Write a file atomically, so that nobody reads a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent)
     try:

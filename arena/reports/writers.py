@@ -61,7 +61,7 @@ def check_place(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file in one step, and its folder; raises InputError, which names the file."""
+    """Write a file atomically, and its folder; raises InputError, which names the file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,9 @@ def _blocks(
     if standings["elo"].notna().any():
         yield _chart(standings)
     columns = [*STANDINGS.shown]
-    columns.insert(_AFTER_ELO, columns.pop())  # the letters beside the Elo
+    group = next(column for column in columns if column.name == "group")
+    columns.remove(group)
+    columns.insert(_AFTER_ELO, group)
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name in _TIMES]
         standings = standings.merge(timings, on="bot", how="left")

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Row, read_batches
 from arena.errors import counted
-from arena.insight.chances import chances
+from arena.insight.chances import chances_by_game
 from arena.insight.table_columns import FAULTS, TIMINGS, Column
 from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.records.timeline import make_timeline
@@ -23,7 +21,7 @@ from arena.store.finished import Game
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError
+from engine import EngineError
 from engine.state import Seat
 
 if TYPE_CHECKING:
@@ -147,7 +145,7 @@ def _replays(
         if (result := store.game(*place)) is not None:
             fixture = tournament.fixture(*place)
             games[place] = fixture, Game.of(tournament, fixture, result)
-    known = _chances(tournament, {place: game for place, (_, game) in games.items()})
+    known = chances_by_game(tournament, {place: game for place, (_, game) in games.items()})
     for place, why in reasons.items():
         if place in games:
             try:
@@ -170,30 +168,6 @@ def _make(
         title=fixture.name,
     )
     return Replay(replay_id(place), title, reason, data)
-
-
-def _chances(tournament: Tournament, games: Mapping[Place, Game]) -> dict[Place, list[float]]:
-    """Return the chance of seat 0 before each ply and at the end of each finished game.
-
-    They are `champion`'s, and known under the published rules.
-    """
-    if tournament.rules != STANDARD:
-        return {}
-    finished = sorted(place for place, game in games.items() if not game.fault)
-    rows = [_row(tournament, place, games[place]) for place in finished]
-    found: dict[Place, list[float]] = {}
-    start = 0
-    for batch in read_batches(tournament, rows):
-        for place, of_game in zip(finished[start:], chances(replay(batch, STANDARD)), strict=False):
-            found[place] = of_game[: games[place].plies + 1].tolist()
-        start += batch.games
-    return found
-
-
-def _row(tournament: Tournament, place: Place, game: Game) -> Row:
-    pairing = tournament.pairings[place.pairing]
-    winner = None if game.winner is None else [*pairing].index(game.winner)
-    return Row(*place, winner, game.win_type, 0, game.record.actions)
 
 
 class ShownFault(NamedTuple):

@@ -1,4 +1,4 @@
-"""Report: the report of a run or of several, to be shown in a notebook and saved."""
+"""Show the report of one run or of several in a notebook, and save it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ from arena.library.request import Location, folder_path, request
 from arena.library.results import Results
 from arena.library.where import Where, of_config, open_where
 from arena.runs import run as runs
-from arena.runs.compare_bots import default_workers
 from arena.runs.run import Outcome
 from arena.store.folder import RunFolder
 from arena.store.store import Store
@@ -100,7 +99,7 @@ def run(
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(executor, settings, default_workers(tournament)) as opened:
+    with open_where(executor, settings) as opened:
         return how.play(tournament, opened)[1]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.reporter import Reporter
+from arena.executors.log import Reporter
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.games.timing import Timing

@@ -19,8 +19,7 @@ from arena.entries.needs import look_from
 from arena.executors.answers import Answer, Disturbed, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
-from arena.executors.log import log_to, logger
-from arena.executors.reporter import Reporter
+from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans

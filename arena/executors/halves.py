@@ -159,11 +159,11 @@ class Phases(Halves):
         self,
         work: Work,
         workers: int,
-        twins: Collection[int] = (),
+        new_pairings: Collection[int] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(work, workers)
-        self.twins = twins  # of them each worker plays all
+        self.new_pairings = new_pairings
         self.clock = clock
         self._phase = _FIRST
         self._taken = 0  # chunks of the block
@@ -201,7 +201,7 @@ class Phases(Halves):
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[bool, int]:
         """Return the phase of a piece of a chunk: that of its seat, for twins a later one."""
-        return chunk.pairing in self.twins, chunk.seats.index(piece.seats[0])
+        return chunk.pairing in self.new_pairings, chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:
         """Begin the next phase, or a block, where nobody plays; return False after an empty one."""

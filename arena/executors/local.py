@@ -88,7 +88,9 @@ class Crew:
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
         is_apart = tournament.halves == "apart"
         self.halves = (
-            Phases(work, size, tournament.twins) if is_apart else Halves(work, size, whole=whole)
+            Phases(work, size, tournament.new_pairings)
+            if is_apart
+            else Halves(work, size, whole=whole)
         )
         self.tournament = tournament
         self.head = write_head(tournament)

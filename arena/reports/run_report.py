@@ -1,4 +1,4 @@
-"""Run: the report of one run, from its store and its tables."""
+"""Make the report of one run, from its store and its tables."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from arena.errors import counted
 from arena.insight.run_files import Files
 from arena.insight.unrated import find_unrated
 from arena.reports.about import run_section, with_glossary
+from arena.reports.blocks import Report, Section
 from arena.reports.comparison_sections import comparison_sections
-from arena.reports.document import Report, Section
-from arena.reports.fault_section import Shown, choose_faults, faults_section
-from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
-from arena.reports.margins import Margin, margin_blocks
-from arena.reports.pairings import pairings_section
-from arena.reports.progress_chart import make_course
-from arena.reports.seat_section import describe_advantage, seats_section
-from arena.reports.standings_section import standings_section
+from arena.reports.games import (
+    Pick,
+    Place,
+    ShownFault,
+    choose_faults,
+    faults_section,
+    games_section,
+    pick_decided,
+    pick_games,
+    replay_id,
+)
+from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
+from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.take_section import takes_section
-from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
+from arena.reports.win_section import (
+    Margin,
+    margin_blocks,
+    source_blocks,
+    win_type_blocks,
+    wins_section,
+)
 from arena.statistics.intervals import Estimate
 from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
-from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -47,7 +58,7 @@ def make_report(
 
 def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
     """Yield what a reader in a hurry wants to know."""
-    games = files.counts.games
+    games = files.counts.total
     count = counted(games, "game")
     yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
     if seat := files.findings.seat:
@@ -58,7 +69,7 @@ def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
 
 def _format(tournament: Tournament) -> str:
     """Return in words what was played."""
-    if isinstance(tournament.stop, Sprt):
+    if tournament.comparison:
         return "a comparison"
     if tournament.rounds:
         return f"a Swiss tournament of {counted(tournament.rounds, 'round')}"
@@ -78,6 +89,7 @@ class _Sections:
         self.timings = timings
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
+        self.margins = [Margin(*row) for row in store.count_margins()]
 
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
@@ -92,14 +104,14 @@ class _Sections:
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
                 *source_blocks(wins.wins_by_source, self.labels),
                 *margin_blocks(
-                    self._margins(),
+                    self.margins,
                     self.tournament.pairings,
                     self.labels,
                 ),
             ]
         )
         yield takes_section(wins.takes, wins.cards, self.labels)
-        yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
+        yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
         yield faults_section(
             self.files.counts.faults,
             self.tournament.pairings,
@@ -112,29 +124,24 @@ class _Sections:
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
-    def _margins(self) -> Iterator[Margin]:
-        columns = (column.tolist() for column in self.files.counts.leads)
-        return map(Margin._make, zip(*columns, strict=True))
+    def _progress(self) -> dict[int, dict[str, Estimate]]:
+        counts = self.files.counts
+        unrated = find_unrated(self.tournament.pairings, counts.finished)
+        return rate_prefixes(self.tournament, counts, {*self.labels}, unrated)
 
-    def _course(self) -> dict[int, dict[str, Estimate]]:
-        counts, pairings = self.files.counts, self.tournament.pairings
-        unrated = find_unrated(pairings, counts.finished)
-        most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
-        return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
-
-    def _read_faults(self) -> Iterator[Shown]:
+    def _read_faults(self) -> Iterator[ShownFault]:
         if not self.files.counts.faults:
             return
         for number, result in self.store.first_faults(_FAULTS):
             fixture = self.tournament.fixture(number, result.pair, result.seat)
             assert result.fault is not None
             guilty = fixture.pairing[result.winner == 0]
-            yield Shown(fixture, result.plies, guilty, result.fault)
+            yield ShownFault(fixture, result.plies, guilty, result.fault)
 
-    def _id(self, shown: Shown) -> str:
+    def _id(self, shown: ShownFault) -> str:
         return replay_id(self._place(shown))
 
-    def _place(self, shown: Shown) -> Place:
+    def _place(self, shown: ShownFault) -> Place:
         number = self.tournament.pairings.index(shown.fixture.pairing)
         return Place(number, shown.fixture.pair, shown.fixture.seat)
 
@@ -142,6 +149,7 @@ class _Sections:
         comparison = self.files.comparison
         if comparison and comparison.paired:
             yield from pick_decided(self.tournament, comparison.paired.decided)
-        yield from pick_games(self.store, self.files.wins().turns, self.files.counts)
+        turns, games = self.files.wins().turns, self.files.counts.total
+        yield from pick_games(self.store, turns, self.margins, games)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

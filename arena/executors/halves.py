@@ -146,7 +146,7 @@ class Halves:
 
 _MOST_CHUNKS = 32  # of a block, for each worker
 _MOST_SECONDS = 10.0  # in which a block takes chunks
-_FIRST = (False, 0)  # a phase: whether it is that of twins, and of which half
+_FIRST = (False, 0)  # a phase: whether it is that of the new version, and of which half
 
 
 class Phases(Halves):
@@ -200,7 +200,7 @@ class Phases(Halves):
         return None
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[bool, int]:
-        """Return the phase of a piece of a chunk: that of its seat, for twins a later one."""
+        """Return the phase of a piece of a chunk: that of its seat, for the new version a later one."""
         return chunk.pairing in self.new_pairings, chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:

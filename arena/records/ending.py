@@ -1,4 +1,4 @@
-"""Ending: how a person's game ended, in words, and the cards that were hidden until then."""
+"""Format a state for the terminal as one player sees it, and how a game ended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,27 @@ import textwrap
 from arena.games.match import Finished
 from arena.lanes.faults import KINDS, Fault
 from arena.records.board import WIDTH, Board, Line, format_items, shorten
-from arena.records.show import group
+from arena.records.card_layout import group
 from engine import State, count, outcome
 from engine.cards import CITY, cards_of
 from engine.state import Seat
 from engine.view import view
+
+_NAMING = "english"  # where nobody chooses one
+
+
+def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
+    """Return what a seat sees, beginning with what happened from a ply on.
+
+    At the end it is who has won, and the cards that were hidden.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> format_state(state, 0, "greedy")[0].text
+    'Round 1 of 4: nobody has taken; greedy holds 5 cards'
+    """
+    if state.over:
+        return format_ending(Finished(state), seat, _NAMING, opponent, since)
+    return Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
 
 
 def format_ending(
@@ -25,8 +41,8 @@ def format_ending(
     if board.hand:
         lines += format_items("you held", group(board.hand))
     if state.hands[1 - seat]:
-        lines += format_items("bot held", group(board.name(cards_of(state.hands[1 - seat]))))
-    return lines + format_items("removed", group(board.name(sorted(state.removed))))
+        lines += format_items("bot held", group(board.layout.see(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.layout.see(sorted(state.removed))))
 
 
 def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Options: what the environments are made with, checked."""
+"""Check the options that environments are made with, and render their games as text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any, TypeAlias
 
 from arena.batch.encoding import Bits, Encoding
 from arena.errors import InputError, not_installed
-from engine import Rules, View
+from arena.records.ending import format_state
+from engine import Rules, State, View
 from engine.errors import RulesError, show
+from engine.state import Seat
 
 Observe: TypeAlias = Callable[[View], Bits]
 
@@ -57,3 +59,27 @@ def read_render_mode(mode: str | None, modes: list[str]) -> str | None:
 def missing(library: str) -> InputError:
     """Return the error that says how to install a library of the extra `rl`."""
     return InputError(f"arena.rl: {not_installed(library, 'rl')}")
+
+
+class Rendered:
+    """An environment whose game is shown as its render mode says."""
+
+    metadata: dict[str, Any]
+    render_mode: str | None
+    _state: State
+    _seen: int = 0  # plies that have been printed
+
+    def _render(self, seat: Seat, opponent: str) -> str | None:
+        """Return what a seat sees as text, or print it; without a mode warn that there is none."""
+        if self.render_mode not in self.metadata["render_modes"]:
+            from gymnasium import logger
+
+            logger.warn("render() needs a render_mode, 'ansi' or 'human'")
+            return None
+        lines = format_state(self._state, seat, opponent, self._seen)
+        text = "\n".join(line.text.rstrip() for line in lines)
+        if self.render_mode == "ansi":
+            return text
+        self._seen = len(self._state.history)
+        print(text, end="\n\n")
+        return None

@@ -11,10 +11,10 @@ import click
 from arena.cli.compare import AGAINST
 from arena.cli.completion import complete_bots, complete_configs, complete_rules
 from arena.cli.options import (
-    PAIRS,
     PATH,
     REPLACE,
     add_run_options,
+    key_option,
     print_json,
     with_changes,
 )
@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     help="A rule and the values to try; repeatable.",
 )
 @click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
-@click.option(
-    "--pairs",
-    type=PAIRS,
-    help="Deals for each two bots, each played twice.  [default: the config's]",
-)
+@key_option("pairs", "the config's")
 @click.option(
     "--bot",
     "more",
@@ -88,16 +84,17 @@ def ablate(
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.tournament.config import make_tournament, read
+    from arena.tournament.config import make_tournament, override, read
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
 
     settings = with_changes(read(find_config(config)), rules, limits)
+    settings = override(settings, pairs=pairs, seed=seed)
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
     with naming(config):
-        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(settings, more, against, lane)
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
     _ablate(tournament, tried, out, asked, choice)

@@ -14,9 +14,8 @@ from arena.cli.options import (
     PAIRS,
     REPLACE,
     add_run_options,
-    change_limits,
-    change_rules,
     print_json,
+    with_changes,
 )
 from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
@@ -50,16 +49,16 @@ AGAINST: Final = click.option(
 @click.argument("new", shell_complete=complete_bots)
 @click.argument("old", shell_complete=complete_bots)
 @AGAINST
-@click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
-@click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
+@click.option("--elo0", type=float, default=0, show_default=True, help="Elo difference under H0.")
+@click.option("--elo1", type=float, default=10, show_default=True, help="Elo difference under H1.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Error rate under H0.")
+@click.option("--beta", type=float, default=0.05, show_default=True, help="Error rate under H1.")
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo0, at most."
-)
-@click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo1, at most."
-)
-@click.option(
-    "--max-pairs", type=PAIRS, default=20_000, show_default=True, help="Undecided after so many."
+    "--max-pairs",
+    type=PAIRS,
+    default=20_000,
+    show_default=True,
+    help="Stop, undecided, after this many pairs.",
 )
 @REPLACE
 @add_run_options(
@@ -86,30 +85,24 @@ def compare(
 ) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
 
-    The two play each other until a sequential test has a verdict: NEW leads by elo1 Elo
-    points, or by elo0. With --against both meet other bots on the same deals, and the
-    difference by deal is tested. A comparison that was stopped goes on from where it was.
+    The two play each other until a sequential probability ratio test decides for H1, that NEW
+    leads by elo1 Elo points, or for H0, that it leads by elo0. With --against both meet other
+    bots on the same deals, and the difference by deal is tested. A comparison that was stopped
+    goes on from where it was.
 
     \b
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
-    from arena.entries.ladder import expand_ladder
-    from arena.entries.resolve import resolve
     from arena.runs.compare_bots import as_comparison, make_stop
-    from arena.tournament.tournament import Tournament
+    from arena.tournament.config import Config, make_tournament, override
 
     asked = How(**how)
     choice = asked.choose()
     stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
-    numbers, allowed = change_rules(rules), change_limits(limits)
-    bots = [resolve(spec, lane=lane) for spec in (new, old)]
-    names = expand_ladder(against, [bot.label for bot in bots])
-    panel = [resolve(spec, lane=lane) for spec in names]
-    tournament = Tournament(
-        "compare", seed or 0, max_pairs, bots + panel, numbers, allowed, panel=len(panel)
-    )
-    tournament = as_comparison(tournament, stop)
+    settings = with_changes(Config([], max_pairs, name="compare"), rules, limits)
+    settings = override(settings, seed=seed)
+    tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
     play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
 
 

@@ -15,13 +15,10 @@ from arena.cli.options import (
     ANCHOR,
     GAMES,
     NAMES,
-    PAIRS,
     PATH,
     REPLACE,
-    TARGET,
     add_run_options,
-    change_limits,
-    change_rules,
+    key_option,
     print_json,
     refuse_options,
     with_changes,
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
+_PAIRS = 100
 _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
     *("rules", "limits"),
@@ -48,11 +46,7 @@ _NOT_FOR_A_PERSON = (
 
 @click.command()
 @click.argument("config", type=PATH, shell_complete=complete_configs)
-@click.option(
-    "--pairs",
-    type=PAIRS,
-    help="Deals for each two bots, each played twice.  [default: the config's]",
-)
+@key_option("pairs", "the config's")
 @click.option(
     "--bot",
     "more",
@@ -63,19 +57,8 @@ _NOT_FOR_A_PERSON = (
 )
 @AGAINST
 @ANCHOR
-@click.option(
-    "--until",
-    type=TARGET,
-    metavar="resolved|ELO",
-    help="Go on until neighbours are told apart, or intervals are within ELO points."
-    "  [default: the config's]",
-)
-@click.option(
-    "--max-pairs",
-    type=PAIRS,
-    help="With --until, deals for each two bots at most."
-    "  [default: the config's, or 100 times --pairs]",
-)
+@key_option("until", "the config's")
+@key_option("max_pairs", "the config's, or 100 times --pairs")
 @REPLACE
 @add_run_options(
     seed="the config's",
@@ -113,7 +96,7 @@ def run(
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.rerun import find_manifest
-    from arena.tournament.config import make_tournament, read
+    from arena.tournament.config import make_tournament, override, read
     from arena.tournament.shipped import find_config
 
     path = find_config(config)
@@ -121,19 +104,14 @@ def run(
         _play_again(path, manifest, out, How(**how))
         return
     settings = with_changes(read(path), rules, limits)
+    settings = override(
+        settings, pairs=pairs, until=until, max_pairs=max_pairs, seed=seed, anchor=anchor
+    )
     how["workers"] = how["workers"] or settings.workers
     asked = How(**how)
     choice = asked.choose(settings.executor)
     with naming(config):
-        tournament = make_tournament(
-            *(settings, more, against),
-            seed=seed,
-            pairs=pairs,
-            lane=lane,
-            until=until,
-            max_pairs=max_pairs,
-            anchor=anchor,
-        )
+        tournament = make_tournament(settings, more, against, lane)
     _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
 
@@ -153,9 +131,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @click.argument(
     "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
 )
-@click.option(
-    "--pairs", type=PAIRS, default=100, show_default=True, help="Deals for each two bots."
-)
+@key_option("pairs", "100")
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
 @click.option("--thoughts", is_flag=True, hidden=True)
@@ -170,7 +146,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 )
 def play(
     bots: Sequence[str],
-    pairs: int,
+    pairs: int | None,
     games: int,
     names: Naming,
     thoughts: bool,
@@ -192,9 +168,8 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.entries.ladder import expand_ladder
-    from arena.entries.resolve import resolve
-    from arena.tournament.tournament import Tournament, read_anchor
+
+    from arena.tournament.config import Config, make_tournament, override
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
@@ -207,17 +182,9 @@ def play(
     refuse_options("games", "names", "thoughts", why=why)
     asked = How(**how)
     choice = asked.choose()
-    numbers, allowed = change_rules(rules), change_limits(limits)
-    entries = [resolve(spec, lane=lane) for spec in bots]
-    met = expand_ladder(against, [entry.label for entry in entries])
-    panel = [resolve(spec, lane=lane) for spec in met]
-    fixed = read_anchor(anchor or "", [entry.label for entry in entries + panel])
-    tournament = Tournament(
-        *("play", seed or 0, pairs, entries + panel, numbers, allowed),
-        panel=len(panel),
-        anchor=fixed,
-    )
-    _play(tournament, out, asked, choice)
+    settings = with_changes(Config([], pairs or _PAIRS, name="play"), rules, limits)
+    settings = override(settings, seed=seed, anchor=anchor)
+    _play(make_tournament(settings, bots, against, lane), out, asked, choice)
 
 
 def _play(

@@ -51,8 +51,12 @@ AGAINST: Final = click.option(
 @AGAINST
 @click.option("--elo0", type=float, default=0, show_default=True, help="Elo difference under H0.")
 @click.option("--elo1", type=float, default=10, show_default=True, help="Elo difference under H1.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Error rate under H0.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="Error rate under H1.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts under H0, at most."
+)
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts under H1, at most."
+)
 @click.option(
     "--max-pairs",
     type=PAIRS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -12,10 +12,11 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE
-from arena.library.results import Results
 from arena.records.judge import parse_players, parse_record
 from arena.records.reading import read_lines
 from arena.runs.interim import Interim
+from arena.runs.run_progress import measure_extent
+from arena.store import chosen
 from arena.store.command import replay_commands
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, fault_rows
@@ -33,40 +34,43 @@ _MOST_RECORDS = 200
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Tournament, Store, Results]]:
+def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
     """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
     tournament, store = read_run(path)
-    try:
-        yield tournament, store, Results(tournament, store)
-    finally:
-        store.close()
+    with closing(store):
+        yield tournament, store
 
 
 def describe_run(path: Path) -> dict[str, Any]:
     """Return the standings of a run, who played whom, and its faults."""
-    with opened(path) as (tournament, store, results):
+    from arena.insight.run_files import tables_of  # with pandas
+
+    with opened(path) as (tournament, store):
+        counts, extent = store.count(), measure_extent(tournament, store)
+        tables = tables_of(tournament, counts)
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
-            "finished": results.finished,
+            "title": tournament.name,
+            "played": extent.played,
+            "total": extent.total,
+            "finished": extent.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
-            "standings": plain_rows(results.standings),
+            "standings": plain_rows(tables.standings),
             "faults": find_faults(tournament, store),
-            "warnings": results.warnings if results.played else [],
+            "warnings": tables.findings.warnings() if extent.played else [],
         }
 
 
 def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
-    with opened(path) as (tournament, store, results):
+    with opened(path) as (tournament, store):
+        extent = measure_extent(tournament, store)
         interim = Interim(tournament.pairings, tournament.anchor)
         interim.add(store.count())
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
+            "title": tournament.name,
+            "played": extent.played,
+            "total": extent.total,
             "standings": interim.rows(),
             "faults": find_faults(tournament, store),
         }
@@ -98,7 +102,7 @@ def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
 
     Raises LookupError for a pairing that the run does not have.
     """
-    with opened(path) as (tournament, store, _):
+    with opened(path) as (tournament, store):
         bots = _pairing(tournament, pairing)
         games = [
             {
@@ -126,9 +130,11 @@ def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
     Raises LookupError for a pairing that the run does not have, InputError for a game that
     has not been played.
     """
-    with opened(path) as (tournament, _, results):
+    with opened(path) as (tournament, store):
         bot, opponent = _pairing(tournament, pairing)
-        return to_timeline(results.game(bot, opponent, pair, seat), f"pair {pair}")
+        return to_timeline(
+            chosen.find_game(tournament, store, (bot, opponent), pair, seat), f"pair {pair}"
+        )
 
 
 def to_timeline(game: Game, title: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from arena.cli.options import (
     add_run_options,
     key_option,
     print_json,
-    with_changes,
+    with_options,
 )
 from arena.cli.starting import How, stoppable
 from arena.errors import counted, naming
@@ -64,13 +64,9 @@ def ablate(
     cross: bool,
     more: Sequence[str],
     against: Sequence[str],
-    seed: int | None,
-    pairs: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Show what a change of the rules changes in the games.
 
@@ -84,14 +80,12 @@ def ablate(
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.tournament.config import make_tournament, override, read
+    from arena.tournament.config import make_tournament, read
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
 
-    settings = with_changes(read(find_config(config)), rules, limits)
-    settings = override(settings, pairs=pairs, seed=seed)
-    how["workers"] = how["workers"] or settings.workers
-    asked = How(**how)
+    settings = with_options(read(find_config(config)), options)
+    asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
     with naming(config):
         tournament = make_tournament(settings, more, against, lane)

@@ -15,7 +15,7 @@ from arena.cli.options import (
     REPLACE,
     add_run_options,
     print_json,
-    with_changes,
+    with_options,
 )
 from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
@@ -75,17 +75,14 @@ def compare(
     new: str,
     old: str,
     against: Sequence[str],
-    seed: int | None,
     lane: str | None,
     out: Path | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     elo0: float,
     elo1: float,
     alpha: float,
     beta: float,
     max_pairs: int,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
 
@@ -99,13 +96,12 @@ def compare(
       arena compare denier uniform --against greedy --max-pairs 32
     """
     from arena.runs.compare_bots import as_comparison, make_stop
-    from arena.tournament.config import Config, make_tournament, override
+    from arena.tournament.config import Config, make_tournament
 
-    asked = How(**how)
+    asked = How.of(options)
     choice = asked.choose()
     stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
-    settings = with_changes(Config([], max_pairs, name="compare"), rules, limits)
-    settings = override(settings, seed=seed)
+    settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
     play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
 

@@ -180,14 +180,21 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
 ANCHOR: Final = key_option("anchor", "the config's, or the mean is 1500")
 
 
-def with_changes(settings: Config, rules: dict[str, Any], limits: dict[str, Any]) -> Config:
-    """Return a config with the changes of `--rules` and `--limits`; raises InputError."""
+def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
+    """Return a config with the values of the options of its keys; raises InputError.
+
+    An option that was not given leaves the config's value; `lane` and where games are played
+    are not looked at.
+    """
     import msgspec
 
+    from arena.tournament.config import override
+
+    given = {key: options.get(key) for key in ("pairs", "until", "max_pairs", "anchor", "seed")}
     return msgspec.structs.replace(
-        settings,
-        rules=change_rules(rules, settings.rules).changes(),
-        limits=change_limits(limits, settings.limits),
+        override(settings, **given),
+        rules=change_rules(options["rules"], settings.rules).changes(),
+        limits=change_limits(options["limits"], settings.limits),
     )
 
 

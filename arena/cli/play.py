@@ -21,7 +21,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     refuse_options,
-    with_changes,
+    with_options,
 )
 from arena.cli.starting import How, print_report, stoppable, to_document
 from arena.errors import naming
@@ -69,18 +69,11 @@ _NOT_FOR_A_PERSON = (
 )
 def run(
     config: Path,
-    pairs: int | None,
     more: Sequence[str],
     against: Sequence[str],
-    until: str | float | None,
-    max_pairs: int | None,
-    seed: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    anchor: str | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
@@ -96,19 +89,15 @@ def run(
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.rerun import find_manifest
-    from arena.tournament.config import make_tournament, override, read
+    from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
     path = find_config(config)
     if manifest := find_manifest(path):
-        _play_again(path, manifest, out, How(**how))
+        _play_again(path, manifest, out, How.of(options))
         return
-    settings = with_changes(read(path), rules, limits)
-    settings = override(
-        settings, pairs=pairs, until=until, max_pairs=max_pairs, seed=seed, anchor=anchor
-    )
-    how["workers"] = how["workers"] or settings.workers
-    asked = How(**how)
+    settings = with_options(read(path), options)
+    asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
     with naming(config):
         tournament = make_tournament(settings, more, against, lane)
@@ -146,18 +135,13 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 )
 def play(
     bots: Sequence[str],
-    pairs: int | None,
     games: int,
     names: Naming,
     thoughts: bool,
     against: Sequence[str],
-    seed: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    anchor: str | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Play bots against each other without a config.
 
@@ -169,21 +153,27 @@ def play(
       arena play greedy uniform --pairs 100
     """
 
-    from arena.tournament.config import Config, make_tournament, override
+    from arena.tournament.config import Config, make_tournament
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
         me, bot = person.person_and_bot(bots)
         person.play(
-            me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts
+            me,
+            bot,
+            seed=options["seed"],
+            lane=lane,
+            out=out,
+            games=games,
+            names=names,
+            thoughts=thoughts,
         )
         return
     why = "only for a game with a person: arena human BOT"
     refuse_options("games", "names", "thoughts", why=why)
-    asked = How(**how)
+    asked = How.of(options)
     choice = asked.choose()
-    settings = with_changes(Config([], pairs or _PAIRS, name="play"), rules, limits)
-    settings = override(settings, seed=seed, anchor=anchor)
+    settings = with_options(Config([], _PAIRS, name="play"), options)
     _play(make_tournament(settings, bots, against, lane), out, asked, choice)
 
 

@@ -26,7 +26,7 @@ from arena.cli.options import (
     parse_json,
     tolerate_any_terminal,
     warn,
-    with_changes,
+    with_options,
 )
 from arena.cli.picking import (
     describe_place,
@@ -217,9 +217,8 @@ def game(
     lanes: Sequence[Lane],
     needs: Sequence[str],
     labels: Sequence[str],
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     thoughts: bool,
+    **options: Any,
 ) -> None:
     """Play one game of a run again, and print its record.
 
@@ -237,7 +236,7 @@ def game(
     from arena.tournament.config import Config, make_tournament
 
     bots = _describe((bot, opponent), labels, lanes, needs)
-    settings = with_changes(Config([], pair + 1, name="game", seed=seed), rules, limits)
+    settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))

@@ -27,7 +27,6 @@ from arena.library.request import (
 )
 from arena.library.results import Results
 from arena.runs import run as runs
-from arena.runs.compare_bots import default_workers
 from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome
 from arena.store.finished import Game
@@ -119,7 +118,7 @@ def run(
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(where, settings, default_workers(tournament)) as opened:
+    with open_where(where, settings) as opened:
         return how.play(tournament, opened)[1]
 
 

@@ -117,7 +117,7 @@ def _parts(tournament: Tournament) -> int:
 
 
 def tables_of(tournament: Tournament, counts: Counts) -> Tables:
-    """Return the tables of a tournament whose games are counted."""
+    """Return the tables of a tournament's games that are counted."""
     settings = tournament.anchor, tournament.max_faults
     even = tournament.chooses_pairings
     return make_tables(tournament.pairings, tournament.labels, counts, *settings, even=even)

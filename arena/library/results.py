@@ -16,10 +16,10 @@ from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
-from arena.store.chosen import find_game
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.store.portable import from_bytes, to_bytes
+from arena.store.reader import find_game
 from arena.store.store import Store
 from arena.store.timings import parse_timings
 from arena.tournament.replay_command import replay_commands

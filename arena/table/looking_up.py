@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,18 +17,17 @@ from starlette.concurrency import run_in_threadpool
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.games.thinking import asked
+from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
-from arena.records.judge import parse_players, parse_record
-from arena.records.reading import read_lines
+from arena.records.judge import parse_players, parse_record, read_lines
 from arena.records.thoughts import to_data
 from arena.runs.interim import Interim
 from arena.runs.run_progress import measure_extent
-from arena.store import chosen
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, fault_rows
 from arena.store.glance import is_under_way
-from arena.store.reader import read_run
+from arena.store.reader import find_game, read_run
 from arena.store.store import NAME, Store
 from arena.store.timelines import game_timeline, line_timeline
 from arena.tournament.replay_command import replay_commands
@@ -46,40 +45,41 @@ _MOST_RECORDS = 200
 def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
     """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
     tournament, store = read_run(path)
-    with closing(store):
+    try:
         yield tournament, store
+    finally:
+        store.close()
 
 
 def describe_run(path: Path) -> dict[str, Any]:
     """Return the standings of a run, who played whom, and its faults."""
-    from arena.insight.run_files import tables_of  # with pandas
-
     with opened(path) as (tournament, store):
-        counts, extent = store.count(), measure_extent(tournament, store)
+        counts = store.count()
         tables = tables_of(tournament, counts)
+        extent = measure_extent(tournament, store)
         return {
             "title": tournament.name,
-            "played": extent.played,
+            "played": counts.total,
             "total": extent.total,
             "finished": extent.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
             "standings": plain_rows(tables.standings),
             "faults": find_faults(tournament, store),
-            "warnings": tables.findings.warnings() if extent.played else [],
+            "warnings": tables.findings.warnings() if counts.total else [],
         }
 
 
 def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
     with opened(path) as (tournament, store):
-        extent = measure_extent(tournament, store)
+        counts = store.count()
         interim = Interim(tournament.pairings, tournament.anchor)
-        interim.add(store.count())
+        interim.add(counts)
         return {
             "title": tournament.name,
-            "played": extent.played,
-            "total": extent.total,
+            "played": counts.total,
+            "total": measure_extent(tournament, store).total,
             "standings": interim.rows(),
             "faults": find_faults(tournament, store),
         }
@@ -133,7 +133,7 @@ def _pairing(tournament: Tournament, number: int) -> Pairing:
     return tournament.pairings[number]
 
 
-def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
+def show_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
     """Return the timeline of a game of a run.
 
     Raises LookupError for a pairing that the run does not have, InputError for a game that
@@ -142,7 +142,7 @@ def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
     with opened(path) as (tournament, store):
         bot, opponent = _pairing(tournament, pairing)
         return to_timeline(
-            chosen.find_game(tournament, store, (bot, opponent), pair, seat), f"pair {pair}"
+            find_game(tournament, store, (bot, opponent), pair, seat), f"pair {pair}"
         )
 
 

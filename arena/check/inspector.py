@@ -48,6 +48,9 @@ _OTHER_LUCK = "in another process: something else decides than the view and setu
 
 Games = dict[Fixture, str]
 
+_BEAT = 0.5  # seconds between two signs of life
+_LABEL = "checked"  # of a bot that has the label of one of its opponents
+
 
 class Inspection:
     """One bot's check; `begin` is called with the name of each item before it is worked on."""
@@ -264,10 +267,6 @@ def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:
         if games[fixture] != others[fixture]:
             return fixture, find_parting(games[fixture], others[fixture])
     return None
-
-
-_BEAT = 0.5  # seconds between two signs of life
-_LABEL = "checked"  # of a bot that has the label of one of its opponents
 
 
 class _Speaker:

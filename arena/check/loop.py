@@ -24,6 +24,8 @@ from engine.view import view
 
 _PATIENCE = 5.0  # seconds
 _SLOWER = 5  # times that a decision may take of what it took in a process of its own
+_NAME = "hidden cards"
+_MOST_GAMES = 20
 
 
 class Play(Message, kw_only=True):
@@ -113,10 +115,6 @@ def open_loop(sparring: Sparring) -> Iterator[Loop]:
         program=trial.__file__,
     ) as process:
         yield Loop(sparring, process)
-
-
-_NAME = "hidden cards"
-_MOST_GAMES = 20
 
 
 def check_hidden(loop: Loop, games: Mapping[Fixture, str], decisions: int) -> Item:

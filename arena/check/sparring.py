@@ -50,10 +50,11 @@ VARIANTS = {
 }
 """By name, each a playable game."""
 
-
 OPPONENTS = ("uniform", "greedy")
 
 MOST_PAIRS = 4  # at a time: after the first fault, these games are still played
+
+_NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
 
 
 class Candidate(NamedTuple):
@@ -198,9 +199,6 @@ def find_parting(first: str, second: str) -> int:
     """
     plies = range(min(len(first), len(second)))
     return next((ply for ply in plies if first[ply] != second[ply]), len(plies))
-
-
-_NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
 
 
 def check_loading(candidate: Candidate) -> list[Item]:

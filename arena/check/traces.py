@@ -24,6 +24,9 @@ _PATIENCE = 3.0  # seconds in which a process and those it has started may end b
 _PAUSE = 0.05
 _MOST_FILES = 1000
 _MB = 1 << 20
+_MOST_OUTPUT = 1 << 16  # bytes a game
+_HALF = 0.5
+_SHOWN = 3
 
 
 def _peak_megabytes(bot: BotProcess) -> float | None:
@@ -138,11 +141,6 @@ def _name(process: psutil.Process, own: Collection[int | None]) -> str:
         return process.name()
     except psutil.Error:
         return ""
-
-
-_MOST_OUTPUT = 1 << 16  # bytes a game
-_HALF = 0.5
-_SHOWN = 3
 
 
 def check_time(sparring: Sparring) -> Item:

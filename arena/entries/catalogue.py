@@ -16,6 +16,21 @@ from arena.errors import InputError
 if TYPE_CHECKING:
     from importlib import metadata
 
+LADDER = "ladder"
+"""In place of the bots of the ladder."""
+
+ELO = {
+    "uniform": 1028,
+    "greedy": 1239,
+    "city_hunter": 1370,
+    "majority": 1430,
+    "denier": 1486,
+    "timing": 1529,
+    "ismcts": 1748,
+    "champion": 1837,
+}
+"""The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
+
 
 class Known(NamedTuple):
     """A bot with a name; `package` is the installed package that offers it, empty for ours."""
@@ -62,22 +77,6 @@ def _describe(module: str) -> str:
         return read_outline(read_file(location.origin, MOST_SOURCE)).summary
     except InputError as error:
         return f"(cannot be read: {error})"
-
-
-LADDER = "ladder"
-"""In place of the bots of the ladder."""
-
-ELO = {
-    "uniform": 1028,
-    "greedy": 1239,
-    "city_hunter": 1370,
-    "majority": 1430,
-    "denier": 1486,
-    "timing": 1529,
-    "ismcts": 1748,
-    "champion": 1837,
-}
-"""The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
 
 
 def place(elo: float) -> str:

@@ -20,6 +20,15 @@ MOST_PROGRAM = 1 << 30
 
 _PIECE = 1 << 20
 
+MOST_INSTALLED = 50_000
+"""Files and folders of an installed package."""
+
+MAINS = ("bot.py", "__init__.py")
+"""The file of a folder that binds `bot`: the first of these that is there."""
+
+_CACHE = "__pycache__"
+_STORE = "run.sqlite"
+
 
 def open_file(path: Path | str) -> BinaryIO:
     """Open a regular file for reading.
@@ -74,16 +83,6 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
         raise InputError(f"{path}: {error}") from None
     if large:
         raise InputError(f"{path}: larger than {MOST_PROGRAM:,} bytes")
-
-
-MOST_INSTALLED = 50_000
-"""Files and folders of an installed package."""
-
-MAINS = ("bot.py", "__init__.py")
-"""The file of a folder that binds `bot`: the first of these that is there."""
-
-_CACHE = "__pycache__"
-_STORE = "run.sqlite"
 
 
 def find_files(folder: Path) -> dict[str, Path]:

@@ -15,6 +15,22 @@ from arena.entries.file import open_file
 from arena.entries.spec import COMMAND
 from arena.errors import InputError
 
+_RUN_BY: Final = {
+    **dict.fromkeys((".js", ".mjs", ".cjs"), "node"),
+    ".ts": "deno run",
+    ".rb": "ruby",
+    ".lua": "lua",
+    ".pl": "perl",
+    ".php": "php",
+    ".sh": "sh",
+    ".jar": "java -jar",
+    ".jl": "julia",
+}
+"""What runs a file with this ending."""
+
+_ELF = b"\x7fELF"
+_SCRIPT = b"#!"
+
 
 class Location(NamedTuple):
     """Where a module is: its name and file, and the folder from which it is imported."""
@@ -54,23 +70,6 @@ def find_module(module: str, folders: Sequence[str]) -> Location | None:
         return None
     origin = Path(spec.origin).absolute()
     return Location(module, origin, origin.parents[len(rest) + (origin.name == "__init__.py")])
-
-
-_RUN_BY: Final = {
-    **dict.fromkeys((".js", ".mjs", ".cjs"), "node"),
-    ".ts": "deno run",
-    ".rb": "ruby",
-    ".lua": "lua",
-    ".pl": "perl",
-    ".php": "php",
-    ".sh": "sh",
-    ".jar": "java -jar",
-    ".jl": "julia",
-}
-"""What runs a file with this ending."""
-
-_ELF = b"\x7fELF"
-_SCRIPT = b"#!"
 
 
 def command_of(path: str) -> str | None:

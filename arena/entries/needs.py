@@ -19,6 +19,11 @@ _LEAST_PERSON = 1000  # the number of a system's first user who is a person
 
 _working_folder: Path | None = None
 
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_RELATIVE = "attempted relative import with no known parent package"
+_NOT_FOUND = re.compile(r"FileNotFoundError: .* No such file or directory: '([^']+)'")
+_ALONE = "; a bot's file stands alone"
+
 
 def look_from(folder: Path) -> None:
     """Take a folder for the working folder, in a process that has left it."""
@@ -96,12 +101,6 @@ def _holds_runs(folder: Path) -> bool:
                 continue
         folders = below
     return False
-
-
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
-_RELATIVE = "attempted relative import with no known parent package"
-_NOT_FOUND = re.compile(r"FileNotFoundError: .* No such file or directory: '([^']+)'")
-_ALONE = "; a bot's file stands alone"
 
 
 def explain_missing(target: str, message: str) -> str:

@@ -24,6 +24,17 @@ GENERATOR = "District Noir Arena"
 
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
+SCRIPTS: Final = tuple(
+    f"arena.records/{name}.js"
+    for name in ("cards", "board", "actions", "knowledge", "swing", "viewer")
+)
+"""What binds `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
+
+STYLES: Final = ("arena.records/replay.css",)
+
+_MARK = b'data-page="arena view"'
+_MOST = 1 << 23  # bytes of a page that is looked at
+
 
 def render(
     template: str,
@@ -118,18 +129,6 @@ def _environment() -> Any:
     )
     environment.filters["data"] = to_data
     return environment
-
-
-SCRIPTS: Final = tuple(
-    f"arena.records/{name}.js"
-    for name in ("cards", "board", "actions", "knowledge", "swing", "viewer")
-)
-"""What binds `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
-
-STYLES: Final = ("arena.records/replay.css",)
-
-_MARK = b'data-page="arena view"'
-_MOST = 1 << 23  # bytes of a page that is looked at
 
 
 def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:

@@ -23,6 +23,16 @@ from engine.errors import (
 MOST_LINE: Final = 1 << 20
 """Bytes of a line: a record has a few hundred, or some thousand with a bot's evidence."""
 
+_MOST_NAME = 60  # characters, as of a label
+_CODES: dict[type[EngineError], str] = {
+    AfterEnd: "after-end",
+    IllegalAction: "illegal-action",
+    DealError: "bad-deal",
+    RulesError: "bad-deal",
+    NotationError: "bad-notation",
+    RecordError: "bad-json",
+}
+
 
 def read_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file; of one that is too long only MOST_LINE + 1 bytes.
@@ -34,17 +44,6 @@ def read_lines(file: BinaryIO) -> Iterator[bytes]:
         rest = line
         while rest and len(line) > MOST_LINE and not rest.endswith(b"\n"):
             rest = file.readline(MOST_LINE)
-
-
-_MOST_NAME = 60  # characters, as of a label
-_CODES: dict[type[EngineError], str] = {
-    AfterEnd: "after-end",
-    IllegalAction: "illegal-action",
-    DealError: "bad-deal",
-    RulesError: "bad-deal",
-    NotationError: "bad-notation",
-    RecordError: "bad-json",
-}
 
 
 def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:

@@ -14,21 +14,20 @@ from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
 from arena.insight.table_columns import Kind
-from arena.records import html_page as page
-from arena.records.html_page import render
+from arena.records.html_page import SCRIPTS, STYLES, render
 from arena.reports.blocks import Cell, Report, Table, write_cell
 from arena.store.folder import replacing
 
 _PACKAGE = "vl-convert-python"
 _SCRIPTS = ("arena.reports/report.js",)
 _NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole
-_STYLES = (*page.STYLES, "arena.reports/report.css")
+_STYLES = (*STYLES, "arena.reports/report.css")
 
 
 def to_html(report: Report) -> str:
     """Return a report as one HTML file, with its charts, its tables and its replays in it."""
     replays = {replay.id: replay.data for replay in report.replays()}
-    scripts = (*page.SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
+    scripts = (*SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
     return render(
         "arena.reports/report.html",
         scripts=scripts,

@@ -36,6 +36,11 @@ except ImportError:
 
 ID = "DistrictNoir-v0"
 
+Choice: TypeAlias = Callable[[View], Action]
+
+Given: TypeAlias = "str | os.PathLike[str] | Bot | Choice"
+"""A spec, a class or function that makes strategies, or a function from a View to an action."""
+
 
 class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
     """A game against an opponent, in which the learner has a seat.
@@ -174,10 +179,6 @@ gymnasium.register(
     entry_point="arena.rl.env:DistrictNoirEnv",
     vector_entry_point="arena.rl.vector:DistrictNoirVectorEnv",
 )
-
-Choice: TypeAlias = Callable[[View], Action]
-Given: TypeAlias = "str | os.PathLike[str] | Bot | Choice"
-"""A spec, a class or function that makes strategies, or a function from a View to an action."""
 
 
 class Opponent(NamedTuple):

@@ -43,6 +43,12 @@ try:
 except ImportError:
     raise InputError(not_installed("OpenSpiel", "openspiel")) from None
 
+NAME = "python_district_noir"
+_LISTS = ("copies", "majority_values")
+Parameters: TypeAlias = dict[str, Any]
+_CHANCE = int(pyspiel.PlayerId.CHANCE)
+_TERMINAL = int(pyspiel.PlayerId.TERMINAL)
+
 
 class Dealing:
     """A State of the engine whose cards are drawn when a round begins.
@@ -97,11 +103,6 @@ class Dealing:
 
 
 _new = object.__new__
-
-NAME = "python_district_noir"
-_LISTS = ("copies", "majority_values")
-
-Parameters: TypeAlias = dict[str, Any]
 
 
 def parameters(rules: Rules) -> Parameters:
@@ -340,8 +341,5 @@ def _pack(pack: Pack) -> str:
 def _text(actions: bytes) -> str:
     return to_text(actions) or "-"
 
-
-_CHANCE = int(pyspiel.PlayerId.CHANCE)
-_TERMINAL = int(pyspiel.PlayerId.TERMINAL)
 
 pyspiel.register_game(_TYPE, Game)

@@ -33,6 +33,56 @@ _HOST = struct.Struct("4s12x")
 _REST = struct.Struct("=III")  # interface, and no cookie
 _FACTS = struct.Struct("=4x48xIIIII")  # ..., user, inode
 _PATIENCE = 1.0  # seconds; the kernel answers at once
+_TOKEN = 32  # random bytes
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>District Noir Arena</title>
+<meta http-equiv="refresh" content="0; url={address}">
+<p><a href="{address}">To the table</a></p>
+</html>
+"""
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""What a page of the table may do: everything comes from this server, no script is inline."""
+
+_HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+_NEVER_CHANGES = ("GET", "HEAD")
+
+_GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
+
+_SAYING = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<title>District Noir Arena</title>
+<p>{}</p>
+</html>
+"""
+
+LOST: Final = _SAYING.format(
+    "This browser is not let in, or not any more: an address works once. The last one that stands "
+    'in the terminal of <code>arena table</code> does. <a href="./">To the table</a>, if this '
+    "browser is in already."
+)
+
+FOREIGN: Final = _SAYING.format("This table was started by another user of this machine.")
+"""What is said at the table's own address to a browser that is not let in."""
 
 
 def is_of_stranger(client: Address | None, server: Address | None) -> bool:
@@ -89,20 +139,6 @@ def find_user(here: Address, there: Address) -> int | None:
     return int(user) if inode else None
 
 
-_TOKEN = 32  # random bytes
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<link rel="icon" href="data:,">
-<title>District Noir Arena</title>
-<meta http-equiv="refresh" content="0; url={address}">
-<p><a href="{address}">To the table</a></p>
-</html>
-"""
-
-
 class Door:
     """Makes addresses of a page with secret tokens, and forgets each token with its use."""
 
@@ -139,42 +175,6 @@ def write_page(path: Path, address: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
         file.write(lead_to(address))
-
-
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
-"""What a page of the table may do: everything comes from this server, no script is inline."""
-
-_HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
-_NEVER_CHANGES = ("GET", "HEAD")
-_GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
-
-_SAYING = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<link rel="icon" href="data:,">
-<title>District Noir Arena</title>
-<p>{}</p>
-</html>
-"""
-LOST: Final = _SAYING.format(
-    "This browser is not let in, or not any more: an address works once. The last one that stands "
-    'in the terminal of <code>arena table</code> does. <a href="./">To the table</a>, if this '
-    "browser is in already."
-)
-FOREIGN: Final = _SAYING.format("This table was started by another user of this machine.")
-"""What is said at the table's own address to a browser that is not let in."""
 
 
 class Guard:

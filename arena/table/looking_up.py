@@ -39,6 +39,11 @@ VALUER: Final = "champion"
 _PAGE = 50  # games of a list
 _MOST_FAULTS = 200
 _MOST_RECORDS = 200
+_EVERY = 1.0  # seconds between two looks, and
+_SHARE = 5  # times as long as a look took: a copy of a large store takes a while
+ADVISER: Final = "champion"
+_LUCK = 1  # the seed of the adviser's generator: the same question has the same answer
+_one_at_a_time = threading.Lock()
 
 
 @contextmanager
@@ -196,10 +201,6 @@ def _describe_record(number: int, line: bytes) -> dict[str, Any] | None:
     }
 
 
-_EVERY = 1.0  # seconds between two looks, and
-_SHARE = 5  # times as long as a look took: a copy of a large store takes a while
-
-
 async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
     """Yield how far a run is now, and whenever games have been added, until nobody writes to it.
 
@@ -242,11 +243,6 @@ def _stamp(path: Path) -> list[tuple[int, int]]:
             continue
         stamps.append((facts.st_mtime_ns, facts.st_size))
     return stamps
-
-
-ADVISER: Final = "champion"
-_LUCK = 1  # the seed of the adviser's generator: the same question has the same answer
-_one_at_a_time = threading.Lock()
 
 
 def find_hint(seen: View) -> dict[str, Any]:

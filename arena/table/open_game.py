@@ -15,6 +15,12 @@ from arena.errors import ArenaError, InputError
 from arena.lanes.cleanup import remove_folder
 from arena.table.player import Quit
 
+MOST_OPEN: Final = 8
+"""Games under way at once: each has a process of a bot or two."""
+
+_MOST_KEPT = 32
+_PATIENCE = 5.0  # seconds for a game to end
+
 
 class News:
     """A document that changes; a listener gets the latest one, and those that follow.
@@ -129,12 +135,6 @@ class OpenGame(ABC):
             remove_folder(self.folder)
             self.news.publish(ending)
 
-
-MOST_OPEN: Final = 8
-"""Games under way at once: each has a process of a bot or two."""
-
-_MOST_KEPT = 32
-_PATIENCE = 5.0  # seconds for a game to end
 
 AnyGame = TypeVar("AnyGame", bound=OpenGame)
 

@@ -29,6 +29,19 @@ _STYLES: dict[Role, dict[str, Any]] = {
 _CLEAR_LINE = "\r\x1b[K"
 _GLANCE = 0.5  # seconds between looks for a signal
 
+Command: TypeAlias = Literal["help", "board", "history", "quit"]
+_COMMANDS: dict[str, Command] = {
+    "?": "help",
+    "help": "help",
+    "board": "board",
+    "history": "history",
+    "quit": "quit",
+    "q": "quit",
+    "exit": "quit",
+}
+_LETTERS = {"♣": "c", "♥": "h", "♠": "s", "♦": "d"}
+_MOST_SHOWN = 30
+
 
 class InputEnded(Exception):
     """There is nothing more to read."""
@@ -94,21 +107,6 @@ class Terminal:
         if self._waits:
             self.out.write(_CLEAR_LINE)
             self._waits = False
-
-
-Command: TypeAlias = Literal["help", "board", "history", "quit"]
-
-_COMMANDS: dict[str, Command] = {
-    "?": "help",
-    "help": "help",
-    "board": "board",
-    "history": "history",
-    "quit": "quit",
-    "q": "quit",
-    "exit": "quit",
-}
-_LETTERS = {"♣": "c", "♥": "h", "♠": "s", "♦": "d"}
-_MOST_SHOWN = 30
 
 
 class Mistake(Exception):

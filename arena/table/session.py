@@ -39,6 +39,9 @@ from engine.cards import CHARS
 from engine.state import Seat
 from engine.view import view
 
+_NAME = "games.jsonl"
+_UNDER_WAY = "open"
+
 
 class Changed(ArenaError):
     """A bot is not the one with which a game began, or does not play as it did."""
@@ -88,10 +91,6 @@ class Again:
     def end(self) -> Asking[None]:
         """End as the bot does."""
         return self.player.end()
-
-
-_NAME = "games.jsonl"
-_UNDER_WAY = "open"
 
 
 @dataclass(frozen=True)

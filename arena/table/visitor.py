@@ -30,6 +30,9 @@ from engine import STANDARD
 MOST_BODY = 1 << 14
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 
+_PERSON: Final = "human"
+_SEEDS: Final = 1_000_000_000  # short enough to be typed
+
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
     """The JSON body of a request."""
@@ -77,10 +80,6 @@ async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
         return msgspec.json.decode(body, type=wanted)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"the request: {error}") from None
-
-
-_PERSON: Final = "human"
-_SEEDS: Final = 1_000_000_000  # short enough to be typed
 
 
 class Table:

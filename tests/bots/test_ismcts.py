@@ -174,6 +174,7 @@ def test_every_policy_plays_whole_games(playout: Playout) -> None:
         assert game.record.replay().over
 
 
+@pytest.mark.slow
 def test_the_policies_differ() -> None:
     """Each value of the parameter gives other answers."""
     seen = views(6, seed=5)

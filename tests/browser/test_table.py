@@ -101,6 +101,7 @@ def last_line(page: Any) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     """From the form to the record, which `arena replay` judges as the page did."""
     page = open_page(client.guard.door.make_address())

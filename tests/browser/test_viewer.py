@@ -23,6 +23,7 @@ from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.records.games import game_with_thoughts, random_record
 from tests.records.test_timeline import states_of
+from tests.tiers import few
 
 CHAMPION = resolve("champion")
 PLIES = 48
@@ -115,6 +116,7 @@ def at_every_ply(page: Any, selector: str, attribute: str = "textContent") -> li
     return found
 
 
+@pytest.mark.slow
 def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     """Arrows, pages, numbers of rounds, Home and End; space plays until it is pressed again."""
     page = open_page(pages / "referee.html")
@@ -245,7 +247,7 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
         assert sum(one["unseen"] for one in of_ply) == size(seen.unseen)
 
 
-@pytest.mark.parametrize("naming", NAMINGS)
+@pytest.mark.parametrize("naming", few(NAMINGS))
 def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     """Those of `arena show`: on the cards, in the list and in what is read aloud."""
     page = referee
@@ -364,7 +366,7 @@ CUT = """
     ("name", "viewport", "scheme"),
     [
         pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
-        ("referee", LAPTOP, "light"),
+        pytest.param("referee", LAPTOP, "light", marks=pytest.mark.slow),
         pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
         pytest.param("seat", LAPTOP, "dark", marks=pytest.mark.slow),
         pytest.param("large", PHONE, "light", marks=pytest.mark.slow),

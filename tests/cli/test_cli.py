@@ -22,6 +22,7 @@ from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 TABLES = (
@@ -80,6 +81,7 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
     assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
 
 
+@pytest.mark.slow
 def test_the_log_has_lines_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
     """Start and end come from the parent, a line from every worker; an earlier log is kept."""
     for _ in range(2):
@@ -136,6 +138,7 @@ def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -
     assert all("city_hunter" in line for line in set(after) - before)
 
 
+@pytest.mark.slow
 def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
     """The intervals of the two ratings are at least 200 Elo apart."""
     arena("play", "greedy", "uniform", "--pairs", "400", "--out", "out")
@@ -284,6 +287,7 @@ def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
     assert arena("replay", str(cup / "record")).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_path: Path) -> None:
     """Also in the lane inproc; a message says so, and only the bot's games are lost."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
@@ -367,6 +371,7 @@ def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> N
     assert digests(cup) == before
 
 
+@pytest.mark.slow
 def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     """random.py in the current folder is not imported by the processes that start workers."""
     (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
@@ -386,7 +391,7 @@ def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     assert "random" in done.stdout
 
 
-@pytest.mark.parametrize("event", ["out", "asked"])
+@pytest.mark.parametrize("event", few(["asked", "out"]))
 def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) -> None:
     """At the start, and while a bot never answers: status 130, no traceback, no results."""
     asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
@@ -435,7 +440,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
-QUICK = {"", "run", "play", "bots", "game", "show", "replay", "doctor"}
+QUICK = {"", "play", "bots", "game", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
 
 

@@ -50,6 +50,7 @@ def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Ar
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
     """Only the table; with a folder there is nothing on standard output."""
@@ -77,6 +78,7 @@ def _csv(row: dict[str, Any]) -> str:
     return ",".join("" if value is None else str(value) for value in row.values())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
     """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
@@ -177,6 +179,7 @@ def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
     assert known["greedy"]["description"].endswith(".")
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> None:
     """It is the same command without --fresh; the exit status is 130."""
     started = f"open({str(tmp_path / 'started')!r}, 'w').close()"

@@ -10,6 +10,7 @@ import pytest
 import arena as library
 from arena.entries import ladder
 from tests.conftest import Arena
+from tests.tiers import few
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, {bot: greedy, label: g}]\n"
 CUP += "rules: {set_bonus: 4}\nlimits: {decision: 3.0}\n"
@@ -41,7 +42,7 @@ def played(arena: Arena, folder: Path, command: str, *words: str) -> dict[str, o
     return manifest(folder)
 
 
-@pytest.mark.parametrize("command", START)
+@pytest.mark.parametrize("command", few(START, 2))
 def test_rules_and_limits_change_those_of_the_config(
     arena: Arena, folder: Path, command: str
 ) -> None:
@@ -91,7 +92,7 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_ladder")
-@pytest.mark.parametrize("command", START)
+@pytest.mark.parametrize("command", few(START))
 def test_against_takes_several_bots_and_the_ladder(
     arena: Arena, folder: Path, command: str
 ) -> None:

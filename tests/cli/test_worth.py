@@ -39,6 +39,7 @@ def run(made: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.slow
 def test_what_cards_add_is_not_called_a_cause(arena: Arena, run: Path) -> None:
     """The table of all bots, and what it is not."""
     done = arena("worth", "run")

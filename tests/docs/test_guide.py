@@ -110,6 +110,7 @@ def test_the_commands_run(folder: Path, commands: list[str]) -> None:
         assert ("forfeits" in done.stdout) == ("play ./broken.py" in command), command
 
 
+@pytest.mark.slow
 def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
     """The bots after all steps play each other without a fault."""
     names = [f"step{number}.py" for number in range(len(versions()))]

@@ -29,6 +29,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.state import random_deal
 from tests.rogues import write
+from tests.tiers import few
 
 PAIRS = 4
 FIRST = Path(__file__).parents[1] / "rogues" / "first.py"
@@ -218,10 +219,13 @@ SLEEPS = """\
 @pytest.mark.usefixtures("no_namespaces")
 @pytest.mark.parametrize(
     ("rogue", "victim", "message"),
-    [
-        (KILLS, "", "while it was asked, the process of its opponent ended by SIGKILL"),
-        (DIES_LATER, SLEEPS, "ended with exit status 3"),
-    ],
+    few(
+        [
+            (KILLS, "", "while it was asked, the process of its opponent ended by SIGKILL"),
+            (DIES_LATER, SLEEPS, "ended with exit status 3"),
+        ],
+        unpack=True,
+    ),
     ids=["kills its opponent", "dies while its opponent thinks"],
 )
 def test_who_is_asked_is_at_fault_for_a_process_that_ends(

@@ -161,6 +161,7 @@ class Stopped:
                     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_and_is_verified(tmp_path: Path) -> None:
     """It leaves the same bytes as one whose halves are played together."""
     bots = [resolve(name) for name in ("uniform", "greedy", "majority")]

@@ -120,6 +120,7 @@ def replace_versions(head: wire.Head) -> wire.Head:
     return head._replace(versions=type(head.versions)("1" * 64, "2" * 64, "3.2"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_site_says_which_bots_it_lacks(tmp_path: Path) -> None:
     """By bot: another source, a module, a program and a file that are not there."""

@@ -180,6 +180,7 @@ def test_who_cannot_say_is_left_out() -> None:
     assert find_thoughts(record, {0: (command, 7)}) == ({}, [])
 
 
+@pytest.mark.slow
 def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -> None:
     """`arena game` prints the same record as without, and one more key; replay passes over it."""
     words = ("game", "ismcts(iterations=20)", "greedy", "--seed", "3", "--pair", "1")
@@ -199,6 +200,7 @@ def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -
     assert hash(game) == hash(replace(game, thoughts=None))
 
 
+@pytest.mark.slow
 def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> None:
     """Of the bots as they were; one that has changed is refused. The run itself stays."""
     (tmp_path / "bot.py").write_text(BOT)

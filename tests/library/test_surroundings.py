@@ -173,6 +173,7 @@ CHILDREN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [pytest.param(how, marks=[pytest.mark.slow] * (how != "fork")) for how in CHILDREN],

@@ -75,6 +75,7 @@ def report(runs: list[RunGames]) -> Report:
     return make_changes_report(named[0], [*zip(named[1:], changes, strict=True)])
 
 
+@pytest.mark.slow
 def test_every_part_has_a_name_of_its_own(report: Report) -> None:
     """Also where several runs are compared; charts lead to tables that are there."""
     tables = [table.name for table in report.tables()]
@@ -199,6 +200,7 @@ def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGame
         assert titles[link].startswith(f"{game}: ")
 
 
+@pytest.mark.slow
 def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None:
     """A section for each measure, with the numbers of ablation.csv; the links are there."""
     variants = make_variants(STANDARD, ["set_bonus=0", "majority_values=[1,1,1,1]"])

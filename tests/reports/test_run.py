@@ -269,6 +269,7 @@ def test_names_are_text_everywhere() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
+@pytest.mark.slow
 def test_a_page_has_no_more_rows_than_people_read() -> None:
     """A line says of how many rows they are the first, and which file has all."""
     many = cup([f"bot{number:02}" for number in range(41)], 1)

@@ -69,6 +69,7 @@ def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kin
         assert "repeat with: arena compare denier" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_library_plays_a_manifest_again(tmp_path: Path) -> None:
     """Of its file, and of the data in it; the files are the same, too."""
     results = library.run(["uniform", "greedy"], pairs=3, seed=4, name="friday", progress=False)

@@ -77,6 +77,7 @@ def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
             pd.testing.assert_frame_equal(table, first[name], obj=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "max_faults", [2, *(pytest.param(most, marks=pytest.mark.slow) for most in (1, 5))]
 )

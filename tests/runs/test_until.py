@@ -176,6 +176,7 @@ def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None
     assert "format: a Swiss tournament has no panel" in done.stderr
 
 
+@pytest.mark.slow
 def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path: Path) -> None:
     """Neither at the end nor by the column `group`."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")

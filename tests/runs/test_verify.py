@@ -36,6 +36,7 @@ from engine.play import playout
 from tests.conftest import Arena
 from tests.rogues import FOLDER, write
 from tests.stores import forge
+from tests.tiers import few
 
 
 class InThisProcess:
@@ -219,6 +220,7 @@ def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path)
     )
 
 
+@pytest.mark.slow
 def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) -> None:
     """The records are valid and the files match them, but another source has played them."""
     assert FIRST.source is not None
@@ -229,6 +231,7 @@ def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) ->
     assert list(verify(out, 0, HERE))[-1] == "bots: 0 games played again"
 
 
+@pytest.mark.slow
 def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +349,7 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     assert last.startswith("uniform - fickle: do not play the same game twice (do their moves ")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", few([2, 1]))
 def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(
     tmp_path: Path, workers: int
 ) -> None:

@@ -165,6 +165,7 @@ def play(folder: Path, pairs: int) -> None:
     run(Tournament("cup", 0, pairs, bots, STANDARD), LocalExecutor(1), RunFolder(folder), QUIET)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_without_pyarrow_keeps_none_of_fewer_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -392,6 +392,7 @@ def counting() -> Iterator[tuple[str, list[str]]]:
             thread.join()
 
 
+@pytest.mark.slow
 def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
     """Neither inside the page nor opened alone, whatever its scripts try; nor does it lead away."""
     report = client.table.shelf.root / "cup" / "report.html"

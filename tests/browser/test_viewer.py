@@ -223,7 +223,7 @@ def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> 
     assert not any(frame["turn"] == 1 and frame["thoughts"] for frame in source["frames"])
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", few([1, 0]))
 def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
     referee: Any, seat: int, game: Game
 ) -> None:
@@ -261,6 +261,7 @@ def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     assert any(name.replace("-", "\u2212") in status for name in known)
 
 
+@pytest.mark.slow
 def test_a_step_is_read_aloud_with_its_marks(referee: Any, game: Game) -> None:
     """One sentence for the action, one mark for each change, and at the end how it ended."""
     page = referee
@@ -406,6 +407,7 @@ def test_it_prints_the_position_without_its_controls(referee: Any) -> None:
     assert overflowing(page) == 0
 
 
+@pytest.mark.slow
 def test_a_player_plays_by_the_cards_of_the_board(open_page: Open, pages: Path, game: Game) -> None:
     """Only what is legal is a button, and it says its action; the other hand is hidden."""
     page = open_page(pages / "referee.html")

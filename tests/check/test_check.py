@@ -227,8 +227,9 @@ SLOW = {
     *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
     *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
     *("says_exits", "answers_99", "bends_clock", "says_rubbish", "peeks_in_frames"),
+    "draws",
 }
-"""Rogues that fail an item as a quicker one does; `peeks_in_frames` sees what jails hold back."""
+"""Rogues that fail an item as a quicker one does; `peeks_in_frames` and `draws` play many games."""
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
@@ -541,6 +542,7 @@ def test_games_part_where_one_ends() -> None:
     assert find_parting("55", "55") == 2
 
 
+@pytest.mark.slow
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a check: status 130, no traceback, no process.
 

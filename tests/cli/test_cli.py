@@ -128,6 +128,7 @@ def test_bytes_depend_on_config_and_seed_only(
     assert digests(cup)["games.csv"] != runs[0]["games.csv"]
 
 
+@pytest.mark.slow
 def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -> None:
     """All old games stay, byte for byte; the further ones are the new bot's."""
     arena("run", "cup.yaml", "--pairs", "10")
@@ -147,6 +148,7 @@ def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
     assert float(first["elo_low"]) - float(second["elo_high"]) >= 200
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_was_played(arena: Arena, cup: Path) -> None:
     """It has the resolved config, and every bot with its hash; options override the config."""
     (cup.parent.parent / "mine.py").write_text((ROOT / "bots" / "greedy.py").read_text())
@@ -249,6 +251,7 @@ def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> Non
     assert "raises forfeits (exception at ply 0): ValueError: boom" in log
 
 
+@pytest.mark.slow
 def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
     """The fault, its evidence, the record up to it, the labels and the rules are the same."""
     write(

@@ -62,6 +62,7 @@ def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
         assert arena(*words, "--quiet").stdout == ""
 
 
+@pytest.mark.slow
 def test_a_run_as_json_is_one_document(arena: Arena, cup: Path) -> None:
     """With the rows of standings.csv; the second time it differs in what was played."""
     first = document(arena("run", "cup.yaml", "--json").stdout)
@@ -122,7 +123,7 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
             "a bot's file stands alone, and has no package",
             marks=pytest.mark.slow,
         ),
-        ("import helper", "other.py", None),
+        pytest.param("import helper", "other.py", None, marks=pytest.mark.slow),
     ],
 )
 def test_a_file_that_imports_one_beside_it_is_told_what_to_do(
@@ -147,6 +148,7 @@ def test_a_control_character_in_a_files_name_is_not_printed(arena: Arena, tmp_pa
     assert "\x1b" not in done.stderr + done.stdout
 
 
+@pytest.mark.slow
 def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, cup: Path) -> None:
     """Status 0 or 1, as without; a folder without a run is still one line and status 2."""
     arena("run", "cup.yaml")

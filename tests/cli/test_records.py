@@ -58,7 +58,6 @@ def exported(folder: Path) -> dict[str, dict[str, Any]]:
             (LABEL, "greedy", "--pair", "3", "--seat", "0"),
             (f"greedy/{LABEL}/3/1",),
         ],
-        2,
     ),
 )
 def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(
@@ -226,6 +225,7 @@ def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) ->
         assert f"round 1, {' '.join(text.split())}" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_name_of_several_games_is_refused(arena: Arena, tmp_path: Path) -> None:
     """Labels may have slashes; the two bots and --pair choose a game all the same."""
     bots = ["a=greedy", "c=uniform"]

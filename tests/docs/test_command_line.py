@@ -34,7 +34,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "check"), 2),
+        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "check")),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:

@@ -16,6 +16,7 @@ PAGE = (ROOT / "docs" / "compare.md").read_text()
 STUDIES = (ROOT / "bench" / "STUDIES.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
     """The first one exactly."""
     first, second = (markdown.run(command, tmp_path) for command in markdown.commands(PAGE))
@@ -38,6 +39,7 @@ def test_a_row_of_the_decided_games_is_shown_as_it_says(tmp_path: Path) -> None:
         assert "ply " in markdown.run(shlex.join([*words, game]), tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_the_session_runs() -> None:
     """As it is printed."""
     assert markdown.failures("compare.md", markdown.blocks(PAGE, "pycon")) == 0

@@ -91,6 +91,7 @@ LONG = re.compile(
 """Commands that take long; learn.py's bot is packed and plays in test_examples.py."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "commands",
     [
@@ -110,7 +111,6 @@ def test_the_commands_run(folder: Path, commands: list[str]) -> None:
         assert ("forfeits" in done.stdout) == ("play ./broken.py" in command), command
 
 
-@pytest.mark.slow
 def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
     """The bots after all steps play each other without a fault."""
     names = [f"step{number}.py" for number in range(len(versions()))]

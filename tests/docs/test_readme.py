@@ -99,6 +99,7 @@ def test_the_commands_run(clone: Path, name: str) -> None:
         assert "forfeits" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
     specs = ["hasty.py", "hasty.py(patient=True)"]

@@ -172,6 +172,7 @@ def test_one_is_killed_one_is_stopped_and_one_refused(
     assert "arena:" not in line
 
 
+@pytest.mark.slow
 def test_sites_are_listed_with_what_each_lacks(cluster: Cluster, other_engine: Path) -> None:
     """One that has another engine cannot play; the answer of each is data about that machine."""
     cluster.add(path=other_engine)

@@ -142,6 +142,7 @@ def test_a_process_that_cannot_start_is_started_twice(tmp_path: Path) -> None:
     assert 4 <= len(count.read_text()) <= 6
 
 
+@pytest.mark.slow
 def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
     """Neither from its process, which is a new one, nor from the folder it may write to."""
     body = (

@@ -111,6 +111,7 @@ def looked(user: str, folder: Path, spec: str, *needs: str) -> str:
     return str(json.loads(done.stdout)[0])
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_program_sees_no_run_and_no_home(home: Path, user: str) -> None:
@@ -325,6 +326,7 @@ def test_page_tables_are_memory() -> None:
         process.kill()
 
 
+@pytest.mark.slow
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one whose path is longer than the system takes."""
     folder = tmp_path / "deep"

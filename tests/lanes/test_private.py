@@ -95,6 +95,7 @@ RAISES = """\
         raise ValueError('boom')"""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_namespaces")
 @pytest.mark.parametrize(
     "first", few(["shutil.rmtree(os.environ['HOME'])", "pathlib.Path('note').touch()"])

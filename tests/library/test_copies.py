@@ -86,6 +86,7 @@ def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
     assert again.report().markdown() == results.report().markdown()
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_copy_has_the_same_bytes(folder: Path) -> None:
     """Whatever tables have been made: so a cache finds them again."""
     results = arena.open(folder)
@@ -149,6 +150,7 @@ def test_errors_reach_another_process(in_memory: arena.Results) -> None:
     assert "kept in results/friday/" in str(interrupted)
 
 
+@pytest.mark.slow
 def test_saved_results_are_the_folder_of_the_run(
     folder: Path, in_memory: arena.Results, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def test_what_it_needs_is_small(built: Path) -> None:
     assert sum(sizes) + 2 * unpacked < MOST * 2**20  # what pip compiles is about as large
 
 
+@pytest.mark.slow
 def test_it_has_what_is_no_python(built: Path) -> None:
     """Licence, notice, every config, template and file of a page; the tests are not in it."""
     names = set(zipfile.ZipFile(built).namelist())

@@ -88,6 +88,7 @@ def test_every_part_has_a_name_of_its_own(report: Report) -> None:
     assert "head-to-head-2" not in sections
 
 
+@pytest.mark.slow
 def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
     """And what is a number is one, or nothing."""
     for table in report.tables():
@@ -185,6 +186,7 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 
 
+@pytest.mark.slow
 def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
     """Those that are on the page."""
     what, games = compared

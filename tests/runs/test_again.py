@@ -30,7 +30,7 @@ COMMANDS = {
     "play": "play uniform ./mine.py --against greedy --pairs 2 --out results/play",
     "ablate": "ablate rules.yaml --rule set_bonus=5 --out results/ablate",
 }
-CHEAP = ("rules", "compare")
+CHEAP = ("rules",)
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +184,7 @@ def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path, option: str
     assert (done.returncode, done.stderr) == (2, f"error: {name}: a manifest is played as it is\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("manifest")
 def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
     """The message has the command."""

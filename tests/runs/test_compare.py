@@ -128,6 +128,7 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     assert found.paired.same_games < len(both)
 
 
+@pytest.mark.slow
 def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
     """Move by move, in other processes and under another label."""
     tournament = comparison_of("new=greedy", "greedy", "uniform", "denier", most=32)
@@ -202,6 +203,7 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     assert found.games == 128 + (kinds != "max_faults").sum()
 
 
+@pytest.mark.slow
 def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
     """Both versions are out: only what they began was played, and is the same."""
     write(tmp_path, "fails", FAILS)

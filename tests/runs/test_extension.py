@@ -323,6 +323,7 @@ def test_a_wrong_gauntlet_is_refused(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_patch_release_of_python_is_not_another_engine(
     arena: Arena, cup: Path, tmp_path: Path
 ) -> None:

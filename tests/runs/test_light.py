@@ -139,6 +139,7 @@ def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
     assert "report.html: not there; `arena report` writes it" in lines
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_one_line(
     light: Light, full: Path, arena: Arena, tmp_path: Path
 ) -> None:

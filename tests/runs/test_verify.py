@@ -191,12 +191,16 @@ def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
 
 @pytest.mark.parametrize(
     ("seat", "statement"),
-    [
-        (0, "actions = substr(actions, 1, 6), plies = 6"),
-        (0, "actions = actions || 'T', plies = 8"),
-        (1, "actions = substr(actions, 1, 5), plies = 5"),
-        (1, "actions = actions || 'T', plies = 7"),
-    ],
+    few(
+        [
+            (0, "actions = substr(actions, 1, 6), plies = 6"),
+            (1, "actions = actions || 'T', plies = 7"),
+            (0, "actions = actions || 'T', plies = 8"),
+            (1, "actions = substr(actions, 1, 5), plies = 5"),
+        ],
+        2,
+        unpack=True,
+    ),
 )
 def test_a_fault_a_ply_too_early_or_too_late_is_named(
     tired: Path, seat: int, statement: str
@@ -252,7 +256,7 @@ def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
 
 
 @pytest.mark.parametrize(
-    "name", ["games", "standings", "head_to_head", "win_types", "faults", "manifest"]
+    "name", few(["games", "manifest", "standings", "head_to_head", "win_types", "faults"], 2)
 )
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     """A changed line, a line too many, and a missing file."""
@@ -319,6 +323,7 @@ def test_a_store_of_another_version_is_not_called_forged(out: Path) -> None:
         list(verify(out, 0, HERE))
 
 
+@pytest.mark.slow
 def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     """The records of their games are still replayed."""
     raises = write(tmp_path, "raises", RAISES)
@@ -336,6 +341,7 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     assert "No such file" in message
 
 
+@pytest.mark.slow
 def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     """That is not an error, because its games cannot be repeated."""
     body = (
@@ -391,6 +397,7 @@ def test_every_pairing_has_a_sample(out: Path) -> None:
     assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"
 
 
+@pytest.mark.slow
 def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     """A stranger's folder may name any program; and with a sample the bot is."""
     mark = tmp_path / "mark"

@@ -69,6 +69,7 @@ def bot_processes(client: Client) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 def test_a_game_is_recorded_as_that_of_the_terminal(
     client: Client, tmp_path: Path, arena: Arena
 ) -> None:

@@ -90,6 +90,7 @@ def test_nothing_else_opens_a_browser() -> None:
     assert [path.name for path in opening] == ["serve.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
 def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
     client: Client, place: Path

@@ -70,7 +70,7 @@ def _ratings(cup: Tournament, counts: Mapping[int, Counts]) -> Floats:
         return numbers[pairing.bot], numbers[pairing.opponent]
 
     scores = [pair_scores(*places(cup.pairings[n]), five) for n, five in counts.items()]
-    return np.array(fit(len(numbers), scores))
+    return np.array(fit(len(numbers), scores))[:, :3]
 
 
 def lines(runs: int = RUNS) -> Iterator[str]:

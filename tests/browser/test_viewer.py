@@ -145,6 +145,7 @@ def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     assert page.locator("button[aria-label='Play (space)']").count() == 1
 
 
+@pytest.mark.slow
 def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -> None:
     """Each shows the same position."""
     page = referee

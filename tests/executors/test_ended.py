@@ -217,6 +217,7 @@ SLEEPS = """\
         return view.legal[0]"""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_namespaces")
 @pytest.mark.parametrize(
     ("rogue", "victim", "message"),

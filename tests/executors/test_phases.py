@@ -107,6 +107,7 @@ def rogue_games(halves: HalvesChoice, file: str, workers: int) -> list[str]:
     return [result[2] for result in sorted(results)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: int) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, as it does without `halves`."""

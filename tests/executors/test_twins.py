@@ -79,6 +79,7 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers"),
     few([("process", 2), ("inproc", 4), ("inproc", 1)], unpack=True),

@@ -125,7 +125,14 @@ def test_the_value_is_that_of_the_action_for_its_seat() -> None:
     assert {one.value for of_ply in thoughts.values() for one in of_ply} >= {0.0, 1.0}
 
 
-@pytest.mark.parametrize("lane", ["inproc", "process", pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(
+    "lane",
+    [
+        pytest.param("inproc", marks=pytest.mark.slow),
+        "process",
+        pytest.param("jail", marks=[needs_jail, pytest.mark.slow]),
+    ],
+)
 def test_a_bot_says_the_same_in_every_lane(says: str, lane: str) -> None:
     """Ours, and one from a file, which is never asked in this process."""
     for spec in ("ismcts(iterations=20)", says):

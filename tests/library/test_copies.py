@@ -95,6 +95,7 @@ def test_a_copy_of_a_copy_has_the_same_bytes(folder: Path) -> None:
     assert pickle.dumps(pickle.loads(before)) == pickle.dumps(results) == before
 
 
+@pytest.mark.slow
 def test_a_damaged_copy_is_an_error(folder: Path) -> None:
     """As a damaged folder is."""
     kept = pickle.dumps(arena.open(folder))

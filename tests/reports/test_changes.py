@@ -99,6 +99,7 @@ def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
                 assert cell is None or is_text == (column.kind in ("text", "code")), column
 
 
+@pytest.mark.slow
 def test_the_table_says_which_bots_are_the_same(report: Report) -> None:
     """And the chart has the same changes as the table of ratings."""
     table = table_of(report, "ratings-1")

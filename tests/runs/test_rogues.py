@@ -24,7 +24,6 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cgroup import has_groups
-from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder
@@ -231,12 +230,12 @@ def games_of_first(label: str) -> list[Row]:
 def our_processes(mark: str) -> list[psutil.Process]:
     """Return the running processes with this mark in their environment or arguments."""
     processes = []
-    for process in psutil.process_iter():
+    for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            words = [process.environ().get(FOLDER_VARIABLE, ""), *process.cmdline()]
-            if process.status() != psutil.STATUS_ZOMBIE and any(mark in word for word in words):
-                processes.append(process)
-        except psutil.Error:
+            said = [Path("/proc", name, what).read_bytes() for what in ("environ", "cmdline")]
+            if any(mark.encode() in words for words in said):
+                processes.append(psutil.Process(int(name)))
+        except (OSError, psutil.Error):
             continue
     return [process for process in processes if process.pid != os.getpid()]
 

@@ -211,6 +211,7 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     assert document["warnings"] == [wanted]
 
 
+@pytest.mark.slow
 def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
     """It gets no more pairs, however many faults it may have, and the end names it."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")

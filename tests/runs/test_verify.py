@@ -214,6 +214,7 @@ def test_a_fault_a_ply_too_early_or_too_late_is_named(
     assert message.startswith(f"run.sqlite: game first/tires/1/{seat}: winner is 0, and the record")
 
 
+@pytest.mark.slow
 def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path) -> None:
     """The records are valid and the files match them, but tires still plays at ply 4."""
     change(tired, "UPDATE games SET actions = substr(actions, 1, 4), plies = 4 WHERE seat = 1")
@@ -355,6 +356,7 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     assert last.startswith("uniform - fickle: do not play the same game twice (do their moves ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", few([2, 1]))
 def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(
     tmp_path: Path, workers: int

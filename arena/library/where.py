@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from arena.errors import InputError
 from arena.executors.contract import Executor, open_executor
 from arena.tournament.config import Config
-from arena.tournament.executor_choice import choose_executor
+from arena.tournament.keys import choose_executor
 from engine.errors import show
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Run: from a tournament to its files, going on where an earlier run stopped."""
+"""Run a tournament: play what its store lacks, and write its files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination
-from arena.runs.first_faults import FirstFaults
-from arena.runs.interim import Interim
+from arena.runs.interim import FirstFaults, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
-from arena.runs.resume import open_store
 from arena.runs.run_progress import RunProgress
-from arena.runs.saving import write_files
+from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
 from arena.tournament.chunk import Played
@@ -259,7 +257,7 @@ class _Run:
 @cache
 def _say_what_is_missing(*, aloud: bool) -> None:
     """Say once in a program that runs are without report.html, and what brings it."""
-    from arena.reports.scripts import find_lack
+    from arena.reports.html import find_lack
 
     if lack := find_lack():
         level = logging.WARNING if aloud else logging.INFO

@@ -226,9 +226,10 @@ SLOW = {
     *("prints", "reseeds", "connects", "reads_run_folder", "remembers", "knows_one_game"),
     *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
     *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
-    *("says_exits", "answers_99", "bends_clock", "says_rubbish"),
+    *("says_exits", "answers_99", "bends_clock", "says_rubbish", "peeks_in_frames"),
+    "draws",
 }
-"""Rogues of which another that fails the same item is quicker."""
+"""Rogues that fail an item as a quicker one does; `peeks_in_frames` and `draws` play many games."""
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
@@ -339,6 +340,7 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
 
 
+@pytest.mark.slow
 def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     """The JSON document has the figures of the lines as numbers, and the bot's hash."""
     path = rogues.write(
@@ -406,6 +408,7 @@ def test_seconds_have_no_effect_any_more(arena: Arena) -> None:
     assert "--seconds" not in arena("check", "--help").stdout
 
 
+@pytest.mark.slow
 def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
     """Neither accepted nor refused: an error that says what to do."""
     path = rogues.write(tmp_path, "first", "    def choose(self, view, /): return view.legal[0]")
@@ -539,6 +542,7 @@ def test_games_part_where_one_ends() -> None:
     assert find_parting("55", "55") == 2
 
 
+@pytest.mark.slow
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a check: status 130, no traceback, no process.
 

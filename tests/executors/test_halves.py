@@ -148,10 +148,10 @@ def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
     ("lane", "workers", "after"),
     [
         pytest.param("inproc", 2, 0, marks=pytest.mark.slow),
-        ("inproc", 3, 40),
+        pytest.param("inproc", 3, 40, marks=pytest.mark.slow),
         ("process", 1, 40),
         pytest.param("process", 2, 0, marks=pytest.mark.slow),
-        pytest.param("jail", 1, 0, marks=needs_jail),
+        pytest.param("jail", 1, 0, marks=[needs_jail, pytest.mark.slow]),
     ],
 )
 def test_a_bot_that_remembers_the_other_game_knows_nothing(

@@ -15,6 +15,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.executors.test_halves import games, played
 from tests.rogues import FOLDER, first
+from tests.tiers import few
 
 PAIRS = 12
 
@@ -78,9 +79,10 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers"),
-    [pytest.param("inproc", 1, marks=pytest.mark.slow), ("inproc", 4), ("process", 2)],
+    few([("process", 2), ("inproc", 4), ("inproc", 1)], unpack=True),
 )
 def test_an_opponent_does_not_meet_a_deal_again(lane: str, workers: int) -> None:
     """It would play otherwise in the other version's game."""

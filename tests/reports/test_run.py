@@ -78,6 +78,7 @@ def test_the_sections_come_in_this_order(report: Report) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     """Altair takes each of them alone, and each says what it shows, and where else it stands."""
     names = {table.name for table in report.tables()}
@@ -285,6 +286,7 @@ def test_names_are_text_everywhere() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
+@pytest.mark.slow
 def test_a_page_has_no_more_rows_than_people_read() -> None:
     """A line says of how many rows they are the first, and which file has all."""
     many = cup([f"bot{number:02}" for number in range(41)], 1)
@@ -321,12 +323,12 @@ def games_of(form: str, tournament: Tournament) -> Store:
     return make_store(tournament, LENGTHS.get(form), faults)
 
 
-SLOW = ("comparison of two", "other rules", "gauntlet", "swiss")
-"""Forms that differ little from `comparison` and `until`, and from a round robin."""
+QUICK = ("forfeits only", "comparison")
+"""Forms of run whose reports have the most parts that others lack."""
 
 
 @pytest.mark.parametrize(
-    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form in SLOW)) for form in FORMS]
+    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form not in QUICK)) for form in FORMS]
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""

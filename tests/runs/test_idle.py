@@ -96,6 +96,7 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
     assert more == pytest.approx(100 * 2 * 5)
 
 
+@pytest.mark.slow
 def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:
     """On standard error, before the run."""
     for limits, expected in (("{decision: 0.5}", True), ("{}", False)):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.ladder import expand_ladder
+from arena.entries.catalogue import expand_ladder
 from arena.insight.comparison import describe, describe_differences
 from arena.lanes.limits import Limits
 from arena.library.request import Bot, Location, Where, of_config, open_where, request
@@ -158,7 +158,7 @@ def compare(
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
     tournament = comparisons.as_comparison(tournament, stop)
-    with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:
+    with open_where(executor, settings) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

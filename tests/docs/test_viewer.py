@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.records.replay_page import is_replay
+from arena.records.html_page import is_replay
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "viewer.md").read_text()

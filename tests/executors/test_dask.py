@@ -20,7 +20,7 @@ pytest.importorskip(
 )
 
 from arena.cli.cluster import examine_sites, to_finding
-from arena.cli.machine import format_findings
+from arena.cli.examined import format_findings
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
 from arena.executors import calls, dask

@@ -31,7 +31,7 @@ with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__file__)
     process.start()
 """,
     "inspector": """
-from arena.check.order import Order
+from arena.check.item import Order
 from arena.check.supervisor import run_check
 items = run_check(Order("greedy", "process"))
 assert next(items).status == "ok"
@@ -39,14 +39,15 @@ items.close()
 """,
     "site": """
 from arena.executors import site_host as host
-subprocess.run([sys.executable, "-P", "-c", host.PROGRAM], check=True, stdin=subprocess.DEVNULL)
+from arena.lanes.launch import Program
+assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
 """,
     "worker": """
 from arena.executors.forkserver import open_server
 from arena.executors.log import RunLog
 with open_server() as server:
     assert server.exit_status(0, 1, 0.5) is None
-    assert server._process.poll() is None
+    assert server._program.process.poll() is None
 """,
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode as Invalidation
 from typing import NamedTuple
 
 from tests import ROOT
@@ -26,7 +28,8 @@ class Fault(NamedTuple):
 def copy_repository(folder: Path) -> Path:
     """Return a new copy of the repository in `folder`, with only what git keeps and `tests` need.
 
-    The folder `results` at the top, where runs are, is left out; the room `arena/results` is not.
+    The folder `results` at the top, where runs are, is left out; a room of that name is not. A
+    link stays a link: `arena/configs` leads to the folder `configs` of the copy.
     """
     everywhere = shutil.ignore_patterns("__pycache__")
     at_the_top = shutil.ignore_patterns(
@@ -37,18 +40,29 @@ def copy_repository(folder: Path) -> Path:
         top = at_the_top(parent, names) if Path(parent) == ROOT else set()
         return everywhere(parent, names) | top
 
-    return Path(shutil.copytree(ROOT, folder / "copy", ignore=ignored))
+    return Path(shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=ignored))
 
 
-def run_tests(copy: Path, *tests: str) -> int:
+def compile_copy(copy: Path) -> None:
+    """Compile every source of the copy once, so that not every process does it again.
+
+    What is compiled is checked by the hash of its source: by its time alone a fault that is
+    planted within the same second could be overlooked.
+    """
+    compileall.compile_dir(copy, quiet=2, invalidation_mode=Invalidation.CHECKED_HASH)
+
+
+def run_tests(copy: Path, *tests: str, **environment: str) -> int:
     """Return pytest's exit status: 0 if all pass, 1 if some fail, another if it cannot run.
 
-    The processes that the tests start import the copy, too.
+    The tests are of `make test` or of `make test-all`: those that are marked `study` are not
+    run. The processes that the tests start import the copy, too.
     """
+    own = {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not study", *tests],
         cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ | own | environment,
         stdout=subprocess.DEVNULL,
         check=False,
     ).returncode

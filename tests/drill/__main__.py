@@ -10,16 +10,14 @@ the copy without a fault, so they are run once before.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from random import Random
 from time import monotonic
 
-from tests import ROOT
 from tests.drill import FAULTS, Fault, copy_repository
-from tests.drill.fault import compile_copy, is_caught, run_tests
+from tests.drill.fault import commit, compile_copy, is_caught, run_tests
 
 
 def main() -> None:
@@ -27,7 +25,7 @@ def main() -> None:
     options = _options()
     faults = [fault for fault in FAULTS if options.only in fault.what]
     if options.sample is not None:
-        faults = choose(faults, options.sample, _commit())
+        faults = choose(faults, options.sample, commit().rstrip("+"))
     with tempfile.TemporaryDirectory(prefix="drill-") as folder:
         caught = _plant_all(copy_repository(Path(folder)), faults)
     print(f"{caught} of {len(faults)} faults caught")
@@ -45,15 +43,6 @@ def choose(faults: list[Fault], count: int, commit: str) -> list[Fault]:
     """Return so many of the faults, in their order; the commit alone decides which."""
     chosen = Random(commit).sample(range(len(faults)), min(count, len(faults)))
     return [faults[index] for index in sorted(chosen)]
-
-
-def _commit() -> str:
-    """Return the name of the commit, or nothing in a folder without git: a fixed choice."""
-    try:
-        words = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
-        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:
-        return ""
 
 
 def _plant_all(copy: Path, faults: list[Fault]) -> int:

@@ -43,6 +43,21 @@ def copy_repository(folder: Path) -> Path:
     return Path(shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=ignored))
 
 
+def commit() -> str:
+    """Return the name of the commit, with a plus if files have changed; empty without git."""
+    named, changes = (_git("rev-parse", "HEAD"), _git("status", "--porcelain", "-uno"))
+    return named + ("+" if named and changes else "")
+
+
+def _git(*words: str) -> str:
+    """Return what git says of the repository, or nothing where there is none."""
+    try:
+        words = ("git", "-C", str(ROOT), *words)
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
 def compile_copy(copy: Path) -> None:
     """Compile every source of the copy once, so that not every process does it again.
 

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
-    from arena.library.opening import open_run as open
-    from arena.library.playing import play
+    from arena.library.open_run import open_run as open
     from arena.library.results import Results
     from arena.library.running import Interrupted, run
-    from arena.replays.game import Game
+    from arena.library.single import play
+    from arena.store.finished import Game
 else:
     _HOMES = {
         "ArenaError": "arena.errors:ArenaError",
         "ChangedBots": "arena.errors:ChangedBots",
         "Comparison": "arena.library.comparing:Comparison",
-        "Game": "arena.replays.game:Game",
+        "Game": "arena.store.finished:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
         "NoSites": "arena.errors:NoSites",
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
-        "open": "arena.library.opening:open_run",
-        "play": "arena.library.playing:play",
+        "open": "arena.library.open_run:open_run",
+        "play": "arena.library.single:play",
         "run": "arena.library.running:run",
     }
 

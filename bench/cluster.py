@@ -17,8 +17,8 @@ import psutil
 
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from bench.simulated import Cluster, SimulatedExecutor

@@ -18,9 +18,9 @@ import psutil
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.results.folder import RunFolder
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.chunk import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row

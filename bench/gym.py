@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from arena.batch.encoding import Bits
 from arena.rl import Encoding
-from arena.rl.encoding import Bits
 from bench import bare
 from bench.engine import BARE_ASKED, Row, positions
 from bench.timing import each, paired

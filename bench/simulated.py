@@ -21,7 +21,8 @@ from typing import Any
 from unittest import mock
 
 from arena.executors.log import RunLog
-from arena.executors.sites import batch, calls, fleet, roster, wire
+from arena.executors.sites import calls, fleet, roster, wire
+from arena.executors.sites import site_batch as batch
 from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Done, Event, Failed, Joined, Left
 from arena.games.match import GameResult

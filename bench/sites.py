@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog

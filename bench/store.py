@@ -11,9 +11,9 @@ from unittest import mock
 from zlib import crc32
 
 from arena.games.match import GameResult
-from arena.results import damage, store
-from arena.results.checksums import enable
-from arena.results.store import Store
+from arena.store import damage, store
+from arena.store.checksums import enable
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from bench.engine import Row
 from bench.timing import Work, paired

@@ -17,9 +17,9 @@ from time import perf_counter, process_time
 
 from arena.entries.entry import Entry
 from arena.games.match import GameResult
-from arena.results.files import make_files
-from arena.results.folder import RunFolder
-from arena.results.store import Store
+from arena.insight.run_files import make_files
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row

@@ -21,10 +21,10 @@ from unittest import mock
 
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.results.checksums import renew_all
-from arena.results.folder import RunFolder
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.checksums import renew_all
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from bench.engine import Row
 from bench.ten_million import Watch, make, note
 

@@ -23,11 +23,13 @@ import psutil
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.insight import run_files as files
 from arena.reports import writers
-from arena.results import files, parquet, rows
-from arena.results.folder import RunFolder
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store import game_rows as rows
+from arena.store import parquet
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.chunk import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row

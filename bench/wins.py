@@ -12,21 +12,21 @@ from time import process_time
 
 import numpy as np
 
+from arena.batch.replay import replay
+from arena.batch.run_games import Batch, Row, read_batches
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
-from arena.results.store import Store
+from arena.insight.cards import MOST_PAIRS, Cards
+from arena.insight.leads import Leads
+from arena.insight.seat_endings import Seats
+from arena.insight.sides import Sides
+from arena.insight.sources import Sources
+from arena.insight.swings import Decisive
+from arena.insight.takes import Takes
+from arena.insight.win_tables import WinTables, make_win_tables
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Batch, Row, read_batches
-from arena.wins.cards import MOST_PAIRS, Cards
-from arena.wins.decisive import Decisive
-from arena.wins.leads import Leads
-from arena.wins.replay import replay
-from arena.wins.seats import Seats
-from arena.wins.sides import Sides
-from arena.wins.sources import Sources
-from arena.wins.tables import WinTables, make_win_tables
-from arena.wins.takes import Takes
 from bench.engine import Row as Line
 from engine import STANDARD, Setup, State
 from engine.play import play, playout

@@ -12,8 +12,8 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.results.folder import RunFolder
 from arena.runs.run import run
+from arena.store.folder import RunFolder
 from arena.tournament import config
 from arena.tournament.tournament import Tournament
 from bench.engine import Row

@@ -20,7 +20,7 @@ def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
 
 
 def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
-    """Also the room arena/results, which has the same name as the folder of finished runs."""
+    """Also those in folders that are named like one at the top."""
     copy = copy_repository(tmp_path)
     for room in ("engine", "bots", "arena", "tests"):
         for path in (ROOT / room).rglob("*.py"):

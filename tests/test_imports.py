@@ -31,26 +31,21 @@ ENGINE_ORDER = [
 ROOMS = [
     "__main__",
     "cli",
-    "doctor",
-    "table",
     "rl",
+    "table",
     "library",
     "check",
     "runs",
     "reports",
-    "replays",
-    "rounds",
-    "results",
-    "wins",
-    "statistics",
+    "insight",
+    "store",
     "executors",
-    "person",
+    "batch",
     "tournament",
+    "records",
+    "statistics",
     "games",
     "lanes",
-    "new",
-    "records",
-    "pages",
     "entries",
     "errors",
 ]
@@ -68,8 +63,8 @@ HEAVY |= {
     "open_spiel",
 }
 
-RL_CORE = {"deals", "encoding", "lockstep", "observer", "tally", "trajectories", "worth"}
-"""The modules of `arena.rl` that need only the engine and numpy: a bot may use them."""
+RL_CORE = {"deals", "encoding", "lockstep", "observer", "take_worth", "tally", "trajectories"}
+"""The modules of `arena.batch` that need only the engine and numpy: a bot may use them."""
 
 
 @cache
@@ -149,8 +144,8 @@ def test_imports_run_one_way_through_the_rooms(path: Path) -> None:
 def test_the_core_of_rl_imports_the_engine_and_numpy(name: str) -> None:
     """And neither bots and rooms nor the libraries of the learners."""
     allowed = {"engine", "numpy", *sys.stdlib_module_names}
-    for module in imported(ROOT / "arena" / "rl" / f"{name}.py"):
-        core = module.removeprefix("arena.rl.") in RL_CORE
+    for module in imported(ROOT / "arena" / "batch" / f"{name}.py"):
+        core = module.removeprefix("arena.batch.") in RL_CORE
         assert core or module == "arena.errors" or module.partition(".")[0] in allowed, module
 
 
@@ -161,7 +156,7 @@ def test_a_bot_that_imports_rl_imports_no_room() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
-    core = {"arena.rl", "arena.errors", *(f"arena.rl.{name}" for name in RL_CORE)}
+    core = {"arena.rl", "arena.batch", "arena.errors"} | {f"arena.batch.{name}" for name in RL_CORE}
     assert of_arena <= core
 
 
@@ -207,9 +202,9 @@ def test_a_worker_imports_no_heavy_library() -> None:
 OPTIONAL = {
     "altair": {"library"},
     "networkx": {"tournament"},
-    "pyarrow": {"results"},
+    "pyarrow": {"store"},
     "scipy": {"rl"},
-    "vl_convert": {"pages"},
+    "vl_convert": {"reports"},
 }
 """Libraries of extras, and the rooms that use them."""
 
@@ -227,7 +222,7 @@ def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
 
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """So the first board appears at once."""
-    assert not loaded_by("import arena.person.session") & HEAVY
+    assert not loaded_by("import arena.table.session") & HEAVY
 
 
 def test_rl_loads_no_library_of_learners() -> None:

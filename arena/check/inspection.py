@@ -11,10 +11,10 @@ from arena.check.item import Item, fail
 from arena.check.loading import check_loading
 from arena.check.loop import Loop, open_loop
 from arena.check.order import Order
+from arena.check.rule_variants import VARIANTS
 from arena.check.sparring import OPPONENTS, Candidate, Guilty, Sparring, find_parting
 from arena.check.traces import check_leftovers, check_memory, check_size, check_time
 from arena.check.trial import RANDOM
-from arena.check.variants import VARIANTS
 from arena.entries.beside import explain_missing
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_bubblewrap

@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from arena.cli.memory import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.cli.sections import Sections
+from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, shorten
 
 HELP = {"-h", "--help"}
@@ -70,24 +70,24 @@ def _interruption(error: click.Abort) -> str:
 
 from arena.cli import (  # noqa: E402
     ablate,
+    cluster_command,
     compare,
     game,
+    look,
     packing,
     person,
-    playing,
-    reading,
+    play,
     records,
     report,
-    sites,
-    table,
+    serve,
     view,
     worth,
     writing,
 )
 
 for _module in (
-    *(playing, compare, ablate, report, person, table, game, records),
-    *(view, reading, sites, writing, packing, worth),
+    *(play, compare, ablate, report, person, serve, game, records),
+    *(view, look, cluster_command, writing, packing, worth),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

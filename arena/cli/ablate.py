@@ -22,10 +22,10 @@ from arena.cli.whole import PAIRS
 from arena.errors import counted, naming
 
 if TYPE_CHECKING:
-    from arena.results.ablation import Ablation
-    from arena.tournament.executor import ExecutorChoice
+    from arena.insight.ablation_table import Ablation
+    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
-    from arena.tournament.variants import Variant
 
 
 @click.command()
@@ -89,8 +89,8 @@ def ablate(
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
     from arena.tournament.config import make_tournament, read
+    from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
-    from arena.tournament.variants import make_variants
 
     settings = with_changes(read(find_config(config)), rules, limits)
     how["workers"] = how["workers"] or settings.workers
@@ -107,8 +107,8 @@ def _ablate(
     tournament: Tournament, variants: Sequence[Variant], out: Path, how: How, choice: ExecutorChoice
 ) -> None:
     """Play the variants, and print how they differ."""
-    from arena.runs.ablate import ablate as play_variants
-    from arena.runs.ablate import clear, prepare_variants
+    from arena.runs.ablate_rules import ablate as play_variants
+    from arena.runs.ablate_rules import clear, prepare_variants
 
     kept = None if how.fresh or how.replace else out
     problems = prepare_variants(tournament, variants, kept)
@@ -134,7 +134,7 @@ def _ablate(
 def _print_document(
     ablation: Ablation, tournament: Tournament, out: Path, problems: Sequence[str]
 ) -> None:
-    from arena.results.ablation import to_document
+    from arena.insight.ablation_table import to_document
 
     run = {"run": tournament.name, "folder": str(out)}
     print_json(run | to_document(ablation) | {"warnings": [*problems]})
@@ -142,7 +142,7 @@ def _print_document(
 
 def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
-    from arena.results.ablation import format_table
+    from arena.insight.ablation_table import format_table
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"

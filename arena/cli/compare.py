@@ -17,9 +17,9 @@ from arena.cli.whole import PAIRS
 from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.results.comparison import Comparison
+    from arena.insight.comparison import Comparison
     from arena.runs.run import Outcome
-    from arena.tournament.executor import ExecutorChoice
+    from arena.tournament.executor_choice import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
@@ -91,7 +91,7 @@ def compare(
     """
     from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.runs.compare import as_comparison, make_stop
+    from arena.runs.compare_bots import as_comparison, make_stop
     from arena.tournament.tournament import Tournament
 
     asked = How(**how)
@@ -134,8 +134,8 @@ def play_comparison(
     tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
 ) -> None:
     """Play a comparison, which is from this place, and print what it came to."""
-    from arena.results.folder import RunFolder
-    from arena.runs.compare import compare, default_workers
+    from arena.runs.compare_bots import compare, default_workers
+    from arena.store.folder import RunFolder
 
     how, problems = how.prepare(tournament, out, place)
     workers = default_workers(tournament)
@@ -152,7 +152,7 @@ def play_comparison(
 
 def print_comparison(comparison: Comparison, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
-    from arena.results.verdict import describe, describe_twins
+    from arena.insight.verdict import describe, describe_twins
 
     lines = list(describe(comparison))
     if quiet:

@@ -24,7 +24,7 @@ def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
 
     When nothing else is asked for, the standings are printed where no file has them.
     """
-    from arena.results.summary import format_standings
+    from arena.insight.summary import format_standings
 
     if quiet and folder:
         return
@@ -42,7 +42,7 @@ def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
 
 def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
-    from arena.rounds.ending import describe_end
+    from arena.runs.targets import describe_end
 
     yield from outcome.findings.lines()
     yield from describe_end(outcome.course, outcome.out)
@@ -69,8 +69,8 @@ def to_document(
     outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
-    from arena.results.summary import plain_rows
-    from arena.rounds.ending import find_open
+    from arena.insight.summary import plain_rows
+    from arena.runs.targets import find_open
 
     found = find_open(outcome.course, outcome.out)
     return {

@@ -88,11 +88,11 @@ def play(
 
     Exits with status 1 if the input ended in the middle of a game.
     """
-    from arena.person.interrupted import find_own
-    from arena.person.session import play_session
-    from arena.person.sitting import Records, Session
-    from arena.person.terminal import Terminal
     from arena.runs.opponent import find_opponent
+    from arena.table.interrupted import find_own
+    from arena.table.session import play_session
+    from arena.table.sitting import Records, Session
+    from arena.table.terminal import Terminal
     from engine import STANDARD
 
     entry = find_opponent(me, spec, lane)

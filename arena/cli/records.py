@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from arena.cli.completion import complete_records, complete_runs
-from arena.cli.files import describe_place, is_run, open_out, open_records, read_record
+from arena.cli.game_option import note_extent, pick_game
 from arena.cli.options import PATH, names_option, tolerate_any_terminal
-from arena.cli.picking import note_extent, pick_game
+from arena.cli.record_files import describe_place, is_run, open_out, open_records, read_record
 from arena.cli.whole import PAIR, SEAT, Whole
 from arena.errors import InputError, escape
 
@@ -22,7 +22,7 @@ _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite"
 
 if TYPE_CHECKING:
     from arena.records.naming import Naming
-    from arena.replays.game import Game
+    from arena.store.finished import Game
 
 
 @click.command()
@@ -40,7 +40,7 @@ def replay(file: Path, as_json: bool) -> None:
         arena replay --json -
     """
     from arena.records.judge import judge, to_json, to_text
-    from arena.records.lines import read_lines
+    from arena.records.reading import read_lines
 
     format_judgement = to_json if as_json else to_text
     bad = False
@@ -95,9 +95,9 @@ def show(
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
+    from arena.records.decisive import describe_decisive
     from arena.records.judge import parse_players, parse_record
     from arena.records.show import format_game
-    from arena.replays.decisive import describe_decisive
     from engine import EngineError
 
     text = read_record(path, line)
@@ -121,7 +121,7 @@ def _show_run(
 
 def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
-    from arena.replays.decisive import describe_decisive
+    from arena.records.decisive import describe_decisive
     from engine import EngineError
 
     decisive = describe_decisive(game.record, game.seats, by)
@@ -147,8 +147,8 @@ def export(run: Path, out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/export &&
         arena export results/export | arena replay -
     """
-    from arena.replays.chosen import Choice, chosen_games, to_line
-    from arena.results.reader import read_run
+    from arena.store.chosen import Choice, chosen_games, to_line
+    from arena.store.reader import read_run
 
     if out and out.suffix.lower() in _OTHER_FORMATS:
         games = run / "games.csv"

@@ -16,10 +16,10 @@ from arena.cli.outcome import describe_interruption
 from arena.errors import ChangedBots, InputError, NoSites
 
 if TYPE_CHECKING:
-    from arena.executors.base import Executor
-    from arena.results.folder import RunFolder
+    from arena.executors.contract import Executor
+    from arena.store.folder import RunFolder
     from arena.tournament.bounds import ExecutorKind
-    from arena.tournament.executor import ExecutorChoice
+    from arena.tournament.executor_choice import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 
@@ -69,7 +69,7 @@ class How:
 
         A rank of MPI that is not the first serves here, and ends the command.
         """
-        from arena.tournament.executor import choose_executor
+        from arena.tournament.executor_choice import choose_executor
 
         choice = choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
         if choice.kind == "mpi":

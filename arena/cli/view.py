@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_records
-from arena.cli.files import describe_place, is_run, open_out, read_record
+from arena.cli.game_option import Picked, pick_game
 from arena.cli.options import PATH, names_option
-from arena.cli.picking import Picked, pick_game
+from arena.cli.record_files import describe_place, is_run, open_out, read_record
 from arena.cli.whole import SEAT, Whole
 from arena.errors import InputError, escape
 
@@ -59,7 +59,7 @@ def view(
         arena view results/view greedy/uniform/3/1 -o view.html
     """
     from arena.entries.resolve import resolve
-    from arena.replays.page import render_replay
+    from arena.records.replay_page import render_replay
 
     entry = resolve(by)
     if is_run(target, line=line, chosen=bool(bots)):
@@ -82,8 +82,8 @@ def _timeline_of_run(
     path: Path, picked: Picked, seat: int | None, by: Entry, *, thoughts: bool
 ) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
-    from arena.replays.sources import game_timeline
     from arena.runs.rerun import add_thoughts_of_run
+    from arena.store.timelines import game_timeline
     from engine import EngineError
 
     tournament, fixture, game = picked
@@ -100,7 +100,7 @@ def _timeline_of_run(
 
 def _timeline_of_line(path: Path, line: int, seat: int | None, by: Entry) -> dict[str, Any]:
     """Return the timeline of a line of a file of records."""
-    from arena.replays.sources import line_timeline
+    from arena.store.timelines import line_timeline
     from engine import EngineError
 
     text = read_record(path, line)
@@ -124,7 +124,7 @@ def _file_name(game: str, seat: int | None) -> str:
 
 def _write_page(path: Path, page: str) -> None:
     """Write a page in place of none, or of another page of a replay."""
-    from arena.replays.page import is_replay
+    from arena.records.replay_page import is_replay
 
     if is_replay(path):
         path.unlink()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_runs
-from arena.cli.files import open_out
 from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
+from arena.cli.record_files import open_out
 from arena.cli.whole import SEED, SWAPS, WORKERS
 from arena.errors import naming
 from arena.tournament import bounds
@@ -19,7 +19,7 @@ from arena.tournament import bounds
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.results.store import Store
+    from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
 _ADJUSTED = "adds: a correlation, adjusted for who was ahead; not what a card causes"
@@ -64,9 +64,9 @@ def worth(
       arena play greedy uniform --pairs 50 --out results/worth &&
         arena worth results/worth --intervene --swaps 100
     """
-    from arena.results.cells import csv_writer
-    from arena.results.reader import read_run
-    from arena.results.summary import plain_rows
+    from arena.insight.summary import plain_rows
+    from arena.store.cells import csv_writer
+    from arena.store.reader import read_run
 
     if not intervene:
         refuse_options("swaps", "seed", "workers", why="only with --intervene")
@@ -98,9 +98,9 @@ def _measure(
 ) -> tuple[pd.DataFrame, str]:
     """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
     from arena.executors.local import LocalExecutor, count_cores
+    from arena.insight.effects import ADJUSTED, add_effects, make_effects
+    from arena.insight.win_tables import make_win_tables
     from arena.runs.intervene import intervene
-    from arena.wins.effects import ADJUSTED, add_effects, make_effects
-    from arena.wins.tables import make_win_tables
 
     if how is None:
         cards = make_win_tables(tournament, store.count(), store.records).cards
@@ -114,8 +114,8 @@ def _measure(
 
 def _format(table: pd.DataFrame) -> Iterator[str]:
     """Yield the lines of a table of all bots together, in per cent."""
-    from arena.reports.takes import CARD_NAMES
-    from arena.results.summary import plain_rows
+    from arena.insight.summary import plain_rows
+    from arena.reports.take_section import CARD_NAMES
 
     has_effects = "effect" in table
     head = f"{'card':<12} {'adds':>7} {'95 %':>15}"

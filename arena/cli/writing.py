@@ -38,7 +38,7 @@ def new(name: str, folder: Path) -> None:
     Example:
       arena new my_first_bot && arena play ./my_first_bot.py uniform --pairs 10
     """
-    from arena.new.draft import write_draft
+    from arena.entries.draft import write_draft
 
     bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file
-from arena.entries.folder import find_installed
+from arena.entries.files_below import find_installed
 from arena.entries.syntax import read_outline
 from arena.errors import InputError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
 from arena.entries.file import MOST_SOURCE
-from arena.entries.folder import find_files, find_main, read_files
+from arena.entries.files_below import find_files, find_main, read_files
 from arena.entries.syntax import find_syntax_error
 from arena.errors import InputError, escape
 

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import bots
 from arena.entries.archive import MAGIC
 from arena.entries.entry import Entry
+from arena.entries.executable import command_of, why_no_program
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
-from arena.entries.folder import find_files, find_main, read_files
+from arena.entries.files_below import find_files, find_main, read_files
 from arena.entries.identity import hash_files, hash_package, hash_source
 from arena.entries.lane import LANES, Lane
 from arena.entries.module import Location, find_module
 from arena.entries.needs import check_needs
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
-from arena.entries.program import command_of, why_no_program
 from arena.entries.spec import (
     COMMAND,
     OBJECT,

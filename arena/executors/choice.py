@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor, count_cores
-from arena.tournament.executor import ExecutorChoice
+from arena.tournament.executor_choice import ExecutorChoice
 
 
 @contextmanager

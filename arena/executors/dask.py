@@ -24,7 +24,7 @@ from arena.executors.log import RunLog
 from arena.executors.sites.fleet import Fleet
 from arena.executors.sites.transport import Done, Event, Failed, Gone, Joined, Left
 from arena.tournament.chunk import Played
-from arena.tournament.executor import PATIENCE
+from arena.tournament.executor_choice import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

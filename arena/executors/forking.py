@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 import psutil
 
-from arena.executors import process
+from arena.executors import worker_process as process
 from arena.executors.frames import pack
 from arena.lanes.cleanup import (
     adopt_orphans,
@@ -30,7 +30,7 @@ from arena.lanes.cleanup import (
     kill_all,
     kill_orphans,
 )
-from arena.lanes.memory import find_children
+from arena.lanes.memory_use import find_children
 from arena.lanes.scratch import remove_scratch
 
 STARTED, ENDED = 1, 2

@@ -20,7 +20,7 @@ from arena.executors.halves import Halves, Work, keep_apart
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.phases import Phases
-from arena.executors.process import write_head
+from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder

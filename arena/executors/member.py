@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.executors import process
+from arena.executors import worker_process as process
 from arena.executors.answers import Disturbed, Failed, LastWords, most_bytes, read_answer
 from arena.executors.deaths import Asking, Progress, split
 from arena.executors.forkserver import START, ForkServer

@@ -12,7 +12,7 @@ import traceback
 from types import TracebackType
 from typing import Literal, NamedTuple, TypeAlias
 
-from arena.lanes.evidence import ROOT, format_error, is_machinery, settle
+from arena.lanes.traceback_text import ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 

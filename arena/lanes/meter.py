@@ -11,7 +11,7 @@ from time import perf_counter
 
 import psutil
 
-from arena.lanes.memory import find_below
+from arena.lanes.memory_use import find_below
 from engine.strategy import Spent
 
 READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import psutil
 
-from arena.lanes.memory import find_below
+from arena.lanes.memory_use import find_below
 
 _MOST = 2  # times that processes are stopped before they go on
 _EXIT_PATIENCE = 2.0  # seconds from the end of a process's output to its own

@@ -21,7 +21,7 @@ from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
-from arena.lanes.memory import find_below, read_usage
+from arena.lanes.memory_use import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch
 from arena.lanes.pause import Pause, ended_while_stopped

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from arena.entries.resolve import Code
-from arena.library.bundle import bundle
+from arena.library.closure import bundle
 
 Bot: TypeAlias = "str | os.PathLike[str] | Callable[..., Any] | Mapping[str, Any] | tuple[str, Any]"
 """A spec, a class or function, a mapping as in a config, or a label with one of these."""

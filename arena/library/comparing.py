@@ -7,22 +7,22 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from arena.entries.ladder import expand_ladder
+from arena.insight.verdict import describe, describe_twins
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
 from arena.library.results import Results
 from arena.library.running import Playing, listed
 from arena.library.where import Where, of_config, open_where
-from arena.results.verdict import describe, describe_twins
-from arena.runs import compare as comparisons
-from arena.runs.compare import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
-from arena.statistics.evidence import Verdict
+from arena.runs import compare_bots as comparisons
+from arena.runs.compare_bots import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
+from arena.tournament.sprt_evidence import Verdict
 from engine import Rules
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.results import comparison as made
+    from arena.insight import comparison as made
 
 
 class Comparison:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from arena.errors import InputError, counted
-from arena.replays.game import Game
-from arena.results.store import Store
+from arena.store.finished import Game
+from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from arena.errors import InputError, naming
 from arena.executors.local import LocalExecutor, count_cores
-from arena.results.store import Store
 from arena.runs.intervene import intervene
+from arena.store.store import Store
 from arena.tournament.bounds import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
 from arena.tournament.tournament import Tournament
 from engine.errors import show
@@ -44,7 +44,7 @@ class Experiment:
         self, cards: pd.DataFrame, tournament: Tournament, store: Store, name: str
     ) -> pd.DataFrame:
         """Return the effects of cards beside what they add; `name` is that of the run."""
-        from arena.wins.effects import add_effects, make_effects
+        from arena.insight.effects import add_effects, make_effects
 
         executor = LocalExecutor(self.workers or count_cores())
         swaps = SWAPS if self.swaps is None else self.swaps

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from arena.errors import ChangedBots, InputError
 from arena.library.bots import Bot, Bots
-from arena.runs.again import find_manifest, play_as
+from arena.runs.from_manifest import find_manifest, play_as
 from arena.runs.prepare import prepare
 from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.document import Lines

@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.games.timing import Timing
+from arena.insight.summary import format_standings
 from arena.library.finding import find_game
 from arena.library.request import folder_path
-from arena.replays.game import Game
-from arena.results.command import replay_commands
-from arena.results.counting import count
-from arena.results.portable import from_bytes, to_bytes
-from arena.results.rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
-from arena.results.store import Store
-from arena.results.summary import format_standings
-from arena.results.timings import parse_timings
-from arena.rounds.course import Course, Extent, follow, measure_extent
+from arena.runs.rounds_so_far import Course, Extent, follow, measure_extent
+from arena.store.command import replay_commands
+from arena.store.counting import count
+from arena.store.finished import Game
+from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
+from arena.store.portable import from_bytes, to_bytes
+from arena.store.store import Store
+from arena.store.timings import parse_timings
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.library.report import ReportedRun, RunReport
-    from arena.results.files import Tables
+    from arena.insight.run_files import Tables
+    from arena.insight.win_tables import WinTables
+    from arena.library.report_view import ReportedRun, RunReport
     from arena.statistics.seats import SeatAdvantage
-    from arena.wins.tables import WinTables
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 _ONE_GAME = [(0, 0, 0)]  # any one
@@ -184,7 +184,7 @@ class Results:
     @cached_property
     def timings(self) -> pd.DataFrame:
         """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
-        from arena.statistics.tables import make_timings
+        from arena.store.timings import make_timings
 
         if isinstance(self._timings, bytes):
             return parse_timings(self._timings)
@@ -199,8 +199,8 @@ class Results:
         """
         import pandas as pd
 
-        from arena.rounds.ending import find_open
-        from arena.rounds.until import Open
+        from arena.runs.targets import find_open
+        from arena.tournament.until_rounds import Open
 
         found = find_open(self._course, self._strikes.out) or []
         table = pd.DataFrame(found, columns=Open._fields)
@@ -212,7 +212,7 @@ class Results:
 
     @cached_property
     def _wins(self) -> WinTables:
-        from arena.wins.tables import make_win_tables
+        from arena.insight.win_tables import make_win_tables
 
         return make_win_tables(self._tournament, self._counts, self._store.records)
 
@@ -226,7 +226,7 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.results.files import make_tables
+        from arena.insight.run_files import make_tables
 
         pairings = self._tournament.pairings
         if not self._counts.tallies:  # the columns of tables that have rows
@@ -259,8 +259,8 @@ class Results:
         >>> int(table[table["bot"].isna()]["swaps"].sum())
         4
         """
+        from arena.insight.effects import ADJUSTED
         from arena.library.intervening import Experiment
-        from arena.wins.effects import ADJUSTED
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
@@ -278,7 +278,7 @@ class Results:
         >>> "ratings" in results.report().charts
         True
         """
-        from arena.library.report import make_run_report, report_changes
+        from arena.library.report_view import make_run_report, report_changes
 
         for results in (self, *others):
             if not results.played:
@@ -312,7 +312,7 @@ class Results:
 
     def _as_run(self) -> ReportedRun:
         """Return what a report needs of the run."""
-        from arena.library.report import ReportedRun
+        from arena.library.report_view import ReportedRun
 
         return ReportedRun(self._folder, self._tournament, self._store, self._extent)
 

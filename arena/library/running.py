@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import InputError
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
-from arena.library.opening import open_run
+from arena.library.open_run import open_run
 from arena.library.request import Location, folder_path, request
 from arena.library.results import Results
 from arena.library.where import Where, of_config, open_where
-from arena.results.folder import RunFolder
-from arena.results.store import Store
 from arena.runs import run as runs
-from arena.runs.compare import default_workers
+from arena.runs.compare_bots import default_workers
 from arena.runs.run import Outcome
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 from engine import Rules
 

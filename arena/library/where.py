@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.errors import InputError
-from arena.executors.base import Executor
 from arena.executors.choice import open_executor
+from arena.executors.contract import Executor
 from arena.tournament.config import Config
-from arena.tournament.executor import choose_executor
+from arena.tournament.executor_choice import choose_executor
 from engine.errors import show
 
 if TYPE_CHECKING:

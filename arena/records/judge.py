@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from arena.errors import counted, escape
-from arena.records.lines import MOST_LINE
+from arena.records.reading import MOST_LINE
 from arena.records.show import PLAYERS
 from engine import Record, State, breakdown, outcome
 from engine.cards import pack_text

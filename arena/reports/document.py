@@ -82,7 +82,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Replay:
-    """A game with its replay: `data` is what `arena.replays.timeline` makes of it."""
+    """A game with its replay: `data` is what `arena.records.timeline` makes of it."""
 
     id: str
     title: str

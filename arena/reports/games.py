@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arena.replays.game import Game
-from arena.replays.timeline import make_timeline
+from arena.batch.replay import replay
+from arena.batch.run_games import Row, read_batches
+from arena.insight.chances import chances
+from arena.records.timeline import make_timeline
 from arena.reports.document import Block, Replay, Replays, Section, Text
-from arena.results.store import Store
-from arena.statistics.rows import Counts
+from arena.statistics.counts import Counts
+from arena.store.finished import Game
+from arena.store.store import Store
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Row, read_batches
-from arena.wins.chances import chances
-from arena.wins.replay import replay
 from engine import STANDARD, EngineError
 from engine.state import Seat
 

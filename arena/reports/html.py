@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from arena.pages.bundle import chart_bundle
-from arena.pages.page import render
-from arena.replays import page
+from arena.records import replay_page as page
+from arena.records.html_page import render
 from arena.reports.document import Cell, Kind, Report, Table, write_cell
+from arena.reports.scripts import chart_bundle
 
 _SCRIPTS = ("arena.reports/report.js",)
 _NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from arena.reports.chart_rows import MOST_FOLDED, note_of
 from arena.reports.charts import ALL, BLUE, MOST_BOTS, chart, choice, quantity
 from arena.reports.document import Block, Chart, Column, Table
-from arena.reports.frames import MOST_FOLDED, note_of
 
 
 class Margin(NamedTuple):

@@ -8,7 +8,7 @@ from html import escape as escape_html
 from itertools import chain
 
 from arena.errors import escape
-from arena.pages.page import GENERATOR
+from arena.records.html_page import GENERATOR
 from arena.reports.document import (
     Block,
     Cell,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import counted
+from arena.insight.findings import Findings
+from arena.reports.chart_rows import frame_table, plain_dicts
 from arena.reports.charts import BLUE, MOST_BOTS, ORANGE, Spec, chart, nominal
 from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
-from arena.reports.frames import frame_table, plain_dicts
-from arena.results.findings import Findings
 
 if TYPE_CHECKING:
     import pandas as pd

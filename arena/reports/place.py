@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from arena.errors import InputError
-from arena.pages.page import GENERATOR
+from arena.records.html_page import GENERATOR
 
 _BEGINNING = 4096  # bytes, in which a report says whose it is
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.pages.bundle import find_lack
+from arena.insight.run_files import Files
 from arena.reports.document import Report
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
-from arena.reports.run import make_report
-from arena.results.files import Files
-from arena.results.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
-from arena.results.store import Store
+from arena.reports.run_report import make_report
+from arena.reports.scripts import find_lack
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
+from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arena.rl.deals import random_deals
-from arena.rl.encoding import Encoding, mask
-from arena.rl.lockstep import Lockstep
-from arena.rl.tally import DRAW
-from arena.rl.trajectories import Trajectories, Trajectory, by_seat
-from arena.rl.worth import find_worths
+from arena.batch.deals import random_deals
+from arena.batch.encoding import Encoding, mask
+from arena.batch.lockstep import Lockstep
+from arena.batch.take_worth import find_worths
+from arena.batch.tally import DRAW
+from arena.batch.trajectories import Trajectories, Trajectory, by_seat
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from arena.rl.board import Rendered
-from arena.rl.deals import draw_game
-from arena.rl.encoding import Bits, mask
-from arena.rl.options import missing, read_observation, read_render_mode, read_rules
-from arena.rl.tally import find_end, find_reward
+from arena.batch.deals import draw_game
+from arena.batch.encoding import Bits, mask
+from arena.batch.tally import find_end, find_reward
+from arena.rl.rendering import Rendered
+from arena.rl.settings import missing, read_observation, read_render_mode, read_rules
 from engine import IllegalAction, Rules, State
 from engine.encoding import ACTIONS
 from engine.view import view

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from arena.batch.encoding import Bits
+from arena.batch.lockstep import Lockstep
+from arena.batch.tally import DRAW, find_reward
 from arena.errors import InputError
-from arena.replays.chosen import Choice, chosen_games
-from arena.replays.game import Game
-from arena.results.reader import read_run
-from arena.rl.encoding import Bits
-from arena.rl.lockstep import Lockstep
-from arena.rl.tally import DRAW, find_reward
+from arena.store.chosen import Choice, chosen_games
+from arena.store.finished import Game
+from arena.store.reader import read_run
 from engine import Rules
 from engine.notation import parse_actions, parse_cards
 

@@ -11,13 +11,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from arena.batch.deals import draw_game
+from arena.batch.encoding import Bits, mask
+from arena.batch.tally import find_end, find_reward
 from arena.errors import InputError
-from arena.rl.board import Rendered
-from arena.rl.deals import draw_game
-from arena.rl.encoding import Bits, mask
 from arena.rl.opponents import Given, Opponent, find_opponents
-from arena.rl.options import missing, read_observation, read_rules
-from arena.rl.tally import find_end, find_reward
+from arena.rl.rendering import Rendered
+from arena.rl.settings import missing, read_observation, read_rules
 from engine import TAKE, IllegalAction, Rules, State, Strategy, View
 from engine.encoding import ACTIONS
 from engine.errors import show

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.errors import InputError
-from arena.rl.options import missing
+from arena.rl.settings import missing
 from engine import (
     Action,
     Bot,

@@ -11,7 +11,7 @@ from engine import KINDS, Rules
 from engine.encoding import ACTIONS, encoder_of
 
 if TYPE_CHECKING:
-    from arena.rl.lockstep import Indices, Lockstep
+    from arena.batch.lockstep import Indices, Lockstep
 
 
 class History:

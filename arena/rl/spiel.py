@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from arena.batch.encoding import Encoding
 from arena.errors import InputError, not_installed
 from arena.rl.dealing import Dealing
-from arena.rl.encoding import Encoding
 from engine import (
     KINDS,
     STANDARD,

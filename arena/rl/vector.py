@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from arena.batch.deals import random_deals
+from arena.batch.encoding import Bits
+from arena.batch.lockstep import Indices, Lockstep
+from arena.batch.tally import DRAW
 from arena.errors import InputError
-from arena.rl.deals import random_deals
-from arena.rl.encoding import Bits
 from arena.rl.history import History
-from arena.rl.lockstep import Indices, Lockstep
-from arena.rl.options import missing, read_observation, read_rules
-from arena.rl.tally import DRAW
+from arena.rl.settings import missing, read_observation, read_rules
 from engine import TAKE, Rules
 from engine.encoding import ACTIONS
 from engine.errors import show

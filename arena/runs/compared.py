@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from arena.errors import ArenaError, not_installed, shorten
-from arena.pages.bundle import find_lack
+from arena.insight.run_files import Files, make_files
+from arena.reports.scripts import find_lack
 from arena.reports.writers import report_writers
-from arena.results.files import Files, make_files
-from arena.results.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
-from arena.results.parquet import find_difference, is_available
-from arena.results.store import Store
-from arena.results.timings import parse_timings, read_timings
+from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
+from arena.store.parquet import find_difference, is_available
+from arena.store.store import Store
+from arena.store.timings import parse_timings, read_timings
 from arena.tournament.tournament import Tournament
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.entries.beside import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
-from arena.results.command import replay_commands
+from arena.store.command import replay_commands
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from arena.statistics.rows import Counts, PairTotals
-from arena.statistics.unrated import find_unrated
+from arena.insight.unrated import find_unrated
+from arena.statistics.counts import Counts, PairTotals
 from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Played
 from arena.tournament.schedule import Pairing

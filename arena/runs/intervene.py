@@ -8,25 +8,25 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from arena.batch.run_games import Row
 from arena.entries.entry import Entry
 from arena.errors import InputError
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.games.swap import Swap, draw_swaps
-from arena.results.manifest import other_versions, read_manifest
-from arena.results.store import Store
+from arena.insight.effects import Swapped
+from arena.insight.quota import share_out
+from arena.insight.win_tables import count_pairs
 from arena.runs.progress import make_bar
 from arena.runs.rerun import resolve_same
+from arena.store.manifest import other_versions, read_manifest
+from arena.store.store import Store
 from arena.tournament.bounds import SWAPS
 from arena.tournament.chunk import Chunk
 from arena.tournament.plan import Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
-from arena.wins.batch import Row
-from arena.wins.effects import Swapped
-from arena.wins.quota import share_out
-from arena.wins.tables import count_pairs
 from engine import EngineError
 from engine.cards import to_text
 from engine.notation import parse_actions

@@ -8,10 +8,10 @@ from dataclasses import replace
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.games.thinking import find_thoughts
-from arena.replays.game import Game
+from arena.store.finished import Game
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes

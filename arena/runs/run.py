@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
+from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination
-from arena.results.folder import REPORT_HTML, RunFolder
-from arena.results.store import Store
-from arena.results.summary import HEAD, format_rows
-from arena.rounds.course import Course
 from arena.runs.first_faults import FirstFaults
 from arena.runs.interim import Interim
-from arena.runs.opening import open_store
 from arena.runs.progress import is_terminal, show_progress
+from arena.runs.resume import open_store
+from arena.runs.rounds_so_far import Course
 from arena.runs.saving import write_files
+from arena.store.folder import REPORT_HTML, RunFolder
+from arena.store.store import Store
 from arena.tournament.chunk import Played
 from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
@@ -33,9 +33,9 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.results.comparison import Comparison
-    from arena.results.files import Files
-    from arena.results.findings import Findings
+    from arena.insight.comparison import Comparison
+    from arena.insight.findings import Findings
+    from arena.insight.run_files import Files
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class _Run:
 
     def write(self, folder: RunFolder | None) -> Files:
         """Return the files of the run, and write them all except the store and the log."""
-        from arena.results.files import make_files, timings_writer
+        from arena.insight.run_files import make_files, timings_writer
 
         files = make_files(self.tournament, self.store)
         if folder:
@@ -258,7 +258,7 @@ class _Run:
 @cache
 def _say_what_is_missing(*, aloud: bool) -> None:
     """Say once in a program that runs are without report.html, and what brings it."""
-    from arena.pages.bundle import find_lack
+    from arena.reports.scripts import find_lack
 
     if lack := find_lack():
         level = logging.WARNING if aloud else logging.INFO

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import InputError
-from arena.results.folder import GAMES, TIMINGS, RunFolder, Writer, part_of
-from arena.results.reader import read_run
-from arena.results.store import NAME, Store
-from arena.rounds.course import follow
+from arena.runs.rounds_so_far import follow
+from arena.store.folder import GAMES, TIMINGS, RunFolder, Writer, part_of
+from arena.store.reader import read_run
+from arena.store.store import NAME, Store
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.results.files import Files
+    from arena.insight.run_files import Files
 
 
 def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:
@@ -31,8 +31,8 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     `timings` has no rows where they are not known. Raises InputError for a folder that holds
     anything but these games, and where nothing can be written.
     """
-    from arena.results.cells import csv_writer
-    from arena.results.files import make_files
+    from arena.insight.run_files import make_files
+    from arena.store.cells import csv_writer
 
     _check(path, store)
     folder = RunFolder(path)
@@ -81,8 +81,8 @@ def write_files(
 ) -> None:
     """Write all files of a run that is in this folder except the store and the log."""
     from arena.reports.writers import report_writers
-    from arena.results.parquet import parquet_writers
-    from arena.results.rows import write_games
+    from arena.store.game_rows import write_games
+    from arena.store.parquet import parquet_writers
 
     writers = {**files.writers, **report_writers(tournament, store, files)}
     if timings:

@@ -10,18 +10,18 @@ from pathlib import Path
 
 from arena.entries.file import read_file
 from arena.errors import InputError, counted
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
-from arena.results.folder import MANIFEST, RunFolder
-from arena.results.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
-from arena.results.reader import why_no_run
-from arena.results.store import NAME, Store, forfeit_by_rule
-from arena.rounds.course import follow
 from arena.runs.compared import Difference, check_files, find_left_out
 from arena.runs.progress import make_bar
 from arena.runs.rerun import resolve_same
+from arena.runs.rounds_so_far import follow
+from arena.store.folder import MANIFEST, RunFolder
+from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
+from arena.store.reader import why_no_run
+from arena.store.store import NAME, Store, forfeit_by_rule
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes

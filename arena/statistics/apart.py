@@ -15,8 +15,8 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.ratings import Fit, PairScores
-from arena.statistics.rows import ScoreCounts
 from arena.statistics.sequences import log_capital
 
 ALPHA = 0.05

@@ -8,27 +8,26 @@ import numpy as np
 import pandas as pd
 
 from arena.statistics.apart import Evidence
+from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit, PairScores, Rating
-from arena.statistics.rows import PairTotals, ScoreCounts
 from arena.statistics.superiority import find_superiority
-from arena.tournament.anchor import Anchor
-from arena.tournament.schedule import Pairing
 
 
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    An anchor that is not rated is not used. With `even` every pairing weighs the same (`Fit`).
+    `pairings` are two labels each, and `anchor` a label and its Elo. An anchor that is not rated
+    is not used. With `even` every pairing weighs the same (`Fit`).
     """
 
     def __init__(
         self,
-        pairings: Sequence[Pairing],
+        pairings: Sequence[tuple[str, str]],
         totals: Iterable[PairTotals],
         labels: Sequence[str],
         unrated: Collection[str] = (),
-        anchor: Anchor | None = None,
+        anchor: tuple[str, float] | None = None,
         *,
         even: bool = False,
     ) -> None:
@@ -44,8 +43,8 @@ class Field:
                 self.met[two] = by_score
         self.fit = Fit(len(self.labels), self.scores, even=even)
         self.anchor = None
-        if anchor and anchor.bot in self.numbers:
-            self.anchor = self.numbers[anchor.bot], anchor.elo
+        if anchor and anchor[0] in self.numbers:
+            self.anchor = self.numbers[anchor[0]], anchor[1]
 
     def give_letters(self, order: Sequence[str]) -> list[str | None]:
         """Return the letters of each bot: two bots share one if they were not told apart.

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats
 from arena.statistics.root import find_root
-from arena.statistics.rows import ScoreCounts
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 """The share of a pair's two games that each of the five scores is."""

@@ -18,15 +18,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
-from arena.pages.page import STYLE, static
-from arena.replays.page import SCRIPTS, STYLES
-from arena.table.asked import Act, NewGame, NewWatch, Nothing, read_body
+from arena.records.html_page import STYLE, static
+from arena.records.replay_page import SCRIPTS, STYLES
 from arena.table.bot_game import BotGame
 from arena.table.following import follow_run
 from arena.table.hints import find_hint
 from arena.table.looking_up import describe_run, find_game, find_record, list_games, list_records
 from arena.table.person_game import PersonGame
-from arena.table.table import Table
+from arena.table.requests import Act, NewGame, NewWatch, Nothing, read_body
+from arena.table.visitor import Table
 from engine import EngineError
 
 _HTML: Final = "text/html"

@@ -11,8 +11,8 @@ from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.replays.game import Game
-from arena.replays.timeline import describe_rules, make_frames
+from arena.records.timeline import describe_rules, make_frames
+from arena.store.finished import Game
 from arena.table.open_game import OpenGame
 from arena.tournament.schedule import Fixture, Pairing
 from engine import STANDARD, Record, State, to_text

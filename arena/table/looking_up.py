@@ -10,18 +10,18 @@ from typing import Any, Final
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE
 from arena.library.results import Results
 from arena.records.judge import parse_players, parse_record
-from arena.records.lines import read_lines
-from arena.replays.game import Game
-from arena.replays.sources import game_timeline, line_timeline
-from arena.results.command import replay_commands
-from arena.results.reader import read_run
-from arena.results.rows import FAULT_COLUMNS, fault_rows
-from arena.results.store import Store
-from arena.results.summary import plain_rows
+from arena.records.reading import read_lines
 from arena.runs.interim import Interim
+from arena.store.command import replay_commands
+from arena.store.finished import Game
+from arena.store.game_rows import FAULT_COLUMNS, fault_rows
+from arena.store.reader import read_run
+from arena.store.store import Store
+from arena.store.timelines import game_timeline, line_timeline
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError, outcome

@@ -9,8 +9,8 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.lanes.cleanup import remove_folder
-from arena.person.player import Quit
 from arena.table.news import News
+from arena.table.player import Quit
 
 
 class OpenGame(ABC):

@@ -11,12 +11,12 @@ from typing import Any
 from arena.errors import InputError
 from arena.games.match import Finished
 from arena.lanes.process import bot_process
-from arena.person.board import Board
-from arena.person.ending import format_result
-from arena.person.player import Quit
-from arena.person.sitting import Records, Sitting
-from arena.replays.timeline import describe_rules, look_back, make_frames
+from arena.records.board import Board
+from arena.records.ending import format_result
+from arena.records.timeline import describe_rules, look_back, make_frames
 from arena.table.open_game import OpenGame
+from arena.table.player import Quit
+from arena.table.sitting import Records, Sitting
 from engine import Action, View
 from engine.cards import CHARS
 from engine.errors import show

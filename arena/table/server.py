@@ -20,7 +20,7 @@ from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
 from arena.table.door import Door, write_page
 from arena.table.guard import Guard
-from arena.table.table import Table
+from arena.table.visitor import Table
 
 HOST: Final = "127.0.0.1"
 _PAGE = "open.html"

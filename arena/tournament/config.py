@@ -19,11 +19,11 @@ from arena.lanes.limits import Limits
 from arena.tournament.anchor import read_anchor
 from arena.tournament.bounds import EXECUTORS, HALVES, MAX_FAULTS, ExecutorKind, HalvesChoice
 from arena.tournament.document import MOST_BYTES, parse
-from arena.tournament.executor import ExecutorChoice
+from arena.tournament.executor_choice import ExecutorChoice
 from arena.tournament.mistaken import explain_no_config
 from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
 from arena.tournament.stop import make_until
-from arena.tournament.swiss import check_swiss, default_rounds
+from arena.tournament.swiss_pairings import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament
 from arena.tournament.wording import explain, line_of
 from engine import Rules

@@ -6,7 +6,7 @@ import os
 import shlex
 from pathlib import Path
 
-from arena.entries.folder import MAINS
+from arena.entries.files_below import MAINS
 from arena.entries.resolve import installed
 
 _RUN = ("manifest.json", "run.sqlite")

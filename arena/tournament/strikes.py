@@ -20,7 +20,7 @@ from arena.games.match import GameResult
 from arena.lanes.faults import count_strikes
 from arena.tournament.leg import Leg, single_round
 from arena.tournament.schedule import Pairing
-from arena.tournament.turns import in_turns, turn_end, turn_of
+from arena.tournament.turn_order import in_turns, turn_end, turn_of
 
 _NOUNS = {
     "illegal": "illegal action",

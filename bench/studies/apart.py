@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from arena.rounds.standings import Standings
-from arena.rounds.until import UntilRounds
+from arena.tournament.barrier import Standings
 from arena.tournament.schedule import Pairing, gauntlet, round_robin
 from arena.tournament.stop import Until
+from arena.tournament.until_rounds import UntilRounds
 from bench.studies.fields import Simulated
 
 SEED = 1970

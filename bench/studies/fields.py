@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from arena.rounds.base import Counts
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from arena.tournament.leg import Leg
+from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 
 _BLOCK = 512  # pairs that are drawn at once

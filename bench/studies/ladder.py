@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 import arena
-from arena.rounds.base import Counts
-from arena.rounds.standings import Standings
+from arena.tournament.barrier import Standings
+from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, round_robin
 
 SEED = 592

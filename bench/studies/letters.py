@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
 from arena.statistics.letters import split_letters
 from arena.statistics.ratings import ELO, Z95, Fit, PairScores
-from arena.statistics.rows import PairTotals
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares
 

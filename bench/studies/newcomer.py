@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.rounds.base import Counts
-from arena.rounds.standings import Standings
-from arena.rounds.until import UntilRounds
+from arena.tournament.barrier import Standings
+from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, round_robin
 from arena.tournament.stop import Until
+from arena.tournament.until_rounds import UntilRounds
 from bench.studies.fields import Simulated
 
 SEED = 592

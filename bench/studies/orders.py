@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.rounds.standings import Standings
-from arena.rounds.until import UntilRounds
 from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO
+from arena.tournament.barrier import Standings
 from arena.tournament.schedule import Pairing, gauntlet, round_robin
 from arena.tournament.stop import Until
+from arena.tournament.until_rounds import UntilRounds
 from bench.studies.fields import Simulated
 
 SEED = 38

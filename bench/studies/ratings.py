@@ -16,10 +16,10 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.ratings import score_intervals
 from arena.statistics.residuals import LEVEL, make_residuals
-from arena.statistics.rows import PairTotals
 from arena.tournament.schedule import Pairing
 
 SEED = 13

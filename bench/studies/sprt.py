@@ -11,9 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from arena.entries.resolve import resolve
-from arena.rounds.sprt import SprtRounds
 from arena.statistics.difference import elo_difference, mean_difference
-from arena.statistics.evidence import weigh
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
@@ -26,6 +24,8 @@ from arena.statistics.sprt import (
     share_of,
 )
 from arena.statistics.stopped import estimate_mean
+from arena.tournament.sprt_evidence import weigh
+from arena.tournament.sprt_rounds import SprtRounds
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.entries.entry import Entry
-from arena.rounds.base import Counts
-from arena.rounds.swiss import SwissRounds
 from arena.statistics.apart import pair_scores
 from arena.statistics.model import Floats
 from arena.statistics.ratings import fit
+from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
-from arena.tournament.swiss import default_rounds
+from arena.tournament.swiss_pairings import default_rounds
+from arena.tournament.swiss_rounds import SwissRounds
 from arena.tournament.tournament import Tournament
 from bench.studies.fields import Simulated
 from engine import STANDARD

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
 from arena.statistics.ratings import ELO, Z95
-from arena.statistics.rows import PairTotals
 from arena.statistics.scale import Flags
 from arena.tournament.schedule import round_robin
 from bench.studies.ratings import pair_shares

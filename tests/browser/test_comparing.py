@@ -11,19 +11,19 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.reports.changes import make_changes_report
+from arena.insight.changes import find_changes
+from arena.insight.run_files import make_files
+from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
-from arena.reports.run import make_report
-from arena.results.changes import find_changes
-from arena.results.files import make_files
-from arena.runs.ablate import ablate
-from arena.runs.compare import as_comparison, make_stop
+from arena.reports.run_report import make_report
+from arena.runs.ablate_rules import ablate
+from arena.runs.compare_bots import as_comparison, make_stop
+from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
-from arena.tournament.variants import make_variants
 from engine import STANDARD
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
+from tests.insight.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
-from tests.results.test_changes import BASE, play, tournament
 from tests.runs.test_verify import HERE
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
@@ -163,7 +163,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
 @pytest.mark.slow
 def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path: Path) -> None:
     """In a sandbox without an origin: charts are drawn, and tables sort."""
-    from arena.library.report import RunReport
+    from arena.library.report_view import RunReport
     from arena.reports.document import Report
 
     shown = RunReport(Report("run", [], []))

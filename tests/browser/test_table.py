@@ -18,8 +18,8 @@ import pytest
 from arena.table.door import write_page
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
-from tests.person.interrupting import leave_journal
 from tests.table import Client, running
+from tests.table.interrupting import leave_journal
 from tests.table.results import HOSTILE, make_results
 from tests.table.test_playing import BROKEN, LOWEST
 
@@ -142,7 +142,7 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(
 
     With this seed there is something to take in the end.
     """
-    monkeypatch.setattr("arena.table.table.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     assert overflowing(page) == 0

@@ -13,16 +13,16 @@ from playwright.sync_api import expect
 
 from arena.entries.resolve import resolve
 from arena.records.naming import NAMINGS
+from arena.records.replay_page import render_replay
 from arena.records.show import card_names
-from arena.replays.game import Game
-from arena.replays.page import render_replay
-from arena.replays.sources import game_timeline, line_timeline
+from arena.store.finished import Game
+from arena.store.timelines import game_timeline, line_timeline
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.replays.games import game_with_thoughts, random_record
-from tests.replays.test_timeline import states_of
+from tests.records.games import game_with_thoughts, random_record
+from tests.records.test_timeline import states_of
 
 CHAMPION = resolve("champion")
 PLIES = 48

@@ -19,9 +19,9 @@ import engine
 from arena.check.guess import Climb
 from arena.check.item import NAMES, Item, format_item
 from arena.check.order import Order, safest_lane
+from arena.check.rule_variants import VARIANTS
 from arena.check.sparring import Candidate, find_parting
 from arena.check.supervisor import run_check
-from arena.check.variants import VARIANTS
 from arena.entries.ladder import ELO
 from arena.entries.resolve import installed, resolve
 from arena.errors import ArenaError

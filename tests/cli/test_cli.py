@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from arena.cli import cli
-from arena.results.folder import WINS
+from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write

@@ -10,7 +10,7 @@ import pytest
 
 from arena.cli.compare import split_bots
 from arena.errors import InputError
-from arena.runs.compare import comparison_name, expand_ladder
+from arena.runs.compare_bots import comparison_name, expand_ladder
 from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"

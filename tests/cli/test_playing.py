@@ -10,10 +10,10 @@ import pytest
 
 from arena.cli import cli
 from arena.entries.resolve import resolve
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.lanes.limits import Limits
-from arena.replays.game import Game
-from arena.results.command import replay_commands
+from arena.store.command import replay_commands
+from arena.store.finished import Game
 from arena.tournament.tournament import Tournament
 from engine import Record, Rules
 

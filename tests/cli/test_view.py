@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from arena.replays.page import is_replay
+from arena.records.replay_page import is_replay
 from tests.conftest import Done, run_here
-from tests.replays.games import random_record
+from tests.records.games import random_record
 from tests.rogues import write
 
 EVIL = "<b>\"'\u05e9\uff57"

@@ -18,7 +18,7 @@ GUIDE = (ROOT / "docs" / "writing-a-bot.md").read_text()
 CODE = markdown.named(GUIDE, "python")
 FILES = {name: code for name, code in CODE if re.search(r"^(class|def) ", code, re.MULTILINE)}
 STEPS = [code for _, code in CODE if code not in FILES.values()]
-TEMPLATE = (ROOT / "arena" / "new" / "template" / "my_bot.py").read_text()
+TEMPLATE = (ROOT / "arena" / "entries" / "template" / "my_bot.py").read_text()
 FIGURE = re.compile(r"^\| (.+?) \| ([\d.]+) % \((.+?)\) \| ([\d.]+) % \((.+?)\) \|$", re.MULTILINE)
 
 

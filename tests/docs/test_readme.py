@@ -23,7 +23,7 @@ PAGES = {
     name: (ROOT / "docs" / name).read_text() for name in ("tournaments.md", "bot.md", "rules.md")
 }
 RESULTS = (ROOT / "docs" / "results.md").read_text()
-TEMPLATE = (ROOT / "arena" / "new" / "template" / "my_bot.py").read_text()
+TEMPLATE = (ROOT / "arena" / "entries" / "template" / "my_bot.py").read_text()
 ELSEWHERE = ("make ", "source ", "arena table")
 """Commands that are tried by `.ci/run`, by the release check, and by the table's own tests."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.replays.page import is_replay
+from arena.records.replay_page import is_replay
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "viewer.md").read_text()
@@ -26,7 +26,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 def test_every_function_of_the_page_is_there() -> None:
     """The scripts bind what the table names."""
     board, viewer = (
-        (ROOT / "arena/replays/static" / name).read_text() for name in ("board.js", "viewer.js")
+        (ROOT / "arena/records/static" / name).read_text() for name in ("board.js", "viewer.js")
     )
     assert "drawBoard" in board
     assert "Arena.mountViewer =" in viewer

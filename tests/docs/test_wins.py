@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.reports import takes
+from arena.reports import take_section as takes
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "wins.md").read_text()

@@ -35,7 +35,7 @@ TABLE = [
     ),
     Fault(
         "an address in the browser's command line",
-        "arena/cli/table.py",
+        "arena/cli/serve.py",
         "args=(page.as_uri(),)",
         "args=(page.read_text().split('url=')[1].partition('\"')[0],)",
         "tests/table/test_strangers.py::test_nobody_finds_the_address_while_it_is_opened",
@@ -49,24 +49,24 @@ TABLE = [
     ),
     Fault(
         "a game under way that another table may take up",
-        "arena/person/journal.py",
+        "arena/table/journal.py",
         "fcntl.flock(file, kind | fcntl.LOCK_NB)",
         "pass",
         "tests/table/test_interrupted.py::test_two_tables_do_not_play_the_same_game",
     ),
     Fault(
         "half an action believed",
-        "arena/person/journal.py",
+        "arena/table/journal.py",
         r'not line.endswith(b"\n") or ',
         "",
-        "tests/person/test_journal.py::test_a_line_that_is_cut_loses_only_itself",
+        "tests/table/test_journal.py::test_a_line_that_is_cut_loses_only_itself",
     ),
     Fault(
         "a bot that plays otherwise after an interruption",
-        "arena/person/again.py",
+        "arena/table/again.py",
         "if now != former:",
         "if now != former and False:",
-        "tests/person/test_interrupted.py::test_a_bot_that_plays_otherwise_now_ends_the_game",
+        "tests/table/test_person_interrupted.py::test_a_bot_that_plays_otherwise_now_ends_the_game",
     ),
     Fault(
         "bots parsed side by side",

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.executors.sites.fleet import Fleet

@@ -19,20 +19,20 @@ pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
 )
 
-from arena.doctor.machine import format_findings
-from arena.doctor.sites import examine_sites, to_finding
+from arena.cli.cluster import examine_sites, to_finding
+from arena.cli.machine import format_findings
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
 from arena.executors import dask
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.sites import calls
 from arena.executors.sites import fleet as fleets
-from arena.results.folder import LOG, TIMINGS, RunFolder
-from arena.results.store import NAME as STORE
 from arena.runs.run import run
+from arena.store.folder import LOG, TIMINGS, RunFolder
+from arena.store.store import NAME as STORE
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

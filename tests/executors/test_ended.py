@@ -21,7 +21,7 @@ from arena.games.match import Finished, GameResult
 from arena.lanes import launch
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.memory import find_below
+from arena.lanes.memory_use import find_below
 from arena.lanes.process import BotProcess
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture

@@ -8,8 +8,8 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors.log import RunLog
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.store import Store
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 from bench.simulated import Cluster, SimulatedExecutor

@@ -15,8 +15,8 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.store import Store
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

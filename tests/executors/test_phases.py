@@ -17,9 +17,9 @@ from arena.executors import phases
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.phases import Phases
-from arena.results.folder import RunFolder
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
+from arena.store.folder import RunFolder
 from arena.tournament.bounds import HalvesChoice
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan

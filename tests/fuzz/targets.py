@@ -28,11 +28,11 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from arena.records import judge
-from arena.records.lines import read_lines
+from arena.records.reading import read_lines
 from arena.records.show import format_game
-from arena.results.folder import RunFolder
 from arena.runs.run import run
 from arena.runs.verify import verify
+from arena.store.folder import RunFolder
 from arena.tournament import config
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError

@@ -13,7 +13,7 @@ from engine.cards import UNIT
 from engine.play import playout
 from engine.state import random_deal
 from engine.view import view
-from tests.wins.games import random_rules
+from tests.insight.games import random_rules
 
 GAMES = 8
 UNDER = [STANDARD, *(random_rules(Random(seed)) for seed in range(6))]

@@ -20,7 +20,7 @@ import engine
 from arena import InputError
 from arena.entries.source import load_bot
 from arena.library import importable
-from arena.library.bundle import bundle
+from arena.library.closure import bundle
 from bots.greedy import bot as greedy
 from engine import STANDARD, TAKE, Action, Setup, View
 
@@ -250,7 +250,7 @@ def test_a_program_from_standard_input_sends_code() -> None:
     """Its source is lost; the code of its classes and functions is in the module that runs."""
     program = textwrap.dedent(
         """
-        from arena.library.bundle import bundle
+        from arena.library.closure import bundle
         import functools, math
 
         SHIFT = 1

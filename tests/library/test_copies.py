@@ -17,7 +17,7 @@ import pytest
 import arena
 from arena.errors import ChangedBots
 from arena.library.running import Interrupted
-from arena.results.folder import WINS
+from arena.store.folder import WINS
 from tests.conftest import run_here
 from tests.library.test_results import Faulty
 from tests.runs.test_extension import content

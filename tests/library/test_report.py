@@ -72,7 +72,7 @@ def test_a_comparison_has_a_report() -> None:
 def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
     """It is said in one line, with its name."""
     from arena.library.results import Results
-    from arena.results.store import Store
+    from arena.store.store import Store
 
     empty = Results(results._tournament, Store(None))
     with pytest.raises(arena.InputError, match="run: no game has been played yet"):

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import arena
-from arena.results.folder import WINS
-from arena.results.store import Store
+from arena.store.folder import WINS
+from arena.store.store import Store
 from tests import ROOT
 from tests.stores import forge
 from tests.waiting import PATIENCE

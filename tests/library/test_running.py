@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import arena
-from arena.results.store import Store
+from arena.store.store import Store
 from arena.tournament.chunk import Played
 from tests.conftest import Arena, Done
 from tests.executors.test_local import run_python

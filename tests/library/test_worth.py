@@ -8,7 +8,7 @@ import pytest
 
 import arena
 from arena.errors import InputError
-from arena.wins.effects import ADJUSTED
+from arena.insight.effects import ADJUSTED
 
 
 class Remembers:

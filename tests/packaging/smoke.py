@@ -6,7 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from arena.results.folder import TABLES
+from arena.store.folder import TABLES
 from tests import ROOT
 from tests.packaging.wheel import run
 

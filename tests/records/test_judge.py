@@ -12,7 +12,7 @@ import pytest
 
 from arena.records.judge import judge as judge_lines
 from arena.records.judge import to_json, to_text
-from arena.records.lines import read_lines
+from arena.records.reading import read_lines
 from bots.uniform import bot
 from engine import Record, play_game
 from tests.referee import Table

@@ -10,12 +10,12 @@ from typing import Any
 
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
+from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.document import Report
-from arena.reports.run import make_report
+from arena.reports.run_report import make_report
 from arena.reports.writers import report_writers
-from arena.results.files import Files, make_files
-from arena.results.store import Store
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State

@@ -11,22 +11,22 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.reports.ablation import make_ablation_report
-from arena.reports.changes import make_changes_report
+from arena.insight.changes import find_changes
+from arena.insight.ratio_path import read_path
+from arena.insight.run_files import make_files
+from arena.reports.ablation_report import make_ablation_report
+from arena.reports.changes_report import make_changes_report
 from arena.reports.document import Chart, Report, Table, Text
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
-from arena.reports.run import make_report
+from arena.reports.run_report import make_report
 from arena.reports.several import RunFacts
-from arena.results.changes import find_changes
-from arena.results.files import make_files
-from arena.results.ratio_path import read_path
-from arena.runs.ablate import ablate
-from arena.runs.compare import as_comparison, make_stop
+from arena.runs.ablate_rules import ablate
+from arena.runs.compare_bots import as_comparison, make_stop
+from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
-from arena.tournament.variants import make_variants
 from engine import STANDARD
-from tests.results.test_changes import BASE, RunGames, play, tournament
+from tests.insight.test_changes import BASE, RunGames, play, tournament
 from tests.runs.test_verify import HERE
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]

@@ -10,14 +10,14 @@ import altair
 import pandas as pd
 import pytest
 
+from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
+from arena.reports.chart_rows import MOST_ROWS
 from arena.reports.document import Code, Report, Table, write_cell
-from arena.reports.frames import MOST_ROWS
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
-from arena.reports.run import make_report
-from arena.results.files import Files, make_files
-from arena.results.store import Store
+from arena.reports.run_report import make_report
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Tournament

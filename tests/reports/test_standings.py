@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from arena.insight.findings import Findings, Unbounded
 from arena.reports.about import with_glossary
 from arena.reports.document import Report, Section, Text
 from arena.reports.markdown import to_markdown
-from arena.reports.standings import COLUMNS, standings_section
-from arena.results.findings import Findings, Unbounded
+from arena.reports.standings_section import COLUMNS, standings_section
 
 ROWS = {
     "bot": ["x", "a", "b", "broken"],

@@ -11,9 +11,9 @@ import pytest
 
 import arena
 from arena.errors import InputError
-from arena.replays.game import Game
 from arena.rl import Encoding, dataset, mask
 from arena.rl.decisions import Decisions
+from arena.store.finished import Game
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
@@ -111,7 +111,7 @@ def test_a_record_that_cannot_be_played_is_named(folder: Path, actions: str) -> 
         return Game(record, game.seats, game.winner, game.win_type, game.points)
 
     with (
-        mock.patch("arena.replays.chosen.Game.of", changed),
+        mock.patch("arena.store.chosen.Game.of", changed),
         pytest.raises(InputError, match=r"game greedy/uniform/./.: its record cannot be played"),
     ):
         next(dataset(folder))

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.batch.encoding import Encoding
 from arena.errors import InputError
-from arena.rl.encoding import Encoding
 from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
 from engine import (

@@ -15,11 +15,11 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from arena.errors import InputError
 from arena.rl import Encoding, mask, random_deals
-from arena.rl.options import OBSERVATIONS
+from arena.rl.settings import OBSERVATIONS
 from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
-from tests.rl.test_lockstep import ALL_RULES
+from tests.batch.test_lockstep import ALL_RULES
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"

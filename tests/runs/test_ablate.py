@@ -13,20 +13,20 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.results.ablation import COLUMNS, FILE, Ablation
-from arena.results.folder import MANIFEST, REPORTS, TABLES, RunFolder
-from arena.results.reader import read_run
-from arena.runs.ablate import ablate
+from arena.insight.ablation_table import COLUMNS, FILE, Ablation
+from arena.insight.rule_effects import MEASURES
+from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
-from arena.statistics.ablation import MEASURES
+from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder
+from arena.store.reader import read_run
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
+from arena.tournament.rule_changes import make_variants
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
-from arena.tournament.variants import make_variants
 from engine import STANDARD
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command

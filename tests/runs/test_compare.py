@@ -18,23 +18,23 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
+from arena.insight.comparison import Comparison, Twins, comparison_command
+from arena.insight.verdict import describe, describe_twins
 from arena.lanes.limits import Limits
-from arena.results.comparison import Comparison, Twins, comparison_command
-from arena.results.folder import RunFolder
-from arena.results.verdict import describe, describe_twins
-from arena.runs.compare import as_comparison, compare, make_stop
+from arena.runs.compare_bots import as_comparison, compare, make_stop
 from arena.runs.run import run
 from arena.runs.verify import verify
-from arena.statistics.evidence import Evidence
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import Estimate
+from arena.store.folder import RunFolder
+from arena.tournament.sprt_evidence import Evidence
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
 from tests.conftest import run_command
 from tests.kills import kill_often
 from tests.rogues import write
-from tests.rounds.test_course import Stops
+from tests.runs.test_course import Stops
 
 FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
 

@@ -15,9 +15,9 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.log import QUIET, RunLog
-from arena.results.folder import RunFolder
 from arena.runs.run import run
 from arena.runs.verify import verify
+from arena.store.folder import RunFolder
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

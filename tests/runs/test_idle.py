@@ -11,12 +11,12 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.games.match import GameResult
+from arena.insight.unrated import find_out
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits, idle_seconds
-from arena.results.folder import RunFolder
 from arena.runs.run import run
-from arena.statistics.rows import Faults
-from arena.statistics.unrated import find_out
+from arena.statistics.counts import Faults
+from arena.store.folder import RunFolder
 from arena.tournament.longest import longest_seconds
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits, Strikes

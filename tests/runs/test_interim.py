@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from arena.games.match import GameResult
+from arena.insight import tables
+from arena.insight.summary import plain_rows
 from arena.lanes.faults import Fault
-from arena.results.store import Store
-from arena.results.summary import plain_rows
 from arena.runs import interim
 from arena.runs.interim import Interim
-from arena.statistics import tables
 from arena.statistics.field import Field
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import round_robin
 

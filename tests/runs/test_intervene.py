@@ -14,13 +14,13 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.base import Executor
+from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.games.swap import Swap, draw_swaps
-from arena.results.store import Store
 from arena.runs.intervene import Intervention, intervene
 from arena.runs.run import run
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, Record, Rules, outcome

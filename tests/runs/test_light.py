@@ -15,15 +15,15 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.log import NORMAL, QUIET
-from arena.pages.bundle import chart_bundle
-from arena.results.folder import RunFolder
+from arena.reports.scripts import chart_bundle
 from arena.rl.exact import Exact
 from arena.runs import run as runs
-from arena.runs.ablate import ablate
+from arena.runs.ablate_rules import ablate
 from arena.runs.verify import verify
+from arena.store.folder import RunFolder
 from arena.tournament.config import convert, make_tournament
+from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
-from arena.tournament.variants import make_variants
 from engine import STANDARD
 from tests.conftest import Arena
 from tests.runs.test_verify import HERE

@@ -23,8 +23,8 @@ from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
-from arena.results.folder import RunFolder
 from arena.runs.run import run
+from arena.store.folder import RunFolder
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

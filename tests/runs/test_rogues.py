@@ -26,8 +26,8 @@ from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cgroup import try_group
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
-from arena.results.folder import RunFolder
 from arena.runs.run import run
+from arena.store.folder import RunFolder
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues

@@ -10,8 +10,8 @@ import pytest
 import arena
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
-from arena.results.folder import RunFolder
 from arena.runs.run import Interrupted, run
+from arena.store.folder import RunFolder
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.stop import Until

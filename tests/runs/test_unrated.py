@@ -13,10 +13,10 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
+from arena.insight.run_files import make_files
 from arena.lanes.scratch import scratch_folder
-from arena.results.files import make_files
-from arena.results.store import Store
 from arena.runs.run import run
+from arena.store.store import Store
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

@@ -21,12 +21,12 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.games.match import Finished, result_of
 from arena.lanes.scratch import scratch_folder
-from arena.results.folder import RunFolder
-from arena.results.store import Store
 from arena.runs import compared
 from arena.runs.compared import Difference
 from arena.runs.run import run
 from arena.runs.verify import spread, verify
+from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture, Pairing

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from arena.statistics.apart import Evidence, boundary, pair_scores
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit
-from arena.statistics.rows import ScoreCounts
 from arena.statistics.sequences import sequence_interval
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong

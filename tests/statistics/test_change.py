@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.insight.paired import lead_by_deal
 from arena.statistics.change import Values, change_of_mean
 from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.model import Floats
 from arena.statistics.ratings import Z95
-from arena.statistics.rows import PairTotals
-from arena.statistics.twins import lead_by_deal
 from arena.tournament.schedule import Pairing
 from bench.studies import ratings
 

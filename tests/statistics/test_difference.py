@@ -10,14 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.statistics.change import Shown, beyond_chance
-from arena.statistics.difference import (
-    elo_difference,
-    mean_difference,
-)
-from arena.statistics.ratings import Z95
-from arena.statistics.sprt import elo_of, share_of
-from arena.statistics.twins import (
+from arena.insight.paired import (
     COLUMNS,
     Lead,
     Twin,
@@ -25,6 +18,13 @@ from arena.statistics.twins import (
     make_differences,
     separate_games,
 )
+from arena.statistics.change import Shown, beyond_chance
+from arena.statistics.difference import (
+    elo_difference,
+    mean_difference,
+)
+from arena.statistics.ratings import Z95
+from arena.statistics.sprt import elo_of, share_of
 
 NONE = Lead(0.0, -0.1, 0.1)
 

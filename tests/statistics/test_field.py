@@ -8,10 +8,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field, make_superiority
 from arena.statistics.ratings import ELO, PairScores, Rating, fit
-from arena.statistics.rows import PairTotals
-from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
 
 Z = 1.959963984540054
@@ -21,7 +20,9 @@ NINE = (9, 11.0, 19.0)
 GAP, ERROR = 400 * math.log10(1.5), ELO * math.sqrt(6.6) / 4.8
 
 
-def field(*played: tuple[Pairing, tuple[int, float, float]], anchor: Anchor | None = None) -> Field:
+def field(
+    *played: tuple[Pairing, tuple[int, float, float]], anchor: tuple[str, float] | None = None
+) -> Field:
     """Return the field of the bots of some pairings."""
     pairings = [pairing for pairing, _ in played]
     labels = sorted({label for pairing in pairings for label in pairing})
@@ -31,7 +32,7 @@ def field(*played: tuple[Pairing, tuple[int, float, float]], anchor: Anchor | No
 
 def test_an_anchor_shifts_the_whole_scale() -> None:
     """It has its Elo and no error; the other bot has the error of the whole gap."""
-    ratings = field((AB, NINE), anchor=Anchor("b", 1239.0)).ratings()
+    ratings = field((AB, NINE), anchor=("b", 1239.0)).ratings()
     assert ratings["b"] == Rating(1239.0, 1239.0, 1239.0)
     a = 1239 + GAP
     assert ratings["a"] == pytest.approx((a, a - Z * ERROR, a + Z * ERROR))
@@ -40,7 +41,7 @@ def test_an_anchor_shifts_the_whole_scale() -> None:
 def test_an_anchor_changes_no_difference() -> None:
     """Nor does it change how likely one bot is stronger."""
     played = (AB, NINE), (AC, (20, 30.0, 50.0)), (BC, (7, 8.0, 13.0))
-    free, fixed = field(*played), field(*played, anchor=Anchor("c", 2000.0))
+    free, fixed = field(*played), field(*played, anchor=("c", 2000.0))
     before, after = free.ratings(), fixed.ratings()
     shift = 2000 - before["c"].elo
     for label in "abc":
@@ -50,14 +51,14 @@ def test_an_anchor_changes_no_difference() -> None:
 
 def test_an_anchor_that_is_not_rated_is_not_used() -> None:
     """The mean is 1500."""
-    made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], Anchor("x", 1000.0))
+    made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], ("x", 1000.0))
     assert made.anchor is None
     assert sum(rating.elo for rating in made.ratings().values()) == pytest.approx(3000)
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
     """Each has the mean 1500, or the anchor's scale, and the numbers that it has without others."""
-    whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=Anchor("e", 1700.0))
+    whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=("e", 1700.0))
     assert whole.groups == [["a", "b"], ["d", "e"]]
     ratings = whole.ratings()
     alone = field((AB, NINE)).ratings()

@@ -8,13 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.results.findings import Findings, Unbounded
-from arena.results.summary import format_rows
+from arena.insight.findings import Findings, Unbounded
+from arena.insight.summary import format_rows
+from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.ratings import Fit, PairScores, Rating
-from arena.statistics.rows import PairTotals
 from arena.statistics.scale import find_scale
-from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import round_robin
 from bench.studies.unbeaten import GAPS, PAIRS, RUNS, simulate
 
@@ -23,7 +22,7 @@ EVEN = dict.fromkeys(combinations("abc", 2), 20.0)
 """The points of the first bot of 40; the others of these are even."""
 
 
-def ratings(points: dict[tuple[str, str], float], anchor: Anchor | None = None) -> Field:
+def ratings(points: dict[tuple[str, str], float], anchor: tuple[str, float] | None = None) -> Field:
     """Return the field of a round robin in which the first of two bots has so many points of 40."""
     labels = sorted({label for two in points for label in two})
     pairings = round_robin(labels)
@@ -89,7 +88,7 @@ def test_an_anchor_is_the_scale_whatever_it_has_won() -> None:
     """Of an anchor that loses everything the others are unbeaten; it has its Elo."""
     points = EVEN | beats("x", "abc", points=0.0)
     for anchor, unbounded in (("a", {"x"}), ("x", {"a", "b", "c"})):
-        field = ratings(points, Anchor(anchor, 1000.0))
+        field = ratings(points, (anchor, 1000.0))
         assert field.ratings()[anchor] == Rating(1000.0, 1000.0, 1000.0)
         assert {one[0] for one in field.unbounded()} == unbounded
 

@@ -14,7 +14,7 @@ from typing import Any
 from arena.lanes.scratch import scratch_folder
 from arena.table.guard import Guard
 from arena.table.server import listen, make_server
-from arena.table.table import Table
+from arena.table.visitor import Table
 from tests.waiting import PATIENCE
 
 

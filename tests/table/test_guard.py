@@ -11,8 +11,8 @@ import pytest
 
 from arena.errors import InputError
 from arena.table.application import REPORT_POLICY
-from arena.table.asked import MOST_BODY
 from arena.table.guard import LOST, POLICY
+from arena.table.requests import MOST_BODY
 from arena.table.server import listen
 from tests.table import Client
 

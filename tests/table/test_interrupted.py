@@ -13,11 +13,11 @@ from arena.errors import InputError
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.table import hall
 from tests.conftest import start_command
-from tests.person.interrupting import leave_journal, make_session, play_out
-from tests.person.test_session import expected
 from tests.table import Client, running
+from tests.table.interrupting import leave_journal, make_session, play_out
 from tests.table.test_command import is_alive, open_address
 from tests.table.test_playing import LOWEST, SLEEPER, sit_down
+from tests.table.test_session import expected
 from tests.waiting import until
 
 PLIES = 9

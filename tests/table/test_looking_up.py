@@ -16,7 +16,7 @@ import pytest
 
 from arena.entries import syntax
 from arena.entries.catalogue import catalogue
-from arena.results.reader import read_run
+from arena.store.reader import read_run
 from arena.table import looking_up
 from arena.table.looking_up import (
     describe_progress,

@@ -23,8 +23,8 @@ from arena.tournament.schedule import Fixture
 from engine.play import Draw
 from engine.state import random_deal
 from tests.conftest import Arena
-from tests.person.test_session import command, expected
 from tests.table import Client, running
+from tests.table.test_session import command, expected
 from tests.waiting import until
 
 PLIES = 9  # until the person has acted four times, and the bot, too
@@ -45,7 +45,7 @@ SLEEPER = f"import time\n{LOWEST.replace('return', 'time.sleep(600); return')}"
 @pytest.fixture(autouse=True)
 def seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session has seed 0, or 1 if the bot is to begin."""
-    monkeypatch.setattr("arena.table.table.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
 
 
 def sit_down(client: Client, **asked: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import arena
-from arena.results.reader import read_run
+from arena.store.reader import read_run
 from tests.table import Client
 from tests.table.test_playing import BROKEN, SLEEPER, bot_processes
 from tests.waiting import until

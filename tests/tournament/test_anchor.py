@@ -9,7 +9,7 @@ import pytest
 
 import arena as library
 from arena.errors import InputError
-from arena.results.manifest import manifest_text, obstacles, read_tournament
+from arena.store.manifest import manifest_text, obstacles, read_tournament
 from arena.tournament.anchor import Anchor, read_anchor
 from arena.tournament.config import convert, make_tournament
 from arena.tournament.tournament import Tournament

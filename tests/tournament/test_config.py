@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import InputError
-from arena.results.manifest import manifest_text, read_tournament
+from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament import config
 
 

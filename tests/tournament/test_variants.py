@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import InputError
-from arena.tournament.variants import MOST_VARIANTS, deals_alike, make_variants, name_of
+from arena.tournament.rule_changes import MOST_VARIANTS, deals_alike, make_variants, name_of
 from engine import Rules
 
 BASE = Rules()

@@ -10,9 +10,9 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from arena.executors.sites import host
-from arena.executors.sites.batch import Batch
+from arena.executors.sites import site_host as host
 from arena.executors.sites.roster import Host, Site
+from arena.executors.sites.site_batch import Batch
 from arena.executors.sites.transport import Done, Event, Failed, Here, Transport
 
 _TICK = 0.5  # seconds

@@ -14,11 +14,12 @@ from collections.abc import Generator, Iterator, Sequence
 from arena.errors import NoSites
 from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger, make_record
-from arena.executors.sites import host, wire
-from arena.executors.sites.batch import Batch, Held
+from arena.executors.sites import site_host as host
+from arena.executors.sites import wire
 from arena.executors.sites.calls import Calls
-from arena.executors.sites.opening import Opening
+from arena.executors.sites.greeting import Opening
 from arena.executors.sites.roster import Host, Roster, Site
+from arena.executors.sites.site_batch import Batch, Held
 from arena.executors.sites.transport import (
     Done,
     Event,
@@ -29,7 +30,7 @@ from arena.executors.sites.transport import (
     Transport,
 )
 from arena.tournament.chunk import Played
-from arena.tournament.executor import PATIENCE
+from arena.tournament.executor_choice import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

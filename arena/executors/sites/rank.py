@@ -7,7 +7,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from arena.executors.sites import host
+from arena.executors.sites import site_host as host
 from arena.executors.sites.transport import Event, Here
 
 PAUSE: Final = 0.005

@@ -11,7 +11,7 @@ from arena.errors import InputError, NoSites
 from arena.executors.log import logger
 
 if TYPE_CHECKING:
-    from arena.executors.sites.batch import Batch
+    from arena.executors.sites.site_batch import Batch
 
 _MOST_FAILURES = 3  # in a row, of the sites of one host
 _MOST_ENDS = 30  # of sites in a row, of all hosts, without one batch that was played

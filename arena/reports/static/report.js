@@ -58,7 +58,7 @@
     });
   }
 
-  // As arena.results.cells does: no spreadsheet makes a formula of a text after an apostrophe.
+  // As arena.store.cells does: no spreadsheet makes a formula of a text after an apostrophe.
   function guard(text) {
     return /^'*[ \t\r\n=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
   }

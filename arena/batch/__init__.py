@@ -1,0 +1,1 @@
+"""Many games at once, in numpy: the rules, observations, and games played again."""

@@ -1,0 +1,163 @@
+"""Batch: some games of a run as arrays, the games of a pair together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.errors import InputError
+from arena.statistics.counts import WIN_TYPES
+from arena.tournament.tournament import Tournament
+from engine.cards import CHARS
+from engine.state import Seat
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
+NOTHING: Final = 255
+"""Stands for the plies after the end of a game."""
+
+_CELLS = 1 << 17  # plies of a batch: its arrays have a few megabytes
+_WRONG = 254
+_ACTIONS = np.full(256, _WRONG, np.uint8)
+_ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))
+_ACTIONS[ord(" ")] = NOTHING
+
+
+class Row(NamedTuple):
+    """One game of the pairing with this number, as its first bot sees it.
+
+    `seat` is where that bot sat, `winner` 0 for it, 1 for its opponent and None for a draw;
+    `margin` is its lead in points; `actions` are in the engine's notation.
+    """
+
+    pairing: int
+    pair: int
+    seat: Seat
+    winner: int | None
+    win_type: str
+    margin: int
+    actions: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some games as arrays; a game has one number in each.
+
+    `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first
+    bot; `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is
+    the lead of seat 0. `bots` has for each pair of the batch the two bots of its pairing, by
+    their places in the run; `pairing` the pairing's number, and `number` that of the pair
+    in it. `actions` has a row a game and a
+    column a ply, `opening` the row as it was dealt.
+    """
+
+    pair: Ints
+    first: Ints
+    winner: Ints
+    win_type: Ints
+    margin: Ints
+    actions: Bytes
+    opening: Bytes
+    pairing: Ints
+    number: Ints
+    bots: Ints
+
+    @property
+    def games(self) -> int:
+        """How many games there are."""
+        return len(self.pair)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairing)
+
+    @property
+    def finished(self) -> Bools:
+        """Which games were played to their end: those that were not forfeited."""
+        finished: Bools = self.win_type != FORFEIT
+        return finished
+
+
+def read_batches(
+    tournament: Tournament, rows: Iterable[Row], most: int | None = None
+) -> Iterator[Batch]:
+    """Yield the games in batches of about `most`; both games of a pair are in one batch.
+
+    Raises InputError for a record that cannot be played.
+    """
+    most = most or max(1, _CELLS // tournament.rules.game_plies)
+    numbers = {label: number for number, label in enumerate(tournament.labels)}
+    bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
+    some: list[Row] = []
+    for row in rows:
+        if len(some) >= most and row[:2] != some[-1][:2]:
+            yield _make(tournament, bots, some)
+            some = []
+        some.append(row)
+    if some:
+        yield _make(tournament, bots, some)
+
+
+def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
+    pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
+    places = np.array([pairing, pair])
+    begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
+    local, first = np.cumsum(begins) - 1, np.array(seat)
+    won = np.array([-1 if number is None else number for number in winner])
+    drawn = [row for row, new in zip(rows, begins, strict=True) if new]
+    openings = _openings(tournament, drawn)
+    of_pairs = places[0][begins]
+    try:
+        return Batch(
+            pair=local,
+            first=first,
+            winner=np.where(won < 0, -1, won ^ first),
+            win_type=np.array([WIN_TYPES.index(name) for name in win_type]),
+            margin=np.array(margin) * (1 - 2 * first),
+            actions=_actions(actions, tournament.rules.game_plies),
+            opening=openings[local],
+            pairing=of_pairs,
+            number=places[1][begins],
+            bots=bots[of_pairs],
+        )
+    except ValueError:
+        raise InputError(_find_odd(tournament, rows)) from None
+
+
+def _actions(texts: Sequence[str], plies: int) -> Bytes:
+    """Return actions as an array; raises ValueError for a text that is none of a game."""
+    text = "".join([text.ljust(plies) for text in texts])
+    data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
+    actions = _ACTIONS[data].reshape(len(texts), plies)
+    if (actions == _WRONG).any():
+        raise ValueError("an unknown action")
+    return actions
+
+
+def _find_odd(tournament: Tournament, rows: Iterable[Row]) -> str:
+    """Return which game cannot be played."""
+    for row in rows:
+        try:
+            WIN_TYPES.index(row.win_type)
+            _actions([row.actions], tournament.rules.game_plies)
+        except ValueError:
+            name = tournament.fixture(*row[:3]).name
+            return f"game {name}: its record cannot be played"
+    return "a record cannot be played"
+
+
+def _openings(tournament: Tournament, rows: Iterable[Row]) -> Bytes:
+    """Return the row as it was dealt in each pair."""
+    rules = tournament.rules
+    start = 2 * rules.hand_size
+    end = start + rules.opening_row
+    deals = [tournament.draw(tournament.fixture(*row[:3])).deal[start:end] for row in rows]
+    return np.frombuffer(b"".join(deals), np.uint8).reshape(len(deals), rules.opening_row)

@@ -1,0 +1,113 @@
+"""Commands that look: at the bots there are, at a finished run, at the machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from arena.cli.completion import complete_bots, complete_runs
+from arena.cli.options import PATH, json_option, print_json, tolerate_any_terminal
+from arena.cli.whole import WORKERS, Whole
+from arena.errors import ArenaError, InputError, escape
+
+_SAMPLE = Whole(0, sys.maxsize)
+
+
+@click.command()
+@json_option
+def bots(as_json: bool) -> None:
+    """List the bots there are by name: those in bots/, and of packages.
+
+    A bot of an installed package is one of its entry points in the group arena.bots.
+
+    \b
+    Example:
+      arena bots
+    """
+    from arena.entries.catalogue import catalogue
+
+    known = catalogue()
+    if as_json:
+        print_json({"bots": [bot._asdict() for bot in known]})
+        return
+    width = max([len(bot.name) for bot in known], default=0)
+    for bot in known:
+        origin = f" [{bot.package}]" if bot.package else ""
+        click.echo(escape(f"{bot.name:<{width}}  {bot.description}{origin}"))
+
+
+@click.command()
+@click.argument("bot", required=False, shell_complete=complete_bots)
+@json_option
+def doctor(bot: str | None, as_json: bool) -> None:
+    """Say what this machine offers to a run, and what to install.
+
+    With BOT, say what this bot can read in the lane jail. The exit status is 1 if something
+    that the arena needs is missing.
+
+    \b
+    Example:
+      arena doctor
+    """
+    from arena.cli.machine import examine, examine_bot, format_findings
+
+    tolerate_any_terminal()
+    findings = []
+    for finding in examine_bot(bot) if bot else examine():
+        findings.append(finding)
+        if not as_json:
+            click.echo("\n".join(format_findings([finding])))
+    needed = [finding for finding in findings if finding.what != "bubblewrap"]  # only for the jail
+    ok = all(finding.ok is not False for finding in needed)
+    if as_json:
+        print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
+    sys.exit(0 if ok else 1)
+
+
+@click.command()
+@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.option(
+    "--sample",
+    type=_SAMPLE,
+    default=20,
+    show_default=True,
+    help="Games of each pairing that the bots play again.",
+)
+@click.option(
+    "--workers", type=WORKERS, help="Worker processes for these games.  [default: all cores]"
+)
+@json_option
+def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
+    """Check the folder of a finished RUN: every game, every file.
+
+    Replays every record with the engine, lets the bots play a sample of the games again,
+    and makes every file again. Names the first thing that differs, with exit status 1.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/check &&
+        arena verify results/check
+    """
+    from arena.executors.local import LocalExecutor, count_cores
+    from arena.runs.verify import verify as verify_run
+
+    lines = []
+    difference = None
+    try:
+        for line in verify_run(run, sample, LocalExecutor(workers or count_cores())):
+            lines.append(line)
+            if not as_json:
+                click.echo(line)
+    except ArenaError as error:
+        if isinstance(error, InputError) or not as_json:
+            raise
+        difference = str(error)
+    if as_json:
+        ok = difference is None
+        print_json({"run": str(run), "ok": ok, "checked": lines, "difference": difference})
+        sys.exit(0 if ok else 1)
+
+
+COMMANDS: list[click.Command] = [bots, doctor, verify]

@@ -1,0 +1,297 @@
+"""Doctor: what this machine offers the arena, and what to install.
+
+Nothing here raises or hangs: what goes wrong is a finding, and a program that is run has
+`patience` seconds to answer.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.cli.printed import PATIENCE, ask
+from arena.entries.lane import LANES
+from arena.lanes.bubblewrap import TRIAL
+
+INTERPRETERS = {
+    "node": "--version",
+    "cc": "--version",
+    "gcc": "--version",
+    "java": "--version",
+    "cargo": "--version",
+    "rustc": "--version",
+    "go": "version",
+}
+
+_WIDTH = 80
+_WHAT_WIDTH = 16
+_SIGNS = {True: "ok", False: "bad", None: "-"}
+_OLDEST_PYTHON = (3, 11)
+_GIB = 2**30
+_LEAST_FREE = 2**28  # bytes in the temporary folder
+_SYSTEM = Path("/proc/sys")
+_CGROUP = Path("/sys/fs/cgroup")
+_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of version 2 and 1
+_SWITCHES = (  # a setting, the value that forbids user namespaces, and what allows them
+    ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
+    ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+    (
+        "kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "an AppArmor profile for bwrap, or "
+        "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+
+
+class Finding(NamedTuple):
+    """One thing that was examined; `ok` is None where it is only information."""
+
+    what: str
+    ok: bool | None
+    detail: str
+    advice: str = ""
+
+
+def examine(patience: float = PATIENCE) -> Iterator[Finding]:
+    """Yield all findings about this machine, each as soon as it is known."""
+    from arena.cli.extras import examine_extras  # 15 ms
+
+    yield _guard("python", examine_python)
+    workers = _guard("workers", examine_workers)
+    yield workers
+    yield _guard("cores", examine_cores)
+    yield _guard("memory", examine_memory)
+    yield _guard("temporary folder", examine_temporary_folder)
+    yield _guard("sqlite", examine_sqlite)
+    yield _guard("extras", examine_extras)
+    bubblewrap = _guard("bubblewrap", partial(examine_bubblewrap, patience))
+    yield bubblewrap
+    yield examine_lanes(has_workers=bool(workers.ok), has_jail=bool(bubblewrap.ok))
+    yield _guard("processor time", _examine_clock)
+    if bubblewrap.ok:
+        yield from _examine_holds()
+    yield _guard("user", examine_user)
+    for command in INTERPRETERS:
+        yield _guard(command, partial(examine_interpreter, command, patience))
+
+
+def _examine_holds() -> Iterator[Finding]:
+    """Yield by what bots are held here."""
+    from arena.lanes.holds import describe_holds
+
+    try:
+        for what, detail in describe_holds().items():
+            yield Finding(what, None, detail)
+    except Exception as error:  # a doctor survives whatever it finds
+        yield Finding("lane jail", False, f"could not be examined: {error}")
+
+
+def _examine_clock() -> Finding:
+    """Return by what the time of bots is read."""
+    from arena.lanes.holds import describe_clock
+
+    return Finding("processor time", None, f"read from {describe_clock()}")
+
+
+def examine_bot(spec: str) -> Iterator[Finding]:
+    """Yield what a bot can read in the lane jail, and whether its command can start there.
+
+    Raises InputError for a bad spec.
+    """
+    from arena.cli.shim import advise, find_hidden
+    from arena.entries.resolve import resolve
+    from arena.lanes.holds import describe_shown
+
+    entry = resolve(spec, lane="jail")
+    for path in describe_shown(entry):
+        yield Finding("can be read", None, path)
+    if hidden := find_hidden(entry):
+        script, program = hidden
+        why = f"{script} is a script that starts {program}, which a jail does not show"
+        yield Finding("command", False, why, advise(entry, program))
+
+
+def _guard(what: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except Exception as error:  # a doctor survives whatever it finds
+        return Finding(what, False, f"could not be examined: {error!r}")
+
+
+def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the findings for a terminal of 80 columns, each with its advice below.
+
+    >>> findings = [Finding("node", None, "not found"), Finding("sea", False, "dry", "wait")]
+    >>> for line in format_findings(findings):
+    ...     print(line)
+    -    node             not found
+    bad  sea              dry
+                          -> wait
+    """
+    indent = " " * (_WHAT_WIDTH + 6)
+    for finding in findings:
+        yield from _wrap(
+            f"{_SIGNS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}", indent
+        )
+        if finding.advice:
+            yield from _wrap(f"{indent}-> {finding.advice}", indent + "   ")
+
+
+def _wrap(text: str, indent: str) -> list[str]:
+    """Break a text between words, and replace what would disturb a terminal."""
+    text = "".join(char if char.isprintable() else " " for char in text)
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _path_of(command: str) -> str | None:
+    path = shutil.which(command)
+    return path and os.path.abspath(path)
+
+
+def examine_python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
+    """Return which Python this is, and whether it is new enough."""
+    detail = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
+    oldest = ".".join(map(str, _OLDEST_PYTHON))
+    if tuple(version) >= _OLDEST_PYTHON:
+        return Finding("python", True, detail)
+    return Finding("python", False, detail, f"install Python {oldest} or newer")
+
+
+def examine_workers(forks: bool | None = None) -> Finding:
+    """Return how workers start here: they are forked."""
+    ok = hasattr(os, "fork") if forks is None else forks
+    advice = "" if ok else "play on Linux or macOS: workers are forked"
+    return Finding("workers", ok, "are forked" if ok else "cannot be forked", advice)
+
+
+def examine_cores() -> Finding:
+    """Return how many cores this process may use, which can be fewer than there are."""
+    total = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else total
+    detail = str(usable) if usable == total else f"{usable} of {total}"
+    return Finding("cores", None, detail)
+
+
+def examine_memory(cgroup: Path = _CGROUP) -> Finding:
+    """Return how much memory there is, or the limit of a container if that is less."""
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return Finding("memory", None, "unknown")
+    texts = [_text(cgroup / name) for name in _LIMITS]
+    limit = min((int(text) for text in texts if text.isdecimal()), default=total)
+    detail = f"{min(limit, total) / _GIB:.1f} GiB"
+    if limit < total:
+        detail += f", a limit; the machine has {total / _GIB:.1f} GiB"
+    return Finding("memory", None, detail)
+
+
+def _text(path: Path) -> str:
+    """Return the content of a small file, nothing if it cannot be read."""
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def examine_temporary_folder(folder: str | None = None) -> Finding:
+    """Return where temporary files go, after writing one."""
+    what = "temporary folder"
+    try:
+        folder = folder or tempfile.gettempdir()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"arena")
+            file.flush()
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        advice = "set TMPDIR to a folder that can be written"
+        return Finding(what, False, f"cannot be written: {error}", advice)
+    ok = free >= _LEAST_FREE
+    advice = "" if ok else "make room there, or set TMPDIR to a folder elsewhere"
+    return Finding(what, ok, f"{folder}, {free / _GIB:.1f} GiB free", advice)
+
+
+def examine_sqlite() -> Finding:
+    """Return which SQLite this Python has; some are built without."""
+    try:
+        import sqlite3
+    except ImportError as error:
+        return Finding("sqlite", False, str(error), "install a Python that has sqlite3")
+    return Finding("sqlite", True, sqlite3.sqlite_version)
+
+
+def examine_bubblewrap(patience: float = PATIENCE, system: Path = _SYSTEM) -> Finding:
+    """Return whether bubblewrap, which makes the jail, is installed and works."""
+    what = "bubblewrap"
+    path = _path_of("bwrap")
+    if path is None:
+        advice = "apt-get install bubblewrap, or your system's package (Linux only)"
+        return Finding(what, False, "not found: no bwrap on PATH", advice)
+    reply = ask([path, "--version"], patience)
+    version = path if reply.fault else reply.line
+    trial = ask([path, *TRIAL], patience)
+    if not trial.fault:
+        return Finding(what, True, f"{version}, works")
+    if trial.fault == "failed":
+        return Finding(what, False, f"{version}, does not start: {trial.line}", _remedy(system))
+    advice = {
+        "hung": f"find out what blocks it: bwrap {' '.join(TRIAL)}",
+        "broken": "reinstall bubblewrap",
+    }[trial.fault]
+    return Finding(what, False, f"{version}, {trial.line}", advice)
+
+
+def _remedy(system: Path) -> str:
+    """Return what may help a bubblewrap that does not start."""
+    for name, forbidden, remedy in _SWITCHES:
+        if _text(system / name) == forbidden:
+            return f"user namespaces are switched off; as root: {remedy}"
+    return (
+        "user namespaces are probably switched off: have them allowed; a container needs it "
+        "from outside, for Docker --security-opt seccomp=unconfined"
+    )
+
+
+def examine_lanes(*, has_workers: bool, has_jail: bool) -> Finding:
+    """Return in which lanes bots can play here.
+
+    >>> examine_lanes(has_workers=True, has_jail=False).detail
+    'inproc, process; no jail'
+    """
+    works = dict(zip(LANES, (True, has_workers, has_workers and has_jail), strict=True))
+    detail = ", ".join(lane for lane, ok in works.items() if ok)
+    missing = " and no ".join(lane for lane, ok in works.items() if not ok)
+    advice = "play only bots you trust" if missing else ""
+    return Finding("lanes", None, detail + (f"; no {missing}" if missing else ""), advice)
+
+
+def examine_user() -> Finding:
+    """Return whether this is root, whose rights the bots outside the jail have too."""
+    if not hasattr(os, "geteuid"):
+        return Finding("user", None, "unknown")
+    if os.geteuid():
+        return Finding("user", None, "not root; bots outside the jail have your rights")
+    return Finding(
+        "user",
+        None,
+        "root; bots outside the jail have root's rights",
+        "prefer the jail for bots you do not know, or a user without rights",
+    )
+
+
+def examine_interpreter(command: str, patience: float = PATIENCE) -> Finding:
+    """Return which version of a language's program is installed, for bots written in it."""
+    path = _path_of(command)
+    if path is None:
+        return Finding(command, None, "not found")
+    reply = ask([path, INTERPRETERS.get(command, "--version")], patience)
+    return Finding(command, None, f"{path}: {reply.line}" if reply.fault else reply.line)

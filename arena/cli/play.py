@@ -1,0 +1,265 @@
+"""Commands that play a tournament: of a config, or of a few bots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli import person
+from arena.cli.compare import AGAINST, play_comparison
+from arena.cli.completion import complete_bots, complete_configs
+from arena.cli.options import (
+    ANCHOR,
+    NAMES,
+    PATH,
+    REPLACE,
+    add_run_options,
+    change_limits,
+    change_rules,
+    print_json,
+    refuse_options,
+    with_changes,
+)
+from arena.cli.outcome import print_report, to_document
+from arena.cli.starting import How, stoppable
+from arena.cli.whole import GAMES, PAIRS, TARGET
+from arena.errors import naming
+from arena.records.naming import Naming
+
+if TYPE_CHECKING:
+    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.tournament import Tournament
+
+_NOT_OF_A_MANIFEST = (
+    *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
+    *("rules", "limits"),
+)
+_NOT_FOR_A_PERSON = (
+    *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("rules", "limits"),
+    *("scheduler_file", "fresh", "strict"),
+    *("as_json", "verbose", "quiet"),
+)
+
+
+@click.command()
+@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.option(
+    "--pairs",
+    type=PAIRS,
+    help="Deals for each two bots, each played twice.  [default: the config's]",
+)
+@click.option(
+    "--bot",
+    "more",
+    multiple=True,
+    metavar="BOT",
+    shell_complete=complete_bots,
+    help="One more bot; repeatable.",
+)
+@AGAINST
+@ANCHOR
+@click.option(
+    "--until",
+    type=TARGET,
+    metavar="resolved|ELO",
+    help="Go on until neighbours are told apart, or intervals are within ELO points."
+    "  [default: the config's]",
+)
+@click.option(
+    "--max-pairs",
+    type=PAIRS,
+    help="With --until, deals for each two bots at most."
+    "  [default: the config's, or 100 times --pairs]",
+)
+@REPLACE
+@add_run_options(
+    seed="the config's",
+    executor="the config's, or local",
+    workers="the config's, or all cores",
+    lane="the config's",
+    out="results/NAME",
+)
+def run(
+    config: Path,
+    pairs: int | None,
+    more: Sequence[str],
+    against: Sequence[str],
+    until: str | float | None,
+    max_pairs: int | None,
+    seed: int | None,
+    lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
+    out: Path | None,
+    anchor: str | None,
+    **how: Any,
+) -> None:
+    """Play the tournament of a CONFIG file, and write its results.
+
+    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder, or
+    the manifest.json of a run, which plays the same games again. The results go to
+    results/NAME, the config's name. A run that was stopped goes on from where it was; one
+    that is finished is not played again. Options override the config. A BOT is a name in
+    bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with parameters in brackets:
+    name(depth=3); label=BOT names it.
+
+    \b
+    Example:
+      arena run quickstart --pairs 50 --bot ./my_bot.py
+    """
+    from arena.runs.from_manifest import find_manifest
+    from arena.tournament.config import make_tournament, read
+    from arena.tournament.shipped import find_config
+
+    path = find_config(config)
+    if manifest := find_manifest(path):
+        _play_again(path, manifest, out, How(**how))
+        return
+    settings = with_changes(read(path), rules, limits)
+    how["workers"] = how["workers"] or settings.workers
+    asked = How(**how)
+    choice = asked.choose(settings.executor)
+    with naming(config):
+        tournament = make_tournament(
+            *(settings, more, against),
+            seed=seed,
+            pairs=pairs,
+            lane=lane,
+            until=until,
+            max_pairs=max_pairs,
+            anchor=anchor,
+        )
+    _play(tournament, out or Path("results") / settings.name, asked, choice, config)
+
+
+def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
+    """Play the run of a manifest, which may be a comparison."""
+    from arena.runs.from_manifest import play_as
+    from arena.tournament.stop import Sprt
+
+    refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
+    choice = how.choose()
+    with naming(path):
+        tournament = play_as(manifest)
+    play = play_comparison if isinstance(tournament.stop, Sprt) else _play
+    play(tournament, out or Path("results") / tournament.name, how, choice, path)
+
+
+@click.command()
+@click.argument(
+    "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
+)
+@click.option(
+    "--pairs", type=PAIRS, default=100, show_default=True, help="Deals for each two bots."
+)
+@click.option("--games", type=GAMES, default=1, hidden=True)
+@click.option("--names", type=NAMES, default="english", hidden=True)
+@click.option("--thoughts", is_flag=True, hidden=True)
+@AGAINST
+@ANCHOR
+@REPLACE
+@add_run_options(
+    seed="0",
+    workers="all cores",
+    lane="as fits the bot",
+    out="none, nothing is written",
+)
+def play(
+    bots: Sequence[str],
+    pairs: int,
+    games: int,
+    names: Naming,
+    thoughts: bool,
+    against: Sequence[str],
+    seed: int | None,
+    lane: str | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
+    out: Path | None,
+    anchor: str | None,
+    **how: Any,
+) -> None:
+    """Play bots against each other without a config.
+
+    Nothing is written without --out. A BOT is what it is for `arena run`. With `human` for
+    one of two bots you play against the other: see `arena human --help`.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 100
+    """
+    from arena.entries.ladder import expand_ladder
+    from arena.entries.resolve import resolve
+    from arena.tournament.anchor import read_anchor
+    from arena.tournament.tournament import Tournament
+
+    if person.is_asked_for(bots):
+        refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
+        me, bot = person.person_and_bot(bots)
+        person.play(
+            me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts
+        )
+        return
+    why = "only for a game with a person: arena human BOT"
+    refuse_options("games", "names", "thoughts", why=why)
+    asked = How(**how)
+    choice = asked.choose()
+    numbers, allowed = change_rules(rules), change_limits(limits)
+    entries = [resolve(spec, lane=lane) for spec in bots]
+    met = expand_ladder(against, [entry.label for entry in entries])
+    panel = [resolve(spec, lane=lane) for spec in met]
+    fixed = read_anchor(anchor or "", [entry.label for entry in entries + panel])
+    tournament = Tournament(
+        *("play", seed or 0, pairs, entries + panel, numbers, allowed),
+        panel=len(panel),
+        anchor=fixed,
+    )
+    _play(tournament, out, asked, choice)
+
+
+def _play(
+    tournament: Tournament,
+    out: Path | None,
+    how: How,
+    choice: ExecutorChoice,
+    place: Path | None = None,
+) -> None:
+    """Play a tournament, which is from this place, and print what it came to."""
+    from arena.runs.run import run
+    from arena.store.folder import RunFolder
+
+    how, problems = how.prepare(tournament, out, place)
+    if not (how.quiet or how.as_json):
+        for line in _announce(tournament, how.workers, choice):
+            click.echo(line, err=True)
+    with stoppable(out, choice, how.workers) as executor:
+        folder = RunFolder(out) if out else None
+        if folder:
+            how.clear(folder)
+        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
+    if how.as_json:
+        print_json(to_document(outcome, tournament, out, problems))
+    else:
+        print_report(outcome, out, quiet=how.quiet)
+
+
+def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:
+    """Yield how long a tournament takes at most, where the lane jail or limits were asked for."""
+    from arena.lanes.limits import Limits
+
+    jailed = any(entry.lane == "jail" for entry in tournament.entries)
+    if choice.kind != "local" or not (jailed or tournament.limits != Limits()):
+        return
+    from arena.executors.local import count_cores
+    from arena.runs.progress import format_duration
+    from arena.tournament.longest import longest_seconds
+
+    most = format_duration(longest_seconds(tournament, workers or count_cores()))
+    yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"
+
+
+COMMANDS: list[click.Command] = [run, play]

@@ -1,0 +1,104 @@
+"""Memory: whether `ulimit -v` leaves a command enough, found out in a process that may fail.
+
+Where a process gets no more memory, numpy ends it, waits for ever or sends it SIGINT, and
+pyarrow aborts it. So the libraries are tried apart, and only where there is such a limit.
+"""
+
+from __future__ import annotations
+
+import errno
+import resource
+import sys
+from typing import Final, NamedTuple
+
+from arena.errors import ArenaError
+
+
+class _Need(NamedTuple):
+    """What a command loads, and the threads and MB that it needs beside; `least` MB in all."""
+
+    libraries: str
+    code: str
+    least: int
+    threads: int
+    spare: int
+
+
+_LOAD_TABLES = """
+import arena.reports.writers, arena.insight.comparison
+try:
+    import pyarrow.csv, pyarrow.parquet
+except ModuleNotFoundError:
+    pass
+"""
+_TABLES = _Need("numpy and pandas need", _LOAD_TABLES, least=512, threads=4, spare=192)
+_ARRAYS = _Need("numpy needs", "import numpy", least=128, threads=2, spare=160)
+NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
+    ("run", "play", "compare", "ablate", "report", "worth", "verify", "table", "sites"), _TABLES
+)
+"""What commands need of which Python's own memory is a small part."""
+
+_OWN = 64  # MB: the arena itself takes 30
+_PATIENCE = 60.0  # seconds: a try that hangs has failed
+_SIGNS = ("map segment", "allocate", "start new thread", "without exception set")
+_TRY = """
+import threading
+bytearray({least} << 20)
+{code}
+end = threading.Event()
+try:
+    for thread in [threading.Thread(target=end.wait) for _ in range({threads})]:
+        thread.start()
+    bytearray({spare} << 20)
+finally:
+    end.set()
+"""
+
+
+def check_memory(command: str) -> None:
+    """Raise ArenaError where a limit leaves too little memory for what a command loads."""
+    need = NEEDS[command]
+    if _find_limit() is None:
+        return
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _TRY.format(**need._asdict())],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+        failed = done.returncode != 0 and b"ModuleNotFoundError" not in done.stderr
+    except (OSError, subprocess.TimeoutExpired):
+        failed = True
+    if failed:
+        raise ArenaError(describe_shortage(f"{need.libraries} more"))
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether an error says that there was no memory for something.
+
+    Under the smallest limits Python itself fails in any way, also while it compiles a module.
+    """
+    limit = _find_limit()
+    if limit is not None and limit < _OWN << 20:
+        return True
+    if isinstance(error, ImportError | RuntimeError | SystemError):
+        return any(words in str(error) for words in _SIGNS)
+    return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+
+
+def describe_shortage(why: str) -> str:
+    """Return what is said of a shortage of memory, with the limit if there is one."""
+    limit = _find_limit()
+    if limit is not None:
+        why += f"; `ulimit -v` allows {limit >> 20:,} MB: raise it, as with `ulimit -v unlimited`"
+    return f"too little memory: {why}"
+
+
+def _find_limit() -> int | None:
+    """Return how many bytes of memory this process may have, None if that is not limited."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit

@@ -1,0 +1,1 @@
+"""Tables from a store: standings, how games were won, differences between runs."""

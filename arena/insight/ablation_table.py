@@ -1,0 +1,180 @@
+"""Ablation: the file, the table and the document of what changes of the rules change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from arena.errors import InputError
+from arena.insight.rule_effects import MEASURES, SPREAD, Estimate, Measure
+from arena.insight.summary import cut
+from arena.store import store
+from arena.store.cells import write_rows
+from arena.tournament.rule_changes import BASE
+from engine import Rules
+
+FILE: Final = "ablation.csv"
+COLUMNS: Final = [
+    *("variant", "measure", "bot", "opponent", "pairs", "games", "forfeits", "same_deals"),
+    *("value", "value_low", "value_high", "difference", "difference_low", "difference_high"),
+]
+_NAME_WIDTH = 28
+TITLES: Final = {
+    "city": "won by City, % of the games",
+    "draws": "drawn, %",
+    "tiebreaks": "won by tie-break, %",
+    "seat_0": "score of seat 0, %",
+    "margin": "winner's lead in points, where points decided",
+    SPREAD: "score of {} against {}, %",
+    "plies": "length in plies",
+}
+"""What each measure is, with its unit; shares are in per cent."""
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """What the games under some rules came to.
+
+    `values` and `differences`, those from the base, have an estimate for each measure. `out` has
+    the faults of bots that had too many, as text by label. The base has no differences.
+    """
+
+    name: str
+    rules: Rules
+    same_deals: bool
+    games: int
+    forfeits: int
+    out: Mapping[str, str]
+    values: Sequence[Estimate]
+    differences: Sequence[Estimate]
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """The results of all variants, the base first; pairs in each pairing of every run.
+
+    `contest` has the labels of the strongest bot and of the weakest, None where no two bots that
+    met are rated.
+    """
+
+    variants: Sequence[VariantResult]
+    pairs: int
+    contest: tuple[str, str] | None
+
+    def title(self, measure: Measure) -> str:
+        """Return what a measure is, with its unit."""
+        return TITLES[measure.name].format(*(self.contest or ("nobody", "nobody")))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the file: one for each variant and measure."""
+        for variant in self.variants:
+            estimates = zip(MEASURES, variant.values, variant.differences, strict=True)
+            for measure, value, difference in estimates:
+                bots = self.contest if measure.name == SPREAD else None
+                yield dict(
+                    zip(
+                        COLUMNS,
+                        [
+                            *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
+                            *(variant.games, variant.forfeits),
+                            *("yes" if variant.same_deals else "no", *value, *difference),
+                        ],
+                        strict=True,
+                    )
+                )
+
+
+def check_folder(path: Path) -> None:
+    """Make sure that a folder holds an ablation or nothing; raises InputError."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: not a folder")
+    try:
+        names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if store.NAME in names:
+        raise InputError(f"{path}: holds a run; choose another folder for an ablation")
+    if names and not names & {FILE, BASE}:
+        raise InputError(f"{path}: holds other files and no ablation; choose a new folder")
+    if (path / FILE).exists() and not (path / FILE).is_file():
+        raise InputError(f"{path / FILE}: not a regular file")
+
+
+def write(path: Path, ablation: Ablation) -> None:
+    """Write ablation.csv into a folder, over an earlier one, in one step."""
+    temporary = path / f".{FILE}.part"
+    try:
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            _write_rows(file, ablation)
+        os.replace(temporary, path / FILE)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_rows(file: TextIO, ablation: Ablation) -> None:
+    digits = {measure.name: measure.digits for measure in MEASURES}
+    write_rows(
+        file,
+        COLUMNS,
+        (
+            [_round(cell, digits[row["measure"]]) for cell in row.values()]
+            for row in ablation.rows()
+        ),
+    )
+
+
+def _round(cell: Any, places: int) -> Any:
+    """Return a cell, a number with fewer places that is still a number."""
+    return Decimal(f"{cell:.{places}f}") if isinstance(cell, float) else cell
+
+
+def to_document(ablation: Ablation) -> dict[str, Any]:
+    """Return an ablation as plain data."""
+    return {
+        "pairs": ablation.pairs,
+        "strongest": ablation.contest and ablation.contest[0],
+        "weakest": ablation.contest and ablation.contest[1],
+        "variants": [
+            {
+                "variant": variant.name,
+                "rules": variant.rules.changes(),
+                "same_deals": variant.same_deals,
+                "games": variant.games,
+                "forfeits": variant.forfeits,
+                "out": [*variant.out],
+                "values": _named(variant.values),
+                "differences": _named(variant.differences),
+            }
+            for variant in ablation.variants
+        ],
+    }
+
+
+def _named(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
+    return {measure.name: [*one] for measure, one in zip(MEASURES, estimates, strict=True)}
+
+
+def format_table(ablation: Ablation) -> Iterator[str]:
+    """Yield the lines of a table of 80 columns: for each measure a line for each variant."""
+    yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
+    for number, measure in enumerate(MEASURES):
+        yield ablation.title(measure)
+        for variant in ablation.variants:
+            name = cut(variant.name, _NAME_WIDTH - 2)
+            value = _cells(variant.values[number], measure, "")
+            change = _cells(variant.differences[number], measure, "+")
+            line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
+            yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
+
+
+def _cells(one: Estimate, measure: Measure, sign: str) -> tuple[str, str]:
+    """Return an estimate and its interval as texts, empty where nothing can be said."""
+    if one.value is None:
+        return "", ""
+    factor, digits = (100, 1) if measure.is_share else (1, 2)
+    texts = ["" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one]
+    return texts[0], f"{texts[1]}..{texts[2]}" if texts[1] else ""

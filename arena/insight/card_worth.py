@@ -1,0 +1,246 @@
+"""Worth: how a card that is taken goes with winning, beside who was winning anyway.
+
+A logistic model says how often the taker wins, from the state before the take: both piles,
+the round, whether the other seat has still to take, and how the two bots score against each
+other. What is left is shared out among the cards. It is a correlation, adjusted for what the model
+knows, and no cause: `effects` is the experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.batch.replay import Replay, points
+from arena.batch.run_games import Bools, Ints
+from arena.insight.moments import Floats, Interval
+from arena.insight.products import cross, dot, weigh
+from arena.statistics.distributions import expit, logit, student_bound
+from engine import CITY, KINDS, Rules
+
+_STAGES = 4  # a model for each: under the published rules, for each round
+_RIDGE = 1.0
+_STEPS = 25
+_NEAR = 1e-4
+_PART = 4_000
+_TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
+_FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
+
+
+class Worth(NamedTuple):
+    """What the takes of each bot say, and of all bots in the last row; a column a kind.
+
+    `won` is the share of games won by who took a card, counted by cards, `expected` what the
+    state before said, `more` the difference. `adds` is what one card adds to that,
+    beside the others of its take. `games` are those of the sample.
+    """
+
+    games: Ints
+    won: Floats
+    expected: Floats
+    more: Interval
+    adds: Interval
+
+
+class _Takes(NamedTuple):
+    """Takes of a sample, in the order of the games: an array has a row for each."""
+
+    pair: Ints
+    bot: Ints
+    side: Ints  # the pairing's number twice, and one more for its second bot
+    stage: Ints
+    score: Ints  # of the taker, in halves
+    state: Ints  # what the model is told, in whole numbers
+    cards: Ints
+
+
+class Sample:
+    """The takes of the first pairs of every pairing, as many as its quota says."""
+
+    def __init__(self, quota: Ints, rules: Rules) -> None:
+        self.quota = quota
+        self.rules = rules
+        self.seen = np.zeros(len(quota), np.int64)  # pairs
+        self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
+        self.played: dict[int, int] = {}  # games by bot
+        self.count = 0  # of pairs in the sample
+        self.takes: list[_Takes] = []
+
+    def add(self, replay: Replay) -> None:
+        """Add the takes of those games of a batch that are of the sample."""
+        batch = replay.batch
+        chosen, number = self._choose(batch.pairing)
+        if not chosen.any():
+            return
+        games = np.flatnonzero(chosen[batch.pair] & batch.finished)
+        pairing = batch.pairing[batch.pair[games]]
+        winner, first = batch.winner[games], batch.first[games]
+        score = np.where(winner < 0, 1, 2 * (winner == first))
+        np.add.at(self.games, pairing, np.stack([np.ones_like(score), score], axis=1))
+        bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
+        for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
+            self.played[bot] = self.played.get(bot, 0) + count
+        self.takes.append(self._read(replay, np.isin(replay.takes.game, games), number))
+
+    def _choose(self, pairing: Ints) -> tuple[Bools, Ints]:
+        """Return which pairs of a batch are of the sample, and their numbers in it."""
+        found, start, local, count = np.unique(
+            pairing, return_index=True, return_inverse=True, return_counts=True
+        )
+        place = np.arange(len(pairing)) - start[local] + self.seen[pairing]
+        self.seen[found] += count
+        chosen = place < self.quota[pairing]
+        number = self.count + np.cumsum(chosen) - 1
+        self.count += int(chosen.sum())
+        return chosen, number
+
+    def _read(self, replay: Replay, chosen: Bools, number: Ints) -> _Takes:
+        takes, batch = replay.takes, replay.batch
+        order = np.flatnonzero(chosen)
+        order = order[np.lexsort([takes.ply[order], takes.game[order]])]
+        game, seat = takes.game[order], takes.seat[order]
+        side = seat ^ batch.first[game]
+        pair, winner = batch.pair[game], batch.winner[game]
+        stage = (takes.round[order] - 1) * _STAGES // max(_STAGES, self.rules.rounds)
+        return _Takes(
+            pair=number[pair].astype(np.int32),
+            bot=batch.bots[pair, side].astype(np.int16),
+            side=(2 * batch.pairing[pair] + side).astype(np.int32),
+            stage=stage.astype(np.int8),
+            score=np.where(winner < 0, 1, 2 * (winner == seat)).astype(np.int8),
+            state=self._state(replay, order).astype(np.int16),
+            cards=takes.cards[order].astype(np.int16),
+        )
+
+    def _state(self, replay: Replay, order: Ints) -> Ints:
+        """Return what is known before each take, as the taker sees it, in whole numbers."""
+        takes, rules = replay.takes, self.rules
+        before, seat = takes.before[order], takes.seat[order]
+        rows = np.arange(len(order))
+        own, other = before[rows, seat], before[rows, 1 - seat]
+        score = points(before, rules)
+        cities = np.stack([own[:, CITY], other[:, CITY]], axis=1)
+        place = takes.game[order] * rules.rounds + takes.round[order]
+        is_second = np.concatenate([[False], place[1:] == place[:-1]])
+        return np.concatenate(
+            [
+                (own - other)[:, :CITY],
+                (score[rows, seat] - score[rows, 1 - seat])[:, None],
+                cities,
+                cities == rules.cities_needed - 1,
+                is_second[: len(order), None],
+            ],
+            axis=1,
+        )
+
+    def worth(self, groups: int) -> Worth:
+        """Return what the cards were worth, for each bot and for all together."""
+        if not self.takes:
+            shape = groups, len(KINDS)
+            none = Interval(*(np.full(shape, np.nan) for _ in range(3)))
+            return Worth(np.zeros(groups, np.int64), none.mean, none.mean, none, none)
+        columns = [*zip(*self.takes, strict=True)]
+        self.takes.clear()
+        takes = _Takes(*(np.concatenate(columns.pop(0)) for _ in _Takes._fields))  # frees each
+        self.takes = [takes]
+        rest = takes.score / 2 - self._expected(takes)
+        rows = []
+        for group in range(groups):
+            of = slice(None) if group == groups - 1 else takes.bot == group
+            rows.append(_worth(takes.pair[of], takes.cards[of], takes.score[of] / 2, rest[of]))
+        won, expected, *rest_of = (np.stack(parts) for parts in zip(*rows, strict=True))
+        games = [self.played.get(group, 0) for group in range(groups - 1)]
+        return Worth(
+            np.array([*games, self.games[:, 0].sum()]),
+            won,
+            expected,
+            Interval(*rest_of[:3]),
+            Interval(*rest_of[3:]),
+        )
+
+    def _expected(self, takes: _Takes) -> Floats:
+        """Return the chance of each taker to win, by the state before the take."""
+        games, score = self.games.T
+        share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
+        strength = logit(np.stack([share, 1 - share], axis=1).ravel())
+        expected = np.zeros(len(takes.stage))
+        for stage in range(_STAGES):
+            here = takes.stage == stage
+            table = np.empty((here.sum(), 2 + takes.state.shape[1]))
+            table[:, 0], table[:, 1] = 1, strength[takes.side[here]]
+            table[:, 2:] = takes.state[here]
+            table[:, 2 + CITY] /= _TENTHS
+            expected[here] = expit(dot(table, _fit(table, takes.score[here] / 2)))
+        return expected
+
+
+def _fit(table: Floats, results: Floats) -> Floats:
+    """Return the weights of a logistic regression, by Newton's method.
+
+    It starts from the weights of a part of the rows: so two or three steps over all of them are
+    enough, and not seven.
+    """
+    every = -(-len(table) // _PART)
+    start = np.zeros(table.shape[1])
+    if every > 1:
+        start = _steps(table[::every], results[::every], start)
+    return _steps(table, results, start)
+
+
+def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
+    ridge = _RIDGE * np.eye(len(weights))
+    for _ in range(_STEPS):
+        share = expit(dot(table, weights))
+        slope = weigh(table, share - results) + _RIDGE * weights
+        bend = cross(table, table, share * (1 - share)) + ridge
+        step = np.linalg.solve(bend, slope)
+        weights = weights - step
+        if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square
+            break
+    return weights
+
+
+def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
+    """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
+    count = cards.sum(axis=0)
+    some = count > 0
+
+    def mean(values: Floats) -> Floats:
+        means: Floats = np.divide(values, count, where=some, out=np.full(len(count), np.nan))
+        return means
+
+    found, local = np.unique(pair, return_inverse=True)
+    pairs = len(found)
+    share, more = mean(weigh(cards, won)), mean(weigh(cards, rest))
+    by_pair = _by_pair(local, pairs, cards, (rest - of for of in np.nan_to_num(more)))
+    half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
+    adds, error = _adds(local, pairs, cards, rest)
+    of_adds = _half(pairs, np.where(some, error, np.nan))
+    adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
+    return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds
+
+
+def _adds(local: Ints, pairs: int, cards: Ints, rest: Floats) -> tuple[Floats, Floats]:
+    """Return what each card adds to what is left, by least squares, and its error between pairs."""
+    inverse = np.linalg.pinv(cross(cards, cards))
+    adds = inverse @ weigh(cards, rest)
+    by_pair = _by_pair(local, pairs, cards, repeat(rest - dot(cards, adds)))
+    spread = inverse @ cross(by_pair, by_pair) @ inverse
+    return adds, np.sqrt(np.maximum(0, np.diag(spread)))
+
+
+def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
+    """Return what is left of each pair's takes, added up by kind of card."""
+    columns = zip(cards.T, rests, strict=False)
+    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
+
+
+def _half(pairs: int, error: Floats) -> Floats:
+    """Return half the width of a 95 % interval, which two pairs or more have."""
+    if pairs < 2:
+        return np.full_like(error, np.nan)
+    half: Floats = error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1))
+    return half

@@ -1,0 +1,288 @@
+"""Changes: what is different from one run, the base, to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.insight.matched import SAME, Kin, find_kin
+from arena.insight.pair_table import ALL_PARTS, BOT_PARTS, SCORE, PairTable, join
+from arena.insight.unrated import find_unrated
+from arena.statistics.change import change_of_mean, excludes_zero
+from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.field import Field
+from arena.statistics.residuals import LEVEL, correct
+from arena.store.manifest import read_manifest
+from arena.store.store import Store
+from arena.tournament.rule_changes import deals_alike
+from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import Tournament
+
+_ESTIMATE = ["base", "other", "difference", "low", "high"]
+RATING_COLUMNS = ["bot", "status", *_ESTIMATE, "sure"]
+HEAD_TO_HEAD_COLUMNS = [
+    *("bot", "opponent", "bots", "base_pairs", "other_pairs", "shared_deals", "same_games"),
+    *_ESTIMATE,
+    "sure",
+]
+WIN_COLUMNS = ["bot", "status", "part", "pairings", *_ESTIMATE, "sure"]
+TOTAL_COLUMNS = ["part", "pairings", *_ESTIMATE, "sure"]
+
+
+class RunGames(NamedTuple):
+    """A run: what it was to play, and its games."""
+
+    tournament: Tournament
+    store: Store
+
+    @property
+    def engine(self) -> str:
+        """The sha256 of the engine that it was played with, empty where it is not known."""
+        versions = read_manifest(self.store.manifest or "{}").get("versions")
+        return str(versions.get("engine", "")) if isinstance(versions, dict) else ""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different from the base to another run, as tables; differences are other less base.
+
+    `ratings` are on the scale of the base, to which `scale`, the bots that are the same in both,
+    bring those of the other run. Scores and win types are those of the pairings that both runs
+    have. `sure` says of a difference that it is beyond chance, corrected for all of its table
+    (Benjamini and Hochberg 1995, at 5 %); it is None where nothing has changed but the luck.
+    """
+
+    kin: Sequence[Kin]
+    scale: Sequence[Kin]
+    ratings: pd.DataFrame
+    head_to_head: pd.DataFrame
+    win_types: pd.DataFrame
+    totals: pd.DataFrame
+    warnings: Sequence[str]
+
+    @property
+    def shared_deals(self) -> int:
+        """How many deals both runs have played between the same two labels."""
+        return int(self.head_to_head["shared_deals"].sum())
+
+    @property
+    def same_games(self) -> int:
+        """How many games on these deals are the same move by move."""
+        return int(self.head_to_head["same_games"].sum())
+
+
+def find_changes(base: RunGames, other: RunGames) -> Changes:
+    """Return what is different from the base to another run."""
+    kin = find_kin(base.tournament.entries, other.tournament.entries)
+    found = _Finder(base, other, kin)
+    scale = found.scale()
+    return Changes(
+        kin,
+        [one for one in kin if (one.base, one.other) in scale.same],
+        found.ratings(scale),
+        found.head_to_head(),
+        found.win_types(),
+        found.totals(),
+        [*found.warnings(scale)],
+    )
+
+
+class _Met(NamedTuple):
+    """A pairing that both runs have, and its pairs as the first bot sees them."""
+
+    bot: Kin
+    opponent: Kin
+    table: PairTable
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both bots are the same in both runs."""
+        return self.bots == SAME
+
+    @property
+    def bots(self) -> str:
+        """Which of the two bots have changed."""
+        changed = [one.name for one in (self.bot, self.opponent) if one.status != SAME]
+        return "both changed" if len(changed) == 2 else f"{changed[0]} changed" if changed else SAME
+
+
+class _Finder:
+    """Two runs, and the pairings that both have."""
+
+    def __init__(self, base: RunGames, other: RunGames, kin: Sequence[Kin]) -> None:
+        self.base, self.other, self.kin = base, other, kin
+        self.is_same_game = (
+            base.tournament.rules == other.tournament.rules and base.engine == other.engine
+        )
+        self.met = [*self._meetings()]
+
+    def _meetings(self) -> Iterator[_Met]:
+        """Yield the pairings of which both runs have finished pairs, in the order of the base."""
+        by_label = {one.base: one for one in self.kin if one.other is not None}
+        theirs = {pairing: n for n, pairing in enumerate(self.other.tournament.pairings)}
+        for number, (bot, opponent) in enumerate(self.base.tournament.pairings):
+            if bot not in by_label or opponent not in by_label:
+                continue
+            two = by_label[bot], by_label[opponent]
+            named = Pairing(two[0].other or "", two[1].other or "")
+            turned = named not in theirs
+            if turned and named[::-1] not in theirs:
+                continue
+            pairing = Pairing(*named[::-1]) if turned else named
+            table = join(
+                (self.base.store, number, False),
+                (self.other.store, theirs[pairing], turned),
+                same_deals=self._has_same_deals(Pairing(bot, opponent), pairing),
+            )
+            if len(table.base) and len(table.other):
+                yield _Met(*two, table)
+
+    def _has_same_deals(self, pairing: Pairing, theirs: Pairing) -> bool:
+        """Return whether pairs of one number are played on one deal with the same luck."""
+        base, other = self.base.tournament, self.other.tournament
+        return (
+            base.seed == other.seed
+            and deals_alike(base.rules, other.rules)
+            and sorted(base.seeded(pairing)) == sorted(other.seeded(theirs))
+        )
+
+    def scale(self) -> CommonScale:
+        """Return the scale on which the ratings of both runs are."""
+        base, other = (_make_field(run) for run in (self.base, self.other))
+        same = [(one.base or "", one.other or "") for one in self.kin if one.status == SAME]
+        return CommonScale(base, other, same, self._shared(base, other))
+
+    def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
+        """Yield the pairs on the same deals whose bots are rated in both runs."""
+        for bot, opponent, table in self.met:
+            labels = [(bot.base, opponent.base), (bot.other, opponent.other)]
+            rated = all(
+                label in field.numbers
+                for field, two in zip((base, other), labels, strict=True)
+                for label in two
+            )
+            if table.shared and rated:
+                values = table.values(2 * SCORE)
+                one, two = values.base[: table.shared], values.other[: table.shared]
+                yield Shared(
+                    (base.numbers[bot.base or ""], base.numbers[opponent.base or ""]),
+                    (other.numbers[bot.other or ""], other.numbers[opponent.other or ""]),
+                    table.shared,
+                    float(one.sum()),
+                    float(two.sum()),
+                    float(one @ two),
+                )
+
+    def ratings(self, scale: CommonScale) -> pd.DataFrame:
+        """Return a row for each bot that the scale reaches in one of the runs."""
+        rows = []
+        for one in self.kin:
+            elo = scale.base_elo(one.base or ""), scale.other_elo(one.other or "")
+            change = scale.change(one.base or "", one.other or "")
+            if change:
+                more = (change.difference, change.low, change.high, change.chance)
+            else:
+                more = (np.nan, np.nan, np.nan, np.nan)
+            chance = np.nan if self._is_untouched(one) else more[3]
+            if elo != (None, None):
+                rows.append((one.name, one.status, *elo, *more[:3], chance))
+        return _finish(rows, RATING_COLUMNS, digits=1)
+
+    def _is_untouched(self, one: Kin) -> bool:
+        return self.is_same_game and one.status == SAME
+
+    def head_to_head(self) -> pd.DataFrame:
+        """Return a row for each pairing that both runs have: the score of its first bot."""
+        rows = []
+        for met in self.met:
+            bot, opponent, table = met
+            change = change_of_mean([table.values(SCORE)])
+            pairs = (len(table.base), len(table.other), table.shared, table.same_games)
+            chance = np.nan if met.is_same and self.is_same_game else change.chance
+            rows.append((bot.name, opponent.name, met.bots, *pairs, *change[:5], chance))
+        return _finish(rows, HEAD_TO_HEAD_COLUMNS, digits=4)
+
+    def win_types(self) -> pd.DataFrame:
+        """Return rows for each bot: how its games end against the opponents of both runs."""
+        rows = []
+        for one in self.kin:
+            met = [met for met in self.met if one in (met.bot, met.opponent)]
+            untouched = self.is_same_game and all(its.is_same for its in met)
+            for part, weights in BOT_PARTS.items():
+                strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
+                if not any(values.base.any() or values.other.any() for values in strata):
+                    continue
+                change = change_of_mean(strata)
+                chance = np.nan if untouched else change.chance
+                rows.append((one.name, one.status, part, len(met), *change[:5], chance))
+        return _finish(rows, WIN_COLUMNS, digits=4)
+
+    def totals(self) -> pd.DataFrame:
+        """Return rows for all games of the pairings that both runs have."""
+        rows = []
+        untouched = self.is_same_game and all(met.is_same for met in self.met)
+        for part, weights in ALL_PARTS.items():
+            strata = [met.table.values(weights) for met in self.met]
+            if any(values.base.any() or values.other.any() for values in strata):
+                change = change_of_mean(strata)
+                chance = np.nan if untouched else change.chance
+                rows.append((part, len(strata), *change[:5], chance))
+        return _finish(rows, TOTAL_COLUMNS, digits=4)
+
+    def warnings(self, scale: CommonScale) -> Iterator[str]:
+        """Yield why differences are not what they seem."""
+        base, other = self.base.tournament, self.other.tournament
+        if base.rules != other.rules:
+            named = [_describe_rules(one) for one in (base, other)]
+            yield (
+                f"The rules differ: {named[0]} in the base, {named[1]} in the other run. What "
+                "differs between the runs may come from the rules."
+            )
+        elif self.base.engine != self.other.engine:
+            yield "The runs were played by different versions of the engine."
+        if not any(one.status == SAME for one in self.kin):
+            yield "No bot is the same in both runs, so their ratings cannot be compared."
+        elif not scale.same:
+            yield (
+                "No bot that is the same in both runs is rated in both, so their ratings cannot "
+                "be compared."
+            )
+        if not self.met:
+            yield "The runs have no finished pairing in common, so no scores can be compared."
+
+
+def _make_field(run: RunGames) -> Field:
+    """Return the rated bots of a run, as in its standings."""
+    tournament, counts = run.tournament, run.store.count()
+    pairings = tournament.pairings
+    unrated = find_unrated(pairings, counts.finished)
+    met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
+    labels = [label for label in tournament.labels if label in met]
+    anchor = tournament.anchor
+    fixed = (anchor.bot, anchor.elo) if anchor else None
+    even = tournament.chooses_pairings
+    return Field(pairings, counts.played, labels, unrated, fixed, even=even)
+
+
+def _describe_rules(tournament: Tournament) -> str:
+    changes = tournament.rules.changes()
+    return ", ".join(f"{name}={value}" for name, value in changes.items()) or "the published ones"
+
+
+def _finish(
+    rows: Sequence[tuple[object, ...]], columns: Sequence[str], digits: int
+) -> pd.DataFrame:
+    """Return a table whose last column, the p-value, has become a verdict for the whole table."""
+    table = pd.DataFrame(rows, columns=[*columns])
+    corrected = correct(table["sure"].to_numpy(float))
+    table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
+    ends = zip(table["low"], table["high"], strict=True)
+    table["sure"] = [
+        None if np.isnan(q) else bool(q < LEVEL) and excludes_zero(*two)
+        for q, two in zip(corrected, ends, strict=True)
+    ]
+    return table

@@ -1,0 +1,47 @@
+"""Frame: the columns of a table, with intervals, rounded where they are estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.batch.run_games import Bools, Ints
+from arena.insight.moments import Floats, Interval
+
+_DIGITS = 4
+_LABELS = ("bot", "opponent")
+
+
+def interval(name: str, mean: str, of: Interval) -> dict[str, Floats]:
+    """Return three columns of an interval: the mean, and the bounds by `name`."""
+    return {mean: of.mean.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
+
+
+def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:
+    """Return the rows that are shown; a bot is its place in the run, and past its end all bots.
+
+    All bots are an empty cell, and so is a number that is not known.
+    """
+    named = [*labels, None]
+    rows = {}
+    for name, values in columns.items():
+        column = np.asarray(values)[shown]
+        if name in _LABELS:
+            rows[name] = pd.Series([named[place] for place in column.tolist()])
+        elif column.dtype.kind == "f":
+            rows[name] = pd.Series(column.round(_DIGITS) + 0.0)  # no -0.0
+        elif column.dtype.kind == "i":
+            rows[name] = _whole(column)
+        else:
+            rows[name] = pd.Series(column.astype(object), dtype=object)
+    return pd.DataFrame(rows)
+
+
+def _whole(column: Ints) -> pd.Series[Any]:
+    """Return whole numbers; one below 0 is an empty cell, in a column that can have some."""
+    if (column >= 0).all():
+        return pd.Series(column)
+    return pd.Series(column, dtype="Int64").mask(pd.Series(column < 0))

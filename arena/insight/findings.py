@@ -1,0 +1,166 @@
+"""Findings: what the games of a run say beside its standings, in lines and as plain data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import msgspec
+
+from arena.errors import counted
+from arena.insight.summary import cut, describe_end
+from arena.statistics.seats import SeatAdvantage
+from arena.statistics.spread import Spread
+from arena.tournament.anchor import Anchor
+
+_WIDTH = 80
+_MOST_NAMED = 4  # groups in a line
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A pairing whose score is not what the ratings say, beyond chance; shares are 0 to 1."""
+
+    bot: str
+    opponent: str
+    score: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """A bot whose Elo has one end at most: it is unbeaten, or winless, or so against the rest.
+
+    `record` says which.
+    """
+
+    bot: str
+    record: str
+    elo_low: float | None
+    elo_high: float | None
+
+    def describe(self) -> str:
+        """Return it in words.
+
+        >>> Unbounded("champion", "unbeaten", 2040.4, None).describe()
+        'champion is unbeaten: its Elo is at least 2040'
+        """
+        return (
+            f"{self.bot} is {self.record}: its Elo is {describe_end(self.elo_low, self.elo_high)}"
+        )
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is to be said of a run's ratings.
+
+    `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
+    are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
+    `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
+    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends. `spread`
+    is by how much results differ from the Elo, and `spread_counts` says that it is a part of the
+    intervals.
+    """
+
+    anchor: Anchor | None
+    anchored: bool
+    seat: SeatAdvantage | None
+    groups: Sequence[Sequence[str]]
+    tested: int
+    misfits: Sequence[Misfit]
+    cycle: Sequence[str]
+    idle: Sequence[str] = ()
+    unbounded: Sequence[Unbounded] = ()
+    spread: Spread | None = None
+    spread_counts: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed below the standings, at most 80 columns wide."""
+        for text in self._texts():
+            yield from textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+
+    def _texts(self) -> Iterator[str]:
+        if self.seat:
+            yield _describe_seat(self.seat)
+        for one in self.unbounded[:_MOST_NAMED]:
+            yield replace(one, bot=cut(one.bot)).describe()
+        if more := len(self.unbounded[_MOST_NAMED:]):
+            yield f"and {more:,} more bots of which one end of the interval is known at most"
+        if self.spread:
+            yield from describe_spread(self.spread, counts=self.spread_counts)
+        if self.misfits:
+            worst = self.misfits[0]
+            yield (
+                f"{len(self.misfits)} of {counted(self.tested, 'pairing')} "
+                f"{'is' if len(self.misfits) == 1 else 'are'} not as the Elo says, most "
+                f"of all {cut(worst.bot)} - {cut(worst.opponent)}: "
+                f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
+            )
+        if self.cycle:
+            beats = " beats ".join(map(cut, self.cycle))
+            yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
+
+    def warnings(self) -> list[str]:
+        """Return why ratings are not what they seem, in a line each."""
+        found = []
+        if self.anchor and not self.anchored:
+            found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
+        if self.idle:
+            named = ", ".join(map(cut, self.idle[:_MOST_NAMED]))
+            more = ", ..." if len(self.idle) > _MOST_NAMED else ""
+            found.append(f"not in the tables, because they have played no game: {named}{more}")
+        if len(self.groups) > 1:
+            named = ", ".join(cut(group[0]) for group in self.groups[:_MOST_NAMED])
+            more = ", ..." if len(self.groups) > _MOST_NAMED else ""
+            found.append(
+                f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
+                f"compared: those of {named}{more}"
+            )
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """Return it as data for JSON, without the warnings."""
+        return {
+            "anchor": msgspec.to_builtins(self.anchor),
+            "seat_advantage": self.seat._asdict() if self.seat else None,
+            "misfits": [asdict(misfit) for misfit in self.misfits],
+            "cycle": [*self.cycle],
+            "unbounded": [asdict(one) for one in self.unbounded],
+            "spread": self._spread(),
+        }
+
+    def _spread(self) -> dict[str, Any] | None:
+        """Return the spread as data, None where it was not measured."""
+        if not self.spread or not self.spread.is_measured:
+            return None
+        elo, low, high = (round(value, 1) for value in self.spread[:3])
+        return {"elo": elo, "low": low, "high": high}
+
+
+def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
+    """Yield by how much results differ from the Elo, and whether the intervals allow for it.
+
+    >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
+    ['results differ from Elo by about ±38 (24..52) points']
+    >>> [*describe_spread(Spread(38.0, 0.0, 85.0, 0.05, 0), counts=True)]
+    ['intervals allow for results that differ from Elo by ±38 points (not measured here)']
+    """
+    about = f"results differ from Elo by about ±{spread.elo:.0f}"
+    if spread.is_measured:
+        allowed = ", which the intervals allow for" if counts else ""
+        yield f"{about} ({spread.low:.0f}..{spread.high:.0f}) points{allowed}"
+    elif counts:
+        yield (
+            f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points "
+            "(not measured here)"
+        )
+
+
+def _describe_seat(seat: SeatAdvantage) -> str:
+    shares = [f"{100 * share:.1f}" for share in (seat.share, seat.low, seat.high)]
+    text = f"seat 0 scores {shares[0]} % ({shares[1]}..{shares[2]})"
+    if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
+        return text
+    return f"{text}: {seat.elo:+.0f} Elo ({seat.elo_low:+.0f}..{seat.elo_high:+.0f})"

@@ -1,0 +1,180 @@
+"""Files: the files of a run, from its store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from arena.games.timing import Timing
+from arena.insight import tables
+from arena.insight.findings import Findings, Misfit, Unbounded
+from arena.insight.unrated import find_out, find_unrated
+from arena.insight.win_tables import WinTables, make_win_tables
+from arena.statistics.counts import Counts
+from arena.statistics.cycles import describe_cycle, make_rankings
+from arena.statistics.field import Field, make_superiority
+from arena.statistics.residuals import find_misfits, make_residuals
+from arena.statistics.seats import seat_advantage
+from arena.statistics.spread import is_equal
+from arena.store import game_rows as rows
+from arena.store.cells import csv_writer
+from arena.store.command import replay_commands
+from arena.store.folder import GAMES, MANIFEST, WINS, Writer
+from arena.store.manifest import manifest_text
+from arena.store.store import Store
+from arena.store.timings import make_timings
+from arena.tournament.anchor import Anchor
+from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.schedule import Pairing
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from arena.insight.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the games of a run add up to."""
+
+    standings: pd.DataFrame
+    head_to_head: pd.DataFrame
+    win_types: pd.DataFrame
+    superiority: pd.DataFrame
+    rankings: pd.DataFrame
+    findings: Findings
+
+    def without_rows(self) -> Tables:
+        """Return the tables of a run that has not begun."""
+        empty = {
+            name: table.iloc[:0]
+            for name, table in vars(self).items()
+            if isinstance(table, pd.DataFrame)
+        }
+        nothing = Findings(None, True, None, [], 0, [], [])
+        return replace(self, findings=nothing, **empty)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The tables of a run, what they were made of, and a writer for each file, by its name.
+
+    `wins` makes the tables of how games were won when it is first called. `comparison` is there
+    for a run that is one.
+    """
+
+    tables: Tables
+    counts: Counts
+    wins: Callable[[], WinTables]
+    writers: Mapping[str, Writer]
+    comparison: Comparison | None = None
+
+    @property
+    def standings(self) -> pd.DataFrame:
+        """A row for each bot, the strongest first."""
+        return self.tables.standings
+
+    @property
+    def findings(self) -> Findings:
+        """What is to be said beside the standings."""
+        return self.tables.findings
+
+
+def make_files(tournament: Tournament, store: Store) -> Files:
+    """Return the files of a run whose games are all in the store."""
+    pairings = tournament.pairings
+    counts, most = store.count(), tournament.max_faults
+    even = tournament.chooses_pairings
+    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most, even=even)
+    command = replay_commands(tournament)
+
+    @cache
+    def wins() -> WinTables:
+        return make_win_tables(tournament, counts, store.records)
+
+    def write_wins(name: str) -> Writer:
+        return lambda file: csv_writer(getattr(wins(), name))(file)
+
+    writers: dict[str, Writer] = {
+        GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
+        "standings.csv": csv_writer(made.standings),
+        "head_to_head.csv": csv_writer(made.head_to_head),
+        "win_types.csv": csv_writer(made.win_types),
+        "superiority.csv": csv_writer(made.superiority, index=True),
+        "rankings.csv": csv_writer(made.rankings),
+        "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
+        **{f"{name}.csv": write_wins(name) for name in WINS},
+    }
+    manifest = manifest_text(tournament.manifest())
+    writers[MANIFEST] = lambda file: file.write(manifest)
+    if isinstance(tournament.stop, Sprt):
+        from arena.insight.comparison import comparison_writers, make_comparison
+
+        comparison = make_comparison(tournament, tournament.stop, store, counts)
+        writers |= comparison_writers(comparison)
+        return Files(made, counts, wins, writers, comparison)
+    return Files(made, counts, wins, writers)
+
+
+def make_tables(
+    pairings: Sequence[Pairing],
+    labels: Sequence[str],
+    counts: Counts,
+    anchor: Anchor | None = None,
+    max_faults: int = MAX_FAULTS,
+    *,
+    even: bool = False,
+) -> Tables:
+    """Return the tables of the games that are counted; bots that have not played are left out.
+
+    With `even` every pairing weighs the same in the Elo.
+    """
+    met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
+    idle = [label for label in labels if label not in met]
+    labels = [label for label in labels if label in met]
+    unrated = find_unrated(pairings, counts.finished)
+    sides = tables.make_sides(pairings, counts.tallies)
+    scores = tables.make_pair_scores(pairings, counts.pairs)
+    fixed = (anchor.bot, anchor.elo) if anchor else None
+    field = Field(pairings, counts.played, labels, unrated, fixed, even=even)
+    out = find_out(pairings, counts.faults, max_faults)
+    judged = Field(pairings, counts.played, labels, unrated | out, even=even) if out else field
+    standings = tables.make_standings(sides, field, labels, judged)
+    residuals = make_residuals(field)
+    return Tables(
+        standings,
+        tables.make_head_to_head(sides, scores, residuals),
+        tables.make_win_types(sides),
+        make_superiority(field, [*standings["bot"]]),
+        make_rankings(field, [*standings["bot"]]),
+        replace(_find(field, residuals, counts, anchor), idle=idle),
+    )
+
+
+def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor | None) -> Findings:
+    """Return what is to be said beside the tables."""
+    misfits = find_misfits(residuals, field.labels)
+    return Findings(
+        anchor,
+        field.anchor is not None,
+        seat_advantage(*counts.seats),
+        field.groups,
+        int(residuals["residual_q"].count()) // 2,
+        [
+            Misfit(bot, opponent, expected + residual, expected)
+            for bot, opponent, expected, residual in misfits.to_numpy()[:, :4].tolist()
+        ],
+        describe_cycle(field),
+        unbounded=[Unbounded(label, record, *ends) for label, record, *ends in field.unbounded()],
+        spread=field.fit.spread,
+        spread_counts=not is_equal(field.fit.model),
+    )
+
+
+def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:
+    """Return the writer of timings.csv."""
+    return csv_writer(make_timings(timings, labels))

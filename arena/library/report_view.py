@@ -1,0 +1,144 @@
+"""Report: the report of a run or of several, to be shown in a notebook and saved."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arena.errors import InputError, not_installed
+from arena.reports.document import Report
+from arena.reports.place import check_place, write_text
+from arena.runs.rounds_so_far import Extent
+from arena.store.store import Store
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HEIGHT = "800px"  # of a report in a notebook
+_ENDINGS = (".html", ".md")
+
+
+class RunReport:
+    """A report; a notebook shows it as the page that `save` writes.
+
+    >>> import arena
+    >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+    >>> print(results.report().markdown().splitlines()[1])
+    # run
+    """
+
+    def __init__(self, document: Report) -> None:
+        """Take what the report says."""
+        self._document = document
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page, with all that it needs in it.
+
+        Raises InputError where the library of its charts is not installed.
+        """
+        from arena.reports.html import to_html
+
+        return to_html(self._document)
+
+    def markdown(self) -> str:
+        """Return the same facts as Markdown, for a pull request; charts are left out."""
+        from arena.reports.markdown import to_markdown
+
+        return to_markdown(self._document)
+
+    @property
+    def charts(self) -> Mapping[str, Any]:
+        """The charts by name, each an `altair.Chart` that can be changed and saved.
+
+        Raises InputError where Altair is not installed.
+        """
+        try:
+            import altair
+        except ImportError:
+            raise InputError(f"charts: {not_installed('altair', 'report')}") from None
+        made: dict[str, Any] = {}
+        for chart in self._document.charts():
+            spec = {"title": chart.title, **chart.spec}
+            made[chart.name] = altair.Chart.from_dict(spec)
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file that ends in .html, or the Markdown to one in .md.
+
+        An earlier report is replaced, and nothing else. Raises InputError, which names the file.
+        """
+        file = Path(path)
+        if file.suffix not in _ENDINGS:
+            raise InputError(f"{file}: a report is a file that ends in .html or .md")
+        check_place(file)
+        write_text(file, self.html if file.suffix == ".html" else self.markdown())
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page in it, which can run its scripts and nothing else.
+
+        Where the library of its charts is not installed, it is the Markdown.
+        """
+        from arena.records.html_page import frame
+
+        try:
+            return frame(self.html, self._document.title, _HEIGHT)
+        except InputError as lack:
+            return f"<p>{escape(str(lack))}</p><pre>{escape(self.markdown())}</pre>"
+
+    def __repr__(self) -> str:
+        return f"<report: {self._document.title}>"
+
+
+class ReportedRun(NamedTuple):
+    """What a report needs of a run: its folder, if it has one, and the games of a store."""
+
+    folder: Path | None
+    tournament: Tournament
+    store: Store
+    extent: Extent
+
+    @property
+    def title(self) -> str:
+        """The name of its folder, else its own."""
+        return self.folder.resolve().name if self.folder else self.tournament.name
+
+
+def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
+    """Return the report of a run, as far as it has been played."""
+    from arena.insight.run_files import make_files
+    from arena.reports.run_report import make_report
+
+    files = make_files(run.tournament, run.store)
+    document = make_report(run.tournament, run.store, files, None if timings.empty else timings)
+    if state := run.extent.describe():
+        title = f"{document.title} (not finished)"
+        document = Report(title, [f"{state.capitalize()}.", *document.summary], document.sections)
+    return RunReport(document)
+
+
+def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
+    """Return the report of what is different from the base to each other run."""
+    from arena.insight.changes import RunGames, find_changes
+    from arena.reports.changes_report import make_changes_report
+    from arena.reports.several import RunFacts
+
+    runs = [base, *others]
+    counts = Counter(run.title for run in runs)
+    titles = [
+        run.title if counts[run.title] == 1 else f"{run.title} ({number})"
+        for number, run in enumerate(runs, 1)
+    ]
+    facts = [
+        RunFacts(title, run.tournament, run.extent.played, run.extent.finished)
+        for title, run in zip(titles, runs, strict=True)
+    ]
+    games = [RunGames(run.tournament, run.store) for run in runs]
+    changes = [find_changes(games[0], other) for other in games[1:]]
+    return RunReport(make_changes_report(facts[0], [*zip(facts[1:], changes, strict=True)]))

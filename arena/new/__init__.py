@@ -1,1 +1,0 @@
-"""`arena new`: the file of a new bot and its test, from a template that plays."""

@@ -1,0 +1,60 @@
+"""Ending: how a person's game ended, in words, and the cards that were hidden until then."""
+
+from __future__ import annotations
+
+import textwrap
+
+from arena.games.match import Finished
+from arena.lanes.faults import KINDS, Fault
+from arena.records.board import WIDTH, Board, Line, format_items, shorten
+from arena.records.show import group
+from engine import State, count, outcome
+from engine.cards import CITY, cards_of
+from engine.state import Seat
+from engine.view import view
+
+
+def format_ending(
+    finished: Finished, seat: Seat, naming: str, opponent: str, since: int
+) -> list[Line]:
+    """Return the actions from a ply on, the winner and the win type, and what was hidden."""
+    state = finished.state
+    board = Board(view(state, seat), naming, shorten(opponent))
+    lines = board.events(since) + format_result(finished, seat, shorten(opponent))
+    lines += [Line(""), *board.score(), Line("")]
+    if board.hand:
+        lines += format_items("you held", group(board.hand))
+    if state.hands[1 - seat]:
+        lines += format_items("bot held", group(board.name(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.name(sorted(state.removed))))
+
+
+def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
+    """Return who wins and how, or what the bot did wrong, with the evidence."""
+    if finished.fault is not None:
+        return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
+    return [Line(_result(finished.state, seat, opponent), "head")]
+
+
+def _result(state: State, seat: Seat, opponent: str) -> str:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if winner is None:
+        return f"A draw at {score[0]} points each."
+    subject = "You win" if winner == seat else f"{opponent} wins"
+    if win_type == "city":
+        return f"{subject} at once, with {count(state.piles[winner], CITY)} cities."
+    if win_type == "tiebreak":
+        return f"{subject} the tie-break at {score[0]} points each."
+    return f"{subject} on points, {score[winner]} to {score[1 - winner]}."
+
+
+def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
+    """Return what the bot did wrong, with the evidence."""
+    what = KINDS.get(fault.kind, fault.kind)
+    text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
+    lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
+    for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):
+        if evidence.strip():
+            lines.append(Line(f"{name}:"))
+            lines += [Line(f"  {line}"[:WIDTH]) for line in evidence.strip().splitlines()]
+    return lines

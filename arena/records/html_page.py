@@ -1,0 +1,117 @@
+"""Page: one HTML file that works offline, with everything in it and no way out."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+from markupsafe import Markup
+
+STYLE = "arena.records/base.css"
+"""The colours, the type and the tables of every page."""
+
+GENERATOR = "District Noir Arena"
+"""Stands in every page of the arena, near its beginning."""
+
+_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+def render(
+    template: str,
+    *,
+    scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+    **data: Any,
+) -> str:
+    """Return a page, made of a template and of static files of rooms of the arena.
+
+    Files are named as `arena.records/base.css`: a package, and a file in its folder `static`.
+    `libraries` are the texts of scripts, which come before `scripts`. The template extends
+    `arena.records/page.html`, and everything in `data` is escaped there.
+    """
+    bodies = [_script(text) for text in (*libraries, *map(static, scripts))]
+    page: str = (
+        _environment()
+        .get_template(template)
+        .render(
+            policy=content_policy(bodies),
+            generator=GENERATOR,
+            scripts=bodies,
+            styles=[Markup(static(name)) for name in (STYLE, *styles)],
+            **data,
+        )
+    )
+    return page
+
+
+def frame(page: str, title: str, height: str) -> str:
+    """Return a page as an element of another page, which it can neither read nor change.
+
+    `height` is a length of CSS.
+
+    >>> print(frame('<p class="a">', "A page", "9rem"))
+    <iframe title="A page" sandbox="allow-scripts" style="width: 100%; height: 9rem; border: 0" \
+srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
+    """
+    style = f"width: 100%; height: {height}; border: 0"
+    return (
+        f'<iframe title="{escape(title)}" sandbox="allow-scripts" style="{style}" '
+        f'srcdoc="{escape(page)}"></iframe>'
+    )
+
+
+def content_policy(scripts: Sequence[str]) -> str:
+    """Return a content security policy: these scripts run, and nothing is loaded or sent.
+
+    A script is known by its hash, as it stands in its element.
+    """
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def static(name: str) -> str:
+    """Return the text of a static file, as in `arena.records/base.css`."""
+    package, _, file = name.partition("/")
+    return (resources.files(package) / "static" / file).read_text(encoding="utf-8")
+
+
+def to_data(value: Any) -> Markup:
+    r"""Return plain data as JSON that can stand in a page's script element.
+
+    >>> print(to_data({"bot": "</script>"}))
+    {"bot":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.translate(_ESCAPES))
+
+
+def _script(text: str) -> Markup:
+    """Return a script that cannot end its element early."""
+    return Markup(text.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(static),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["data"] = to_data
+    return environment

@@ -1,0 +1,172 @@
+"""Timeline: a game ply by ply as plain data; every page that shows a game is made of it.
+
+All of it follows from views: of both seats, or of one seat, and then what that seat did not
+know cannot be in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from arena.records.copies import Copies, to_digits
+from arena.records.marks import find_marks
+from arena.records.thoughts import Thoughts, to_data
+from engine import TAKE, Record, Rules, Seat, State, View, breakdown, outcome, sample, to_text
+from engine.cards import CHARS, pack_text, size
+from engine.notation import parse_actions, parse_deal
+from engine.view import view
+
+Looks = tuple[View, ...]
+"""A position as it is looked at: the view of one seat, or of both."""
+
+_DIGITS = 4  # of a chance: the page shows a tenth of a per cent
+
+
+def make_timeline(
+    record: Record,
+    *,
+    players: Sequence[str],
+    seat: Seat | None = None,
+    chances: Sequence[float | None] | None = None,
+    beliefs: Sequence[Sequence[float | None]] | None = None,
+    thoughts: Thoughts | None = None,
+    winner: Seat | None = None,
+    ending: str = "",
+    evidence: str = "",
+    title: str = "",
+) -> dict[str, Any]:
+    """Return the timeline of a game: of the referee, or with what one seat knew and no more.
+
+    `players` are the labels of both seats; `chances` those of seat 0 to win, before each ply
+    and at the end, and `beliefs` the same by what seat 0 and by what seat 1 knew; `thoughts`
+    what the acting bot thought, by ply. `winner` is that of a forfeit: else it follows from
+    the game. What is given must be known to the seat, except `beliefs`, `evidence` and the
+    thoughts of the other seat, which are left out. Raises EngineError for a bad record.
+    """
+    positions = _follow(record)
+    last = positions[-1]
+    seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
+    frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
+    for ply, frame in enumerate(frames):
+        frame["chance"] = _rounded(chances[ply]) if chances else None
+        if beliefs and seat is None:
+            frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
+        if thoughts and ply in thoughts and frame["turn"] in seats:
+            frame["thoughts"] = [
+                {**thought, "chosen": thought["action"] == record.actions[ply : ply + 1]}
+                for thought in to_data({ply: thoughts[ply]})[str(ply)]
+            ]
+    if winner is None and last.over:
+        winner = outcome(last.piles, last.rules).winner
+    return {
+        "title": title,
+        "players": [*players],
+        "seat": seat,
+        "rules": describe_rules(record.rules),
+        "ending": ending,
+        "evidence": evidence if seat is None else "",
+        "over": last.over,
+        "winner": winner,
+        "removed": to_text(bytes(sorted(last.removed))) if seat is None else None,
+        "frames": frames,
+    }
+
+
+def _follow(record: Record) -> list[State]:
+    """Return every position of a game; raises EngineError for a bad record."""
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    positions = [state.copy()]
+    for action in parse_actions(record.actions):
+        state.apply(state.checked(action))
+        positions.append(state.copy())
+    return positions
+
+
+def look_back(seen: View) -> list[View]:
+    """Return what the seat of a view has seen at every ply until now.
+
+    All worlds that fit the view agree on it, so that one of them is followed.
+
+    >>> [len(seen.history) for seen in look_back(View.from_text("0 5678 xy 5T"))]
+    [0, 1, 2]
+    """
+    world = sample(seen, Random(0))
+    record = Record(to_text(world.deal()), to_text(seen.history), seen.rules)
+    return [view(state, seen.seat) for state in _follow(record)]
+
+
+def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:
+    """Return a frame for every ply and the end, each with the action that led to it."""
+    copies = Copies(looks[0])
+    frames = [_frame(looks[0], copies)]
+    for before, after in pairwise(looks):
+        old, new = before[0], after[0]
+        assert old.to_act is not None
+        action = new.history[-1]
+        moved = copies.apply(old.to_act, action)
+        if new.round != old.round:
+            copies.deal(after)
+        frame = _frame(after, copies)
+        frame["action"] = {
+            "seat": old.to_act,
+            "char": CHARS[action],
+            "cards": to_text(bytes(kind for kind, _ in moved)),
+            "copies": to_digits(moved),
+            "marks": find_marks(old.piles, new.piles, old.to_act, new.rules)
+            if action == TAKE
+            else [],
+        }
+        frames.append(frame)
+    return frames
+
+
+def _frame(looks: Looks, copies: Copies) -> dict[str, Any]:
+    """Return a position without the action that led to it."""
+    seen = looks[0]
+    hands: list[str | None] = [None, None]
+    counts = [seen.opponent_cards, seen.opponent_cards]
+    for look in looks:
+        hands[look.seat] = pack_text(look.hand)
+        counts[look.seat] = size(look.hand)
+    return {
+        "ply": len(seen.history),
+        "round": seen.round,
+        "turn": seen.to_act,
+        "row": to_text(seen.row),
+        "piles": [pack_text(pile) for pile in seen.piles],
+        "hands": hands,
+        "counts": counts,
+        "copies": copies.data(),
+        "taken": [*seen.taken],
+        "legal": "".join(to_text(bytes(look.legal)) for look in looks),
+        "points": [
+            {**part._asdict(), "majorities": [*part.majorities], "total": part.points}
+            for part in breakdown(seen.piles, seen.rules)
+        ],
+        "action": None,
+        "chance": None,
+        "thoughts": None,
+    }
+
+
+def describe_rules(rules: Rules) -> dict[str, Any]:
+    """Return the numbers of the rules that a page needs."""
+    return {
+        "copies": [*rules.copies],
+        "removed": rules.removed,
+        "hand_size": rules.hand_size,
+        "take_size": rules.take_size,
+        "rounds": rules.rounds,
+        "round_plies": rules.round_plies,
+        "cities_needed": rules.cities_needed,
+        "majority_values": [*rules.majority_values],
+        "set_bonus": rules.set_bonus,
+        "changes": rules.changes(),
+    }
+
+
+def _rounded(chance: float | None) -> float | None:
+    return None if chance is None else round(chance, _DIGITS)

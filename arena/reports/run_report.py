@@ -1,0 +1,147 @@
+"""Run: the report of one run, from its store and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from arena.errors import counted
+from arena.insight.run_files import Files
+from arena.insight.unrated import find_unrated
+from arena.reports.about import run_section, with_glossary
+from arena.reports.comparison_sections import comparison_sections
+from arena.reports.document import Report, Section
+from arena.reports.fault_section import Shown, choose_faults, faults_section
+from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
+from arena.reports.margins import Margin, margin_blocks
+from arena.reports.pairings import pairings_section
+from arena.reports.progress_chart import make_course
+from arena.reports.seat_section import describe_advantage, seats_section
+from arena.reports.standings_section import standings_section
+from arena.reports.take_section import takes_section
+from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
+from arena.statistics.ratings import Rating
+from arena.store.command import replay_commands
+from arena.store.manifest import read_manifest
+from arena.store.store import Store
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FAULTS = 2  # of each pairing, bot and kind that are read
+
+
+def make_report(
+    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+) -> Report:
+    """Return the report of a run whose games are all in the store.
+
+    `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
+    so that the same games give the same bytes.
+    """
+    sections = [*_Sections(tournament, store, files, timings).all()]
+    return with_glossary(Report(tournament.name, [*_summary(tournament, files)], sections))
+
+
+def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
+    """Yield what a reader in a hurry wants to know."""
+    games = files.counts.games
+    count = counted(games, "game")
+    yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
+    if seat := files.findings.seat:
+        yield describe_advantage(seat)
+    if forfeits := int(files.standings["forfeits"].sum()):
+        yield f"{forfeits:,} of the games were forfeited."
+
+
+def _format(tournament: Tournament) -> str:
+    """Return in words what was played."""
+    if isinstance(tournament.stop, Sprt):
+        return "a comparison"
+    if tournament.rounds:
+        return f"a Swiss tournament of {counted(tournament.rounds, 'round')}"
+    kind = "a gauntlet" if tournament.panel else "every bot against every other one"
+    return f"{kind}, until there is a result" if tournament.stop else kind
+
+
+class _Sections:
+    """Makes the sections of one run's report."""
+
+    def __init__(
+        self, tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None
+    ) -> None:
+        self.tournament = tournament
+        self.store = store
+        self.files = files
+        self.timings = timings
+        self.labels: list[str] = files.standings["bot"].tolist()
+        self.faults = choose_faults(self._read_faults())
+
+    def all(self) -> Iterator[Section]:
+        """Yield the sections in order, without the glossary."""
+        tables, wins = self.files.tables, self.files.wins()
+        games, ids = games_section(self.tournament, self.store, self._picks())
+        if comparison := self.files.comparison:
+            yield from comparison_sections(comparison, self.tournament, self.store, ids)
+        yield standings_section(tables.standings, tables.findings, self.timings)
+        yield pairings_section(tables.head_to_head, self.labels, tables.findings)
+        yield wins_section(
+            [
+                *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
+                *source_blocks(wins.wins_by_source, self.labels),
+                *margin_blocks(
+                    self._margins(),
+                    self.tournament.pairings,
+                    self.labels,
+                ),
+            ]
+        )
+        yield takes_section(wins.takes, wins.cards, self.labels)
+        yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
+        yield faults_section(
+            self.files.counts.faults,
+            self.tournament.pairings,
+            self.faults,
+            replay_commands(self.tournament),
+            self.timings,
+            [name if name in ids else None for name in map(self._id, self.faults)],
+        )
+        yield games
+        stored = self.store.manifest  # also an earlier version's
+        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def _margins(self) -> Iterator[Margin]:
+        columns = (column.tolist() for column in self.files.counts.leads)
+        return map(Margin._make, zip(*columns, strict=True))
+
+    def _course(self) -> dict[int, dict[str, Rating]]:
+        counts, pairings = self.files.counts, self.tournament.pairings
+        unrated = find_unrated(pairings, counts.finished)
+        most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
+        return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
+
+    def _read_faults(self) -> Iterator[Shown]:
+        if not self.files.counts.faults:
+            return
+        for number, result in self.store.first_faults(_FAULTS):
+            fixture = self.tournament.fixture(number, result.pair, result.seat)
+            assert result.fault is not None
+            guilty = fixture.pairing[result.winner == 0]
+            yield Shown(fixture, result.plies, guilty, result.fault)
+
+    def _id(self, shown: Shown) -> str:
+        return replay_id(self._place(shown))
+
+    def _place(self, shown: Shown) -> Place:
+        number = self.tournament.pairings.index(shown.fixture.pairing)
+        return Place(number, shown.fixture.pair, shown.fixture.seat)
+
+    def _picks(self) -> Iterator[Pick]:
+        comparison = self.files.comparison
+        if comparison and comparison.twins:
+            yield from pick_decided(self.tournament, comparison.twins.decided)
+        yield from pick_games(self.store, self.files.wins().turns, self.files.counts)
+        for shown in self.faults:
+            yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

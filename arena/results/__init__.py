@@ -1,1 +1,0 @@
-"""What is kept of a run: its store, its folder, its files. Nothing is played here."""

@@ -1,0 +1,166 @@
+"""Database: the file of a store, opened and read with errors that name it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy as copy_of
+from pathlib import Path
+from typing import Any, Final
+
+from arena.errors import ArenaError, InputError
+from arena.store.checksums import enable
+from arena.store.damage import SCHEMA, find_damage
+from arena.store.manifest import MOST_BYTES
+from arena.store.snapshot import copy
+
+_APPLICATION = 0x444E4152  # "DNAR", in the header of the file
+_VERSION = 4
+_PAGE = 4096
+_FETCHED = 1000
+
+FRESH: Final = "; a run with --fresh starts over"
+"""What can be done about a store that cannot be used."""
+
+
+class Database:
+    """The database of one run; without a path it is a temporary file, deleted on close.
+
+    What was done since the last `commit` is kept as a whole, or not at all. Every error of the
+    database is an ArenaError that names the file.
+    """
+
+    def __init__(self, path: Path | None, *, copied: bool = False) -> None:
+        """Open the file, or make a new one where there is none or an empty one.
+
+        With `copied` the games that it has now are copied to a temporary file, and the file is
+        left as it is. Raises InputError for a file that is damaged, or that is not a run's.
+        """
+        self.path = path
+        self.is_shared = path is not None and not copied
+        exists = path is not None and path.exists() and path.stat().st_size > 0
+        with self.errors(InputError, FRESH if exists else ""):
+            name = "" if path is None or copied else path
+            # one thread may play, and another one read what was played
+            self.connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+            if copied and path is not None:
+                copy(path, self.connection)
+            self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+            self.connection.execute("PRAGMA cache_size = -16000")
+            self.connection.execute("PRAGMA trusted_schema = OFF")
+            enable(self.connection)
+            if exists and self.one("SELECT count(*) FROM sqlite_master"):
+                self._check()
+            else:
+                self._create()
+
+    @contextmanager
+    def apart(self) -> Iterator[Database]:
+        """Give another thread a database of its own to read, with all that was committed.
+
+        A temporary file has none: it is this one.
+        """
+        if not self.is_shared or self.path is None:
+            yield self
+            return
+        other = copy_of(self)
+        with self.errors():
+            other.connection = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False
+            )
+        try:
+            yield other
+        finally:
+            other.connection.close()
+
+    def _check(self) -> None:
+        if self.one("PRAGMA application_id") != _APPLICATION:
+            raise InputError(
+                f"{self.path}: a database, but not one of a run; choose another folder"
+            )
+        if (version := self.one("PRAGMA user_version")) != _VERSION:
+            raise InputError(
+                f"{self.path}: from another version of the arena: a store of version {version}, "
+                f"and this arena reads version {_VERSION}{FRESH}"
+            )
+        if damage := find_damage(self.connection):
+            raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
+        self._begin()
+
+    def _create(self) -> None:
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        self.connection.execute(f"PRAGMA user_version = {_VERSION}")
+        self._begin()
+        for statement in SCHEMA.split(";"):
+            self.connection.execute(statement)
+
+    def _begin(self) -> None:
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+        self.connection.execute("BEGIN")
+
+    def commit(self) -> None:
+        """Make sure that everything added so far survives a crash."""
+        with self.errors():
+            self.connection.execute("COMMIT")
+            self.connection.execute("BEGIN")
+
+    def copy_to(self, path: Path) -> None:
+        """Commit, and write all rows to a new database, in an order that only they decide."""
+        with self.errors():
+            self.connection.execute("COMMIT")
+            try:
+                self.connection.execute("VACUUM INTO ?", (str(path),))
+            finally:
+                self.connection.execute("BEGIN")
+
+    def copy_from(self, path: Path) -> None:
+        """Become a copy of another database, as a whole; what others read meanwhile stays whole."""
+        with self.errors():
+            self.connection.execute("COMMIT")
+            try:
+                copy(path, self.connection)
+            finally:
+                self.connection.execute("BEGIN")
+
+    def close(self) -> None:
+        """Commit and close; the database is then one file."""
+        with self.errors():
+            if self.connection.in_transaction:  # a full disk may have ended it
+                self.connection.execute("COMMIT")
+        self.connection.close()
+
+    def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query, a thousand of them in memory at a time."""
+        with self.errors(InputError):
+            cursor = self.connection.execute(query, values)
+        while rows := self._fetch(cursor):
+            yield from rows
+
+    def _fetch(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+        with self.errors(InputError):
+            return cursor.fetchmany(_FETCHED)
+
+    def one(self, query: str) -> Any:
+        """Return the first value of the first row, None if there is no row."""
+        row = self.connection.execute(query).fetchone()
+        return None if row is None else row[0]
+
+    @contextmanager
+    def errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
+        """Turn errors of the database into errors of this kind, which name the file."""
+        try:
+            yield
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a message quotes bytes
+            raise kind(f"{self.path or 'the games in memory'}: {error}{advice}") from None
+
+
+def is_foreign(path: Path) -> bool:
+    """Return whether a file is a database with something in it that is not a run's."""
+    with path.open("rb") as file:
+        header = file.read(100)  # https://sqlite.org/fileformat.html
+    application = int.from_bytes(header[68:72])
+    is_empty = path.stat().st_size <= _PAGE  # made, and not yet filled
+    is_database = header.startswith(b"SQLite format 3\0")
+    return is_database and application != _APPLICATION and not is_empty

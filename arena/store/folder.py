@@ -1,0 +1,213 @@
+"""RunFolder: a run's folder; one run at a time writes to it, and never over another one."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias
+
+from arena.errors import ArenaError, InputError
+from arena.lanes.lock import lock_file
+from arena.store import store
+from arena.store.database import is_foreign
+from arena.store.manifest import obstacles, read_manifest
+
+LOG = "run.log"
+MANIFEST = "manifest.json"
+COMPARISON = "comparison.json"
+DIFFERENCES = "differences.csv"
+DECIDED = "decided.csv"
+GAMES = "games.csv"
+GAMES_PARQUET = "games.parquet"
+"""The rows of games.csv, where pyarrow is installed."""
+WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
+"""The tables of arena.insight.win_tables.WinTables."""
+TABLES = (
+    *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
+    *("superiority.csv", "rankings.csv", "faults.csv"),
+    *(f"{name}.csv" for name in WINS),
+)
+TIMINGS = "timings.csv"
+REPORT_HTML = "report.html"
+REPORT_MARKDOWN = "report.md"
+REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
+"""What a person reads, made of the tables."""
+_OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
+"""What not every installation can write."""
+REPLACED = "replaced.sqlite"
+"""The store of before, while games of bots that have changed are played again."""
+_STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
+_RESULTS = (
+    *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
+    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS),
+)
+_FRESH = "--fresh starts over"
+_EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
+
+Writer: TypeAlias = Callable[[TextIO], object]
+"""Writes a file."""
+
+
+class RunFolder:
+    """A folder for the files of one run."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder, and make sure that files can be written there.
+
+        Raises InputError, which names it, if they cannot, or if it holds other things than a
+        run.
+        """
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            names = {entry.name for entry in path.iterdir()}
+            if names and not names & {LOG, MANIFEST, store.NAME}:
+                raise InputError(f"{path}: holds other files and no run; choose a new folder")
+            for name in (*_RESULTS, LOG):
+                if (path / name).is_dir():
+                    raise InputError(f"{path / name}: a folder in the place of a file")
+                if (path / name).exists() and not (path / name).is_file():
+                    raise InputError(f"{path / name}: not a regular file")
+            with tempfile.TemporaryFile(dir=path), self.log.open("a"):
+                pass
+        except FileExistsError:
+            raise InputError(f"{path}: cannot be written: a file, and a run is a folder") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        except ValueError as error:  # a NUL in the path
+            raise InputError(f"{path}: not the name of a folder: {error}") from None
+
+    @property
+    def log(self) -> Path:
+        """The log of every run that wrote here."""
+        return self.path / LOG
+
+    @property
+    def store(self) -> Path:
+        """The finished games."""
+        return self.path / store.NAME
+
+    @property
+    def replaced(self) -> Path:
+        """The store of before, while games of bots that have changed are played again."""
+        return self.path / REPLACED
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out; the lock ends with the process, whatever ends it.
+
+        Raises InputError if another run is writing here, and ArenaError where there are no locks.
+        """
+        try:
+            descriptor = lock_file(self.path)
+        except BlockingIOError:
+            raise InputError(f"{self.path}: another run is writing there") from None
+        except OSError as error:
+            reason = f"its file system has no locks ({error.strerror})"
+            raise ArenaError(f"{self.path}: {reason}; choose a folder on a local disk") from None
+        try:
+            yield
+        finally:
+            os.close(descriptor)
+
+    def clear(self) -> list[str]:
+        """Remove an earlier run's files except its log, and return their names.
+
+        Raises InputError if another run is writing here, and where another program's database
+        is in the place of the store.
+        """
+        with self.locked():
+            if self.store.exists() and is_foreign(self.store):
+                raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
+            names = [name for name in _RESULTS if (self.path / name).exists()]
+            for name in names:
+                (self.path / name).unlink()
+        return names
+
+    def check(self, manifest: dict[str, Any], stored: str | None) -> None:
+        """Make sure that the folder holds a run that can go on as this one, or none.
+
+        `stored` is the manifest of its store. Raises InputError, which says what differs.
+        """
+        if stored is None and (self.path / MANIFEST).exists():
+            raise InputError(f"{self.path}: results, but no {store.NAME} to go on from; {_FRESH}")
+        if stored is None:
+            return
+        try:
+            differs = obstacles(read_manifest(stored), manifest)
+        except InputError as error:
+            raise InputError(f"{self.store}: {error}; {_FRESH}") from None
+        if differs:
+            raise InputError(f"{self.path}: holds another run: {'; '.join(differs)}; {_EITHER}")
+
+    def write(
+        self,
+        files: Mapping[str, Writer],
+        meanwhile: Mapping[str, Writer] | None = None,
+        stop: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Write files over an earlier run's; another thread writes those of `meanwhile`.
+
+        Every file is written beside its place first, and then moved there in one step. `stop`
+        ends the other thread's work early where a file cannot be written. A file that a library
+        which is missing here would have written stays if the games and the manifest do.
+        """
+        meanwhile = meanwhile or {}
+        paths = [self.path / name for name in (*files, *meanwhile)]
+        try:
+            with _at_once(partial(self._stage, meanwhile), stop):
+                self._stage(files)
+            left = [self.path / name for name in _OPTIONAL if self.path / name not in paths]
+            if not (self._stays(GAMES) and self._stays(MANIFEST)):
+                for path in left:
+                    path.unlink(missing_ok=True)
+            for path in paths:
+                os.replace(part_of(path), path)
+        finally:
+            for path in paths:
+                part_of(path).unlink(missing_ok=True)
+
+    def _stays(self, name: str) -> bool:
+        """Return whether a file will have the bytes that it has."""
+        path = self.path / name
+        return path.is_file() and filecmp.cmp(part_of(path), path, shallow=False)
+
+    def _stage(self, files: Mapping[str, Writer]) -> None:
+        for name, write in files.items():
+            with part_of(self.path / name).open("w", encoding="utf-8", newline="") as file:
+                write(file)
+
+
+def part_of(path: Path) -> Path:
+    """Return where a file is until it is whole."""
+    return path.with_name(f".{path.name}.part")
+
+
+@contextmanager
+def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
+    """Do some work in another thread; `stop` ends it where this one fails."""
+    failures: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=do, name="games")
+    thread.start()
+    try:
+        yield
+    except BaseException:
+        stop()
+        raise
+    finally:
+        thread.join()
+    if failures:
+        raise failures[0]

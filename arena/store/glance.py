@@ -1,0 +1,97 @@
+"""Glance: what a run's folder is and holds, told at once: its games are not read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import quote
+
+from arena.store import extension
+from arena.store.folder import COMPARISON, MANIFEST, REPLACED
+from arena.store.manifest import MOST_BYTES
+from arena.store.store import NAME
+
+State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
+
+_LOCKS: Final = Path("/proc/locks")  # of Linux
+_RECENT = 60.0  # seconds since the last commit of a run that may go on where locks are not seen
+_MOST_STEPS = 100_000  # of the database, for one value: the file may be a stranger's
+
+
+def find_state(folder: Path) -> State:
+    """Return whether a run goes on, was stopped, or has ended; nothing is locked or changed.
+
+    A run has ended when its manifest is that of its store: it is written last.
+    """
+    if is_under_way(folder):
+        return "under way"
+    if not _is_whole(folder):
+        return "not finished"
+    return "comparison" if (folder / COMPARISON).is_file() else "finished"
+
+
+def is_under_way(folder: Path) -> bool:
+    """Return whether somebody writes to a run: its log of changes is there, and its folder locked.
+
+    Where locks cannot be seen, as those of another machine, it has changed in the last minute.
+    """
+    try:
+        changed = (folder / f"{NAME}-wal").stat().st_mtime
+    except OSError:
+        return False
+    return _is_locked(folder) or time.time() - changed < _RECENT
+
+
+def _is_locked(folder: Path) -> bool:
+    """Return whether a process of this machine has the lock of a folder."""
+    try:
+        status, lines = folder.stat(), _LOCKS.read_text().splitlines()
+    except OSError:
+        return False
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    return any("FLOCK" in line and device in line.split() for line in lines)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Return whether the manifest in a folder is that of its store."""
+    if not all((folder / name).is_file() for name in (MANIFEST, NAME)):
+        return False
+    try:
+        with (folder / MANIFEST).open("rb") as file:
+            written = file.read(MOST_BYTES)
+        with _glance(folder / NAME) as database:
+            rows = database.execute("SELECT value FROM run WHERE key = 'manifest'").fetchmany(1)
+    except (OSError, sqlite3.Error):
+        return False
+    return bool(rows) and str(rows[0][0]).encode() == written
+
+
+def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return what differs, by label, for bots that were others when their games were played.
+
+    `bots` are those of a manifest. Where the folder has no run that can be read there are none, and
+    where their games are kept while those of other bots are played in their place.
+    """
+    bots = [*bots]
+    found: dict[str, list[str]] = {}
+    for name in (NAME, REPLACED):
+        with suppress(OSError, sqlite3.Error), _glance(folder / name) as database:
+            found = extension.find_changed(database, bots)
+            if not found:
+                return found
+    return found
+
+
+@contextmanager
+def _glance(path: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a store, to be read as it is; raises sqlite3.Error."""
+    place = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(place, uri=True)) as database:
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+        database.set_progress_handler(lambda: 1, _MOST_STEPS)
+        yield database

@@ -1,0 +1,163 @@
+"""Interrupted: sittings whose process was killed; each can go on, or be kept as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from arena.entries.entry import Entry
+from arena.entries.spec import check_label
+from arena.errors import ArenaError, InputError
+from arena.table.again import Changed
+from arena.table.journal import ENDING, Content, Journal, Whose, read_journal
+from arena.table.sitting import Records, Session, Sitting
+from engine import Record
+
+_MOST: Final = 100  # that are looked at
+_SHOWN = 12  # characters of a hash
+
+
+class _Bot(msgspec.Struct, frozen=True):
+    """What a record says of the bot."""
+
+    label: str
+    bot: str
+    lane: str
+    sha256: str
+    params: dict[str, Any]
+    needs: tuple[str, ...] = ()
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What the first line of a journal has beside the deal."""
+
+    seed: int
+    opponent: _Bot
+    session: Whose
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A sitting that nobody plays: its journal, its session as it was, and its actions so far.
+
+    The bot of `session` is only described: it has no source, and cannot play.
+    """
+
+    path: Path
+    session: Session
+    number: int
+    content: Content
+
+    @property
+    def plies(self) -> int:
+        """How many actions there are."""
+        return len(self.content.state.history)
+
+    def go_on(self, entry: Entry, records: Records) -> Sitting:
+        """Return the sitting, with its bot, as this process's own.
+
+        Raises InputError if another process has it, and Changed, after it has been recorded as it
+        stands, if the bot or the deal is another one now.
+        """
+        sitting = self._take()
+        then, now = self.session.entry, entry
+        if now.describe() != then.describe():
+            hashes = f"its sha256 was {then.sha256[:_SHOWN]}... and is {now.sha256[:_SHOWN]}..."
+            raise self._ended(sitting, records, f"{then.label} has changed: {hashes}")
+        if sitting.fixture.draw(sitting.session.seed, sitting.session.rules) != sitting.draw:
+            raise self._ended(sitting, records, "this version of the arena deals other cards")
+        sitting.session = replace(self.session, entry=entry)
+        return sitting
+
+    def keep(self, records: Records) -> int:
+        """Record the sitting as it stands, and return the line; raises as `go_on` does."""
+        return self._take().keep(records)
+
+    def _take(self) -> Sitting:
+        return Sitting(self.session, self.number, Journal.take(self.path))
+
+    def _ended(self, sitting: Sitting, records: Records, why: str) -> Changed:
+        line = sitting.keep(records)
+        return Changed(f"{why}; the game is kept unfinished: line {line} of {records.path}")
+
+
+def find_interrupted(records: Records) -> tuple[list[Interrupted], list[str]]:
+    """Return the sittings that nobody plays, and what is wrong with files that are no journals.
+
+    A game that was recorded just before the kill is not interrupted: its journal is removed.
+    """
+    found, problems = [], []
+    for path in _journals(records.under_way):
+        try:
+            content = read_journal(path)
+            if content is not None and content.state.over and _is_recorded(content, records):
+                _remove(path)
+            elif content is not None:
+                found.append(_describe(path, content))
+        except ArenaError as error:
+            problems.append(str(error))
+    return found, problems
+
+
+def find_own(session: Session, records: Records) -> tuple[Interrupted | None, list[str]]:
+    """Return the interrupted sitting of a session, and what is to be said of the others.
+
+    It is the session that the same command plays.
+    """
+    found, problems = find_interrupted(records)
+    own = [one for one in found if one.session.command == session.command]
+    others = [
+        f"Interrupted at ply {one.plies}; this goes on with it: {one.session.command}"
+        for one in found
+        if one not in own
+    ]
+    return (own[0] if own else None), [*problems, *others]
+
+
+def _journals(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        names = sorted(path.name for path in folder.iterdir())
+        visible = [name for name in names if name.endswith(ENDING) and not name.startswith(".")]
+        yield from (folder / name for name in visible[:_MOST])
+
+
+def _describe(path: Path, content: Content) -> Interrupted:
+    """Return the sitting of a journal; raises InputError for one that does not say whose it is."""
+    try:
+        head = msgspec.json.decode(content.head, type=_Head)
+        whose, bot = head.session, head.opponent
+        check_label(whose.spec, whose.person)
+        check_label(whose.spec, bot.label)
+    except (msgspec.DecodeError, UnicodeDecodeError, InputError) as error:
+        raise InputError(f"{path}: line 1: {error}") from None
+    entry = Entry(
+        bot.label, bot.bot, bot.lane, "", "", bot.sha256, None, bot.params, (), (), bot.needs
+    )
+    session = Session(
+        whose.person,
+        entry,
+        whose.spec,
+        head.seed,
+        whose.games,
+        whose.names,
+        content.state.rules,
+        thoughts=whose.thoughts,
+    )
+    return Interrupted(path, session, whose.number, content)
+
+
+def _is_recorded(content: Content, records: Records) -> bool:
+    """Return whether the file of records has this game, which is over."""
+    ours = Record.of(content.deal, content.state).to_json().encode()[:-1]
+    with records.path.open("rb") as file:
+        return any(line.startswith(ours) for line in file)
+
+
+def _remove(path: Path) -> None:
+    with suppress(InputError), closing(Journal.take(path)) as journal:
+        journal.remove()

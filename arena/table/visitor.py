@@ -1,0 +1,154 @@
+"""Table: what a person can do at this machine's table, in calls."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from arena.entries.catalogue import catalogue
+from arena.entries.ladder import ELO
+from arena.entries.resolve import resolve
+from arena.errors import InputError, escape
+from arena.records.naming import NAMINGS
+from arena.runs.opponent import find_opponent, start_apart
+from arena.store.finished import Game
+from arena.table.bot_game import BotGame
+from arena.table.hall import Hall
+from arena.table.interrupted import Interrupted, find_interrupted
+from arena.table.looking_up import find_record, to_timeline
+from arena.table.person_game import PersonGame
+from arena.table.requests import NewGame, NewWatch
+from arena.table.shelf import Shelf
+from arena.table.sitting import Records, Session, Sitting
+from engine import STANDARD
+
+_PERSON: Final = "human"
+_SEEDS: Final = 1_000_000_000  # short enough to be typed
+
+
+class Table:
+    """The open games, the runs below `results`, and the records of a person's games.
+
+    `folder` is a scratch folder for the processes of bots.
+    """
+
+    def __init__(self, results: Path, folder: Path) -> None:
+        self.hall = Hall(folder)
+        self.shelf = Shelf(results)
+        self.records = Records(results / "human")
+        self._again = threading.Lock()
+
+    def home(self) -> dict[str, Any]:
+        """Return the bots that can be named, what cards can be called, and the games so far."""
+        interrupted, problems = find_interrupted(self.records)
+        return {
+            "bots": [
+                {"name": bot.name, "description": bot.description, "elo": ELO.get(bot.name)}
+                for bot in sorted(catalogue(), key=lambda bot: (-ELO.get(bot.name, 0), bot.name))
+            ],
+            "namings": [*NAMINGS],
+            "open": self.hall.listing(),
+            "interrupted": [*map(_describe, interrupted)],
+            "problems": problems,
+            "results": str(self.shelf.root),
+        }
+
+    def sit_down(self, asked: NewGame) -> str:
+        """Begin a person's game, and return its id; raises InputError for a bad bot."""
+        self.hall.check_room()
+        entry = find_opponent(_PERSON, asked.bot)
+        lot = secrets.randbelow(2) == 0
+        begins = lot if asked.begins == "lot" else asked.begins == "me"
+        seed = _new_seed(person_begins=begins)
+        return self._open(Session(_PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD))
+
+    def sit_down_again(self, game: PersonGame) -> str:
+        """Begin another game with the seats swapped, once; return its id.
+
+        It has a seed of its own: that of a game is told when it ends, and deals follow from it.
+        """
+        with self._again:
+            if game.under_way:
+                raise InputError("the game has not ended")
+            if game.following is None:
+                seed = _new_seed(person_begins=game.sitting.seat == 1)
+                game.following = self._open(replace(game.session, seed=seed, games=1))
+            return game.following
+
+    def _open(self, session: Session) -> str:
+        return self._open_sitting(Sitting(session, 0))
+
+    def _open_sitting(self, sitting: Sitting) -> str:
+        return self.hall.open(PersonGame(self.hall.new_folder(), sitting, self.records))
+
+    def go_on(self, name: str) -> str:
+        """Go on with an interrupted game, and return its id.
+
+        Raises LookupError if there is none of this name, InputError for a bot that does not
+        load, and what `Interrupted.go_on` raises.
+        """
+        self.hall.check_room()
+        interrupted = self._find_interrupted(name)
+        session = interrupted.session
+        entry = find_opponent(session.person, session.spec, session.entry.lane)
+        sitting = interrupted.go_on(entry, self.records)
+        try:
+            return self._open_sitting(sitting)
+        except InputError:
+            sitting.close()
+            raise
+
+    def keep(self, name: str) -> int:
+        """Record an interrupted game as it stands, and return its line.
+
+        Raises LookupError if there is none of this name.
+        """
+        return self._find_interrupted(name).keep(self.records)
+
+    def _find_interrupted(self, name: str) -> Interrupted:
+        for one in find_interrupted(self.records)[0]:
+            if one.path.name == name:
+                return one
+        raise LookupError(name)
+
+    def watch(self, asked: NewWatch) -> str:
+        """Begin a game of two bots, and return its id; raises InputError for a bad bot."""
+        self.hall.check_room()
+        first, second = (resolve(spec) for spec in asked.bots)
+        if first.label == second.label:
+            second = replace(second, label=f"{second.label[:50]} (2)")
+        entries = start_apart(first), start_apart(second)
+        seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
+        return self.hall.open(BotGame(self.hall.new_folder(), entries, seed))
+
+    def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
+        """Return the whole game with all hands; raises InputError until it has ended."""
+        return find_record(self.records.path, game.recorded_line())
+
+    def timeline_of_bots(self, game: BotGame) -> dict[str, Any]:
+        """Return the whole game of two bots; raises InputError until it has ended."""
+        played: Game | None = game.game
+        if played is None:
+            raise InputError("the game has not been played to its end")
+        return to_timeline(played, f"seed {game.seed}")
+
+
+def _describe(one: Interrupted) -> dict[str, Any]:
+    """Return what the page tells of an interrupted game.
+
+    Its spec may be a stranger's: what turns letters round is shown escaped.
+    """
+    return {
+        "name": one.path.name,
+        "title": "{} against {}".format(*one.session.fixture(one.number).labels),
+        "bot": escape(one.session.spec),
+        "plies": one.plies,
+    }
+
+
+def _new_seed(*, person_begins: bool) -> int:
+    """Return a new seed of a session; with an even one the person begins."""
+    return 2 * secrets.randbelow(_SEEDS // 2) + (not person_begins)

@@ -1,0 +1,147 @@
+"""Until: rounds that go on where the standings are least sure, until they are sure enough.
+
+The first round is the whole schedule. Each further one goes to the pairings that say most about
+what is still open: all those of neighbours that are not told apart, or of bots whose intervals are
+too wide. The rounds grow, so that there are few.
+
+The order that is looked for is that of an equal round robin. Two bots' own pairs do not tell it
+where the Elo does not describe the bots. So every pairing weighs the same in the Elo, and
+neighbours meet all their opponents again, each other twice as often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from arena.errors import counted
+from arena.statistics.distributions import Floats
+from arena.tournament.barrier import Standings
+from arena.tournament.leg import Leg
+from arena.tournament.narrowing import Narrowing
+from arena.tournament.rounds import Counts
+from arena.tournament.schedule import Pairing
+from arena.tournament.stop import Until
+
+_GROWTH = 1.5  # of the pairs that tell about something, in a round
+_LEAST_GROWTH = 1.05  # so that rounds are few
+_UNKNOWN = 10**9  # pairs: nobody plays so many
+_HOPE = 2.0  # standard errors by which a lead may be more than it seems
+
+
+class Open(NamedTuple):
+    """What is not known: the order of two neighbours, or, without an opponent, one bot's Elo.
+
+    `further_pairs` is about how many more would tell; None if that cannot be said.
+    """
+
+    bot: str
+    opponent: str | None
+    further_pairs: int | None
+
+
+class UntilRounds:
+    """Rounds of a run that stops by itself: `next` decides, and `find_open` says what is open.
+
+    `width` is half the width of the intervals that are wanted, in Elo points; None asks for
+    every two neighbours to be told apart. `anchor` is the label from which the Elo is counted.
+    """
+
+    most = None
+
+    def __init__(
+        self, pairings: Sequence[Pairing], pairs: int, stop: Until, anchor: str | None = None
+    ) -> None:
+        self.pairings = pairings
+        self.pairs = pairs
+        self.width = None if stop.target == "resolved" else float(stop.target)
+        self.max_pairs = stop.max_pairs
+        self.anchor = anchor
+        self.least = max(1, pairs // 4)
+
+    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+        """Return the pairs of this round, none when all is known or no pairing may go on."""
+        if number == 0:
+            pairs = min(self.pairs, self.max_pairs)
+            return [Leg(pairing, 0, pairs) for pairing in range(len(self.pairings))]
+        standings = Standings(self.pairings, counts, out, self.anchor)
+        played = standings.played
+        room = {pairing: self.max_pairs - played[pairing] for pairing in played}
+        narrowing = Narrowing(standings, room)
+        if self.width is None:
+            self._order(standings, narrowing)
+        else:
+            self._narrow(standings, narrowing, self.width)
+        return [
+            Leg(pairing, played[pairing], played[pairing] + pairs)
+            for pairing, pairs in sorted(narrowing.given.items())
+        ]
+
+    def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Open]:
+        """Return what is not known, from the top of the standings; nothing if all is."""
+        standings = Standings(self.pairings, counts, out, self.anchor)
+        labels = standings.labels
+        if self.width is None:
+            return [
+                Open(labels[upper], labels[lower], self._count_further(standings, upper, lower))
+                for upper, lower in standings.doubtful()
+            ]
+        widths = standings.half_widths()
+        return [
+            Open(labels[bot], None, self._count_further(standings, bot))
+            for bot in standings.order
+            if widths[bot] > self.width
+        ]
+
+    def _count_further(
+        self, standings: Standings, bot: int, opponent: int | None = None
+    ) -> int | None:
+        """Return about how many further pairs would tell what is open, None if that is unknown."""
+        if opponent is not None:
+            growth = standings.evidence.growth(bot, opponent)
+            contrast, bots = standings.contrast(bot, opponent), [bot, opponent]
+        else:
+            growth = standings.growth_of_one(bot, self.width or math.inf)
+            contrast, bots = standings.contrast(bot, standings.anchor), [bot]
+        if growth is None or not standings.met:
+            return None
+        pairings = standings.pairings_of(*bots)
+        wanted = Narrowing(standings, {}).count_wanted(contrast, pairings, growth) or 1
+        return wanted if wanted < _UNKNOWN else None
+
+    def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
+        """Return how much is not known."""
+        if not counts:
+            return ""
+        pairs = sum(map(sum, counts.values()))
+        found = self.find_open(counts, out)
+        what = "neighbours not told apart" if self.width is None else "intervals too wide"
+        return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
+
+    def _order(self, standings: Standings, narrowing: Narrowing) -> None:
+        """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
+        evidence = standings.evidence
+        for upper, lower in standings.doubtful():
+            if evidence.growth(upper, lower, hope=_HOPE) is None:
+                continue
+            contrast = standings.contrast(upper, lower)
+            pairings = standings.pairings_of(upper, lower)
+            self._give(narrowing, contrast, pairings, evidence.growth(upper, lower))
+
+    def _narrow(self, standings: Standings, narrowing: Narrowing, width: float) -> None:
+        """Give pairs to the bots whose intervals are too wide, the widest first."""
+        widths = standings.half_widths(luck=True)
+        wide = [bot for bot in standings.order if widths[bot] > width]
+        for bot in sorted(wide, key=lambda bot: -round(float(widths[bot]), 6)):
+            contrast = standings.contrast(bot, standings.anchor)
+            growth = (float(widths[bot]) / width) ** 2
+            self._give(narrowing, contrast, standings.pairings_of(bot), growth)
+
+    def _give(
+        self, narrowing: Narrowing, contrast: Floats, pairings: list[int], growth: float | None
+    ) -> None:
+        """Give pairs for half of the growth that is missing, or for as much as a round may have."""
+        wanted = _GROWTH if growth is None else 1 + (growth - 1) / 2
+        now = min(_GROWTH, max(_LEAST_GROWTH, wanted))
+        narrowing.narrow(contrast, pairings, now, self.least)

@@ -1,1 +1,0 @@
-"""How games were won: tables from the records of a run. Rows come in; no files, no processes."""

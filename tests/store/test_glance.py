@@ -1,0 +1,89 @@
+"""The state of a run is found at a glance, and nothing in its folder can hold that up."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.errors import ArenaError
+from arena.store.folder import RunFolder
+from arena.store.glance import find_state
+
+LONG_AGO = (0.0, 0.0)
+ENDLESS = (
+    "CREATE VIEW run AS WITH RECURSIVE more(key, value) AS"
+    " (SELECT 'a', 1 UNION ALL SELECT key, value + 1 FROM more) SELECT * FROM more"
+)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run that has ended."""
+    folder = tmp_path_factory.mktemp("glance") / "cup"
+    arena.run(["uniform", "greedy"], pairs=1, seed=7, out=folder, progress=False)
+    return folder
+
+
+@pytest.fixture
+def cup(ended: Path, tmp_path: Path) -> Path:
+    """Return a copy of that folder, which a test may change."""
+    return shutil.copytree(ended, tmp_path / "cup")
+
+
+def test_a_run_has_ended_when_its_manifest_is_that_of_its_store(cup: Path) -> None:
+    """One that goes on with more pairs has the old files until its end."""
+    assert find_state(cup) == "finished"
+    (cup / "comparison.json").touch()
+    manifest = cup / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"pairs": 1', '"pairs": 2'))
+    assert find_state(cup) == "not finished"
+    manifest.unlink()
+    assert find_state(cup) == "not finished"
+
+
+def test_a_run_is_under_way_as_long_as_its_folder_is_locked(cup: Path) -> None:
+    """After a kill its log of changes stays, and is older than a minute at last."""
+    log = cup / "run.sqlite-wal"
+    log.touch()
+    assert find_state(cup) == "under way"
+    os.utime(log, LONG_AGO)
+    assert find_state(cup) == "finished"
+    if Path("/proc/locks").exists():
+        with RunFolder(cup).locked():
+            assert find_state(cup) == "under way"
+
+
+@pytest.mark.parametrize("what", ["noise", "endless", "pipe", "empty", "link"])
+def test_what_a_stranger_may_put_there_is_not_finished(cup: Path, what: str) -> None:
+    """It takes no longer than a store does."""
+    store = cup / "run.sqlite"
+    store.unlink()
+    if what == "endless":
+        with sqlite3.connect(store) as database:
+            database.execute(ENDLESS)
+    elif what == "pipe":
+        os.mkfifo(store)
+    elif what == "link":
+        store.symlink_to(store)
+    else:
+        store.write_bytes(b"noise" * (what == "noise"))
+    assert find_state(cup) == "not finished"
+
+
+def test_a_folder_on_a_file_system_without_locks_is_one_line(
+    cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for the folder for temporary files."""
+
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(ArenaError, match=r"has no locks \(Operation not supported\); choose"):
+        arena.run(["uniform", "greedy"], pairs=2, seed=7, out=cup, progress=False)

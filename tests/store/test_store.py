@@ -1,0 +1,246 @@
+"""The store keeps what was committed, whatever happens to the disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ArenaError, InputError
+from arena.games.match import GameResult
+from arena.lanes.faults import Fault
+from arena.store.database import is_foreign
+from arena.store.manifest import manifest_text
+from arena.store.store import Store
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import Forfeits
+
+MANIFEST = {"bots": [{"label": "a"}]}
+FAULT = Fault("exception", "boom", "trace", "printed")
+
+
+def played(pairing: int, first: int, pairs: int, *faulty: tuple[int, int]) -> Played:
+    """Return a chunk that the pairing's first bot has won, except its forfeits in `faulty`."""
+    results = [
+        GameResult(pair, seat, 1, "forfeit", 0, 0, 3, FAULT, "555")
+        if (pair, seat) in faulty
+        else GameResult(pair, seat, 0, "points", 20, 10, 48, None, "5" * 48)
+        for pair in range(first, first + pairs)
+        for seat in (0, 1)
+    ]
+    return Played(Chunk(pairing, first, pairs), results, {}, 1.0)
+
+
+def test_the_finished_pairs_are_known_as_ranges() -> None:
+    """In order, with gaps where pairs are missing."""
+    store = Store(None)
+    for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
+        store.add(played(4, first, pairs))
+    assert list(store.finished(4, 0, 99)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
+    assert list(store.finished(0, 0, 99)) == []
+
+
+def test_a_result_is_read_as_it_was_written() -> None:
+    """With its fault and evidence; a forfeit can be selected, and gets its fixture."""
+    store = Store(None)
+    chunk = played(1, 3, 2, (4, 0))
+    store.add(chunk)
+    assert list(store.results()) == [(1, result) for result in chunk.results]
+    (forfeit,) = chunk.forfeits
+    assert store.forfeits(1, range(3, 5)) == [forfeit]
+    assert store.forfeits(1, range(3, 4)) == store.forfeits(0, range(9)) == []
+    ((fixture, result),) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
+    assert (fixture.name, result) == ("a/c/4/0", forfeit)
+
+
+def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
+    """The played game's fault is gone; the rule counts earlier faults, not forfeits by rule."""
+    store = Store(None)
+    store.add(played(0, 0, 4, (1, 0), (1, 1), (2, 0)))
+    store.forfeit(Forfeits(0, 3, 8, loser=0))
+    assert [game[:2] for game in store.forfeits(0, range(4))] == [(1, 0)]
+    games = [(game[:4], game.fault) for _, game in store.results()]
+    assert games[1] == ((0, 1, 0, "points"), None)
+    assert games[2] == ((1, 0, 1, "forfeit"), FAULT)
+    for number in range(3, 8):
+        (pair, seat, winner, win_type), fault = games[number]
+        assert (pair, seat, winner, win_type) == (number // 2, number % 2, 1, "forfeit")
+        assert fault == Fault("max_faults", "not played: too many faults before it")
+    # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
+    assert store.count().pairs == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
+
+
+@pytest.mark.parametrize("loser", [0, 1])
+def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
+    """The other bot wins, with no points and no plies."""
+    store = Store(None)
+    store.forfeit(Forfeits(0, 0, 1, loser))
+    ((_, game),) = store.results()
+    fault = Fault("max_faults", "not played: too many faults before it")
+    assert game == GameResult(0, 0, 1 - loser, "forfeit", 0, 0, 0, fault, "")
+
+
+def test_another_connection_sees_the_committed_games_only(tmp_path: Path) -> None:
+    """What is added is there after a commit, and not before."""
+    store = Store(tmp_path / "run.sqlite")
+    store.commit()  # creates the tables
+    store.add(played(0, 0, 3))
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
+        store.commit()
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (6,)
+    store.close()
+
+
+def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> None:
+    """The chunk that did not fit is not stored in part."""
+    path = tmp_path / "run.sqlite"
+    store = Store(path)
+    store.begin(MANIFEST)
+    store.add(played(0, 0, 100))
+    store.commit()
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(ArenaError, match=r"run\.sqlite: database or disk is full"):
+        store.add(played(0, 100, 1000))
+    store.close()
+    again = Store(path)
+    assert again.manifest == manifest_text(MANIFEST)
+    assert list(again.finished(0, 0, 999)) == [range(100)]
+    again.close()
+
+
+def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> None:
+    """As after kill -9: its files are copied while it is open."""
+    store = Store(tmp_path / "run.sqlite")
+    store.begin(MANIFEST)
+    store.add(played(0, 0, 7))
+    store.commit()
+    store.add(played(0, 7, 2))
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in tmp_path.glob("run.sqlite*"):
+        (copy / path.name).write_bytes(path.read_bytes())
+    again = Store(copy / "run.sqlite")
+    assert list(again.finished(0, 0, 999)) == [range(7)]
+    again.close()
+
+
+def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
+    """Its run was killed before the tables were made."""
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA application_id = 5")
+    store = Store(path)
+    assert store.manifest is None
+    store.close()
+
+
+@pytest.mark.parametrize("version", [0, 3, 5])
+def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
+    """Older or newer than ours, which is 4; the file is not changed."""
+    path = tmp_path / "run.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (4,)
+        database.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"run\.sqlite: from another version of the arena"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("application", [0, 1, 2**31 - 1])
+def test_a_database_of_another_program_is_refused(tmp_path: Path, application: int) -> None:
+    """Even if its version is ours."""
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute(f"PRAGMA application_id = {application}")
+        database.execute("PRAGMA user_version = 2")
+        database.execute("CREATE TABLE games (pairing, pair, seat)")
+    with pytest.raises(InputError, match=r"run\.sqlite: a database, but not one of a run"):
+        Store(path)
+    assert is_foreign(path)
+
+
+def test_a_store_of_ours_is_not_foreign(tmp_path: Path) -> None:
+    """With tables and games."""
+    store = Store(tmp_path / "run.sqlite")
+    store.add(played(0, 0, 3))
+    store.close()
+    assert not is_foreign(tmp_path / "run.sqlite")
+
+
+DAMAGES = {
+    "DROP TABLE games": "not the tables of a run",
+    "DROP TABLE evidence": "not the tables of a run",
+    "CREATE VIEW more AS SELECT 1": "not the tables of a run",
+    "CREATE TRIGGER more AFTER INSERT ON games BEGIN DELETE FROM games; END": "not the tables",
+    "INSERT INTO run VALUES ('more', 'x', 0)": "a value of a wrong type at 'more'",
+    "UPDATE run SET value = x'ff'": "a value of a wrong type at 'manifest'",
+    "UPDATE games SET winner = 2 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET win_type = x'ff' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET win_type = 'none' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET points = 'many' WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET points = 9223372036854775807 WHERE pair = 1": "a value of a wrong type",
+    "UPDATE games SET plies = 1.5 WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET actions = NULL WHERE pair = 1": "a value of a wrong type at '0/1/0'",
+    "UPDATE games SET pair = -1 WHERE pair = 1": "a value of a wrong type at '0/-1/0'",
+    "UPDATE games SET pairing = 'x' WHERE pair = 1": "a value of a wrong type at 'x/1/0'",
+    "UPDATE games SET seat = 2 WHERE pair = 1 AND seat = 0": "a value of a wrong type at '0/1/2'",
+    "INSERT INTO evidence VALUES (0, 0, 0, x'ff', '', '', 0)": "a value of a wrong type at '0/0/0'",
+}
+
+
+def test_a_damaged_schema_is_refused(tmp_path: Path) -> None:
+    """SQLite quotes it in its message, also bytes that are no text."""
+    path = tmp_path / "run.sqlite"
+    Store(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"CREATE TABLE games", b"CREATE TABLE\xa0games"))
+    with pytest.raises(InputError, match=r"run\.sqlite: "):
+        Store(path)
+
+
+@pytest.mark.parametrize(("statement", "damage"), DAMAGES.items())
+def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, damage: str) -> None:
+    """Its tables are not ours, or a value is not of its column's type."""
+    path = tmp_path / "run.sqlite"
+    store = Store(path)
+    store.begin(MANIFEST)
+    store.add(played(0, 0, 3))
+    store.close()
+    with sqlite3.connect(path) as database:
+        database.execute(statement)
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        Store(path)
+    assert str(caught.value).startswith(f"{path}: damaged: {damage}")
+    assert str(caught.value).endswith("; a run with --fresh starts over")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("pairings", "pairs"), [(4, 10), (5, 9)])
+def test_a_game_that_the_run_does_not_have_is_refused(pairings: int, pairs: int) -> None:
+    """It is pair 9 of pairing 4, both counted from 0."""
+    store = Store(None)
+    store.add(played(4, 9, 1))
+    store.check_games(5, 10)
+    with pytest.raises(InputError, match="damaged: a game of pair 9 of pairing 4; a run with"):
+        store.check_games(pairings, pairs)
+
+
+def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
+    """As many as each has to give; a pair of one game is a pair, and numbers may be missing."""
+    store = Store(None)
+    for number, first in ((0, 0), (1, 3), (3, 5)):
+        store.add(played(number, first, 4))
+    store._connection.execute("DELETE FROM games WHERE pairing = 1 AND pair = 3 AND seat = 1")
+    found = [row[:3] for row in store.records([1, 3, 2, 0])]
+    assert found == [(0, 0, 0), (0, 0, 1), (1, 3, 0)] + [(1, n, s) for n in (4, 5) for s in (0, 1)]
+    assert len([*store.records([9, 9, 9, 9])]) == 23
+    store.close()

@@ -1,0 +1,106 @@
+"""The rounds of a comparison: how long they are, and when there is no further one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.tournament.leg import Leg
+from arena.tournament.rounds import Counts, make_rounds
+from arena.tournament.sprt_evidence import weigh
+from arena.tournament.sprt_rounds import SprtRounds
+from arena.tournament.stop import Sprt
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+STOP = Sprt(0.0, 30.0, 0.05, 0.05, 400)
+NONE = (0,) * 9
+
+
+def duel(stop: Sprt = STOP) -> Tournament:
+    bots = [resolve(spec) for spec in ("new=greedy", "greedy")]
+    return Tournament("compare", 0, 1, bots, STANDARD, stop=stop)
+
+
+def paired(stop: Sprt = STOP) -> Tournament:
+    bots = [resolve(spec) for spec in ("new=greedy", "greedy", "uniform", "denier")]
+    return Tournament("compare", 0, 1, bots, STANDARD, panel=2, stop=stop, paired=True)
+
+
+def differences(**counts: int) -> Counts:
+    """Return counts of differences: of minus one, none and one."""
+    return (0, 0, counts["minus"], 0, counts["none"], 0, counts["plus"], 0, 0)
+
+
+def test_the_first_round_has_16_pairs() -> None:
+    """Of the one pairing, or of both versions against each opponent."""
+    assert make_rounds(duel()).next(0, {}, []) == [Leg(0, 0, 16)]
+    assert make_rounds(paired()).next(0, {}, []) == [Leg(n, 0, 16) for n in range(4)]
+
+
+def test_rounds_go_on_from_what_was_played_up_to_the_most() -> None:
+    """A sixteenth of it, from 256 pairs on; the last round is shorter, and none follows."""
+    rounds = SprtRounds(duel(), STOP)
+    assert rounds.next(9, {0: (36, 0, 238, 0, 46)}, []) == [Leg(0, 320, 340)]
+    assert rounds.next(9, {0: (45, 0, 288, 0, 59)}, []) == [Leg(0, 392, 400)]
+    assert rounds.next(9, {0: (45, 0, 296, 0, 59)}, []) == []
+
+
+@pytest.mark.parametrize("counts", [(10, 0, 80, 0, 40), (40, 0, 80, 0, 20)])
+def test_a_verdict_ends_the_run(counts: Counts) -> None:
+    """At the upper and at the lower bound; with half the pairs there is none yet."""
+    rounds = SprtRounds(duel(), STOP)
+    assert weigh(duel(), STOP, {0: counts}).verdict != "undecided"
+    assert rounds.next(5, {0: counts}, []) == []
+    assert rounds.next(5, {0: tuple(n // 2 for n in counts)}, [])
+
+
+def test_a_bot_that_is_out_ends_the_run() -> None:
+    """Whether it is the new one or the old one."""
+    for label in ("new", "greedy"):
+        assert SprtRounds(duel(), STOP).next(1, {0: (16, 0, 0, 0, 0)}, [label]) == []
+        assert SprtRounds(paired(), STOP).next(1, {}, [label]) == []
+
+
+def test_all_opponents_have_as_many_deals() -> None:
+    """The most pairs are counted over all of them: 200 for each of two."""
+    rounds = SprtRounds(paired(), STOP)
+    seen: Mapping[int, Counts] = {
+        0: differences(minus=17, none=160, plus=22),
+        1: differences(minus=17, none=160, plus=22),
+        2: (20, 0, 99, 0, 80),
+        3: (80, 0, 99, 0, 20),
+    }
+    assert rounds.next(5, seen, []) == [Leg(n, 199, 200) for n in range(4)]
+    evidence = weigh(paired(), STOP, seen)
+    assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [32, 64], 398)
+
+
+def test_an_opponent_that_is_out_counts_no_more() -> None:
+    """Neither its deals nor the old version's share against it; the other one plays on."""
+    seen: Mapping[int, Counts] = {
+        0: differences(minus=0, none=16, plus=0),
+        1: differences(minus=3, none=26, plus=3),
+        2: (0, 0, 0, 0, 16),
+        3: (8, 0, 20, 0, 4),
+    }
+    assert SprtRounds(paired(), STOP).next(3, seen, ["uniform"]) == [Leg(1, 32, 48), Leg(3, 32, 48)]
+    evidence = weigh(paired(), STOP, seen, ["uniform"])
+    assert (evidence.pairs, evidence.looks) == (32, [16, 32])
+    assert evidence.shares == [(28 + 1) / (2 * 33)]
+    everybody = weigh(paired(), STOP, seen, ["uniform", "denier"])
+    assert (everybody.pairs, everybody.ratio, everybody.verdict) == (0, 0.0, "undecided")
+    assert SprtRounds(paired(), STOP).next(3, seen, ["uniform", "denier"]) == []
+
+
+def test_the_status_says_how_far_the_test_is() -> None:
+    """Pairs, ratio with bounds, Elo so far and likely pairs to go; nothing before a pair."""
+    rounds = SprtRounds(duel(), STOP)
+    assert rounds.status({}) == ""
+    assert rounds.status({0: (10, 0, 80, 0, 20)}) == (
+        "110 pairs, LLR 1.69 of -2.94 to 2.94, Elo +31 so far, about 80 pairs to go"
+    )
+    twins = {0: differences(minus=1, none=9, plus=6), 1: NONE, 2: (0, 0, 16, 0, 0), 3: (0,) * 5}
+    assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, LLR ")

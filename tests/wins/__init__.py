@@ -1,1 +1,0 @@
-"""Tests of how games are won."""

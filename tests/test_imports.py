@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import ROOT
+from tests import ROOT, house
 
 ENGINE_ORDER = [
     "errors",
@@ -243,3 +243,26 @@ def test_the_engine_loads_only_the_standard_library() -> None:
     before = loaded_by("pass")
     extra = loaded_by("import engine, engine.play") - before
     assert extra <= set(sys.stdlib_module_names) | {"engine"}
+
+
+BOUNDS = {
+    "rooms": 17,
+    "arrows": 90,
+    "floors": 12,
+    "files": 377,
+    "modules with one importer": 102,
+    "lines of code": 24_722,
+}
+"""What the house has at most. A change that needs more says why, or makes room first."""
+
+
+def test_the_house_stays_small() -> None:
+    """Rooms, the arrows between them, the longest chain of these, files and lines of code."""
+    figures = house.figures()
+    assert figures.keys() == BOUNDS.keys()
+    assert not {what: figure for what, figure in figures.items() if figure > BOUNDS[what]}
+
+
+def test_no_file_name_occurs_in_two_rooms() -> None:
+    """So a name means one thing, also in a traceback."""
+    assert not house.find_shared_names().keys() - {"document"}

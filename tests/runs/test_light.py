@@ -52,7 +52,12 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
         runs._say_what_is_missing.cache_clear()
         chart_bundle.cache_clear()
         with monkeypatch.context() as patch:
-            for module in ("pages.bundle", "results.parquet", "tournament.swiss", "rl.exact"):
+            for module in (
+                "reports.scripts",
+                "store.parquet",
+                "tournament.swiss_pairings",
+                "rl.exact",
+            ):
                 patch.setattr(f"arena.{module}.find_spec", find_nothing)
             yield
         runs._say_what_is_missing.cache_clear()

@@ -86,7 +86,7 @@ def test_nobody_finds_the_address_while_it_is_opened(place: Path, user: str) -> 
 def test_nothing_else_opens_a_browser() -> None:
     """So nothing else can put a secret into its command line."""
     opening = [path for path in (ROOT / "arena").rglob("*.py") if "webbrowser" in path.read_text()]
-    assert [path.name for path in opening] == ["table.py"]
+    assert [path.name for path in opening] == ["serve.py"]
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")

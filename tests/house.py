@@ -1,0 +1,158 @@
+"""Count the structure of `arena`: rooms, arrows between them, floors, files, lines of code.
+
+`python -m tests.house` prints the figures, and with a room's name what it imports and its modules
+that one other module of the room imports. `tests/test_imports.py` holds the figures.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from tests import ROOT
+
+Imports = dict[str, frozenset[str]]
+
+FLAT = ("arena", "arena.__main__", "arena.errors")
+"""The modules beside the rooms."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the file of every module of `arena`, by its name; the template of a bot is none."""
+    paths = (
+        path for path in sorted((ROOT / "arena").rglob("*.py")) if "template" not in path.parts
+    )
+    return {_name_of(path): path for path in paths}
+
+
+def _name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def syntax(path: Path) -> ast.Module:
+    """Return a file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports() -> Imports:
+    """Return the modules of `arena` that each of them imports, at any place in it."""
+    return {name: frozenset(_imported(path)) - {name} for name, path in modules().items()}
+
+
+def _imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {name if name in modules() else str(node.module) for name in full}
+    return names & modules().keys()
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module, which is the second part of its name."""
+    return "" if module in FLAT else module.split(".")[1]
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return the rooms that each room imports."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for module, others in imports().items():
+        for other in others:
+            if room_of(module) and room_of(other) and room_of(module) != room_of(other):
+                found[room_of(module)].add(room_of(other))
+    return {room: found[room] for room in sorted({room_of(module) for module in modules()} - {""})}
+
+
+def count_floors() -> int:
+    """Return the number of rooms in the longest chain of imports among rooms."""
+    floors: dict[str, int] = {}
+    for room in TopologicalSorter(arrows()).static_order():
+        floors[room] = 1 + max((floors[other] for other in arrows()[room]), default=0)
+    return max(floors.values())
+
+
+def find_circle() -> list[str]:
+    """Return modules of which each imports the next one and the last the first, if there are."""
+    try:
+        TopologicalSorter(imports()).prepare()
+    except CycleError as error:
+        return [str(name) for name in error.args[1]]
+    return []
+
+
+def find_single() -> dict[str, str]:
+    """Return the modules that exactly one other one imports, of the same room, and that one."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for module, others in imports().items():
+        for other in others:
+            users[other].add(module)
+    return {
+        module: next(iter(found))
+        for module, found in sorted(users.items())
+        if module.count(".") > 1
+        and len(found) == 1
+        and room_of(next(iter(found))) == room_of(module)
+    }
+
+
+def find_shared_names() -> dict[str, set[str]]:
+    """Return the file names that occur in several rooms, and these rooms."""
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module, path in modules().items():
+        if path.stem != "__init__" and room_of(module):
+            rooms[path.stem].add(room_of(module))
+    return {name: found for name, found in rooms.items() if len(found) > 1}
+
+
+def count_lines(path: Path) -> int:
+    """Return a file's lines of code: without blanks, comments, docstrings and imports."""
+    left_out: set[int] = set()
+    for node in ast.walk(syntax(path)):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if (text and isinstance(node.value.value, str)) or isinstance(
+            node, (ast.Import, ast.ImportFrom)
+        ):
+            left_out.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in left_out
+        for number, line in lines
+    )
+
+
+def figures() -> dict[str, int]:
+    """Return every figure that the tests hold, by what it counts."""
+    return {
+        "rooms": len(arrows()),
+        "arrows": sum(map(len, arrows().values())),
+        "floors": count_floors(),
+        "files": len(modules()),
+        "modules with one importer": len(find_single()),
+        "lines of code": sum(map(count_lines, modules().values())),
+    }
+
+
+def main(*rooms: str) -> None:
+    """Print the figures, and what is in some rooms."""
+    for what, figure in figures().items():
+        print(f"{figure:>7,} {what}")
+    print("circle:", *find_circle() or ["none"])
+    for room in rooms:
+        print(f"{room} ->", *sorted(arrows()[room]))
+        for module, user in find_single().items():
+            if room_of(module) == room:
+                print(f"  {module} <- {user}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

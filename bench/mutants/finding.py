@@ -27,10 +27,12 @@ Span = tuple[tuple[int, int], tuple[int, int]]
 def modules(root: Path) -> Iterator[Path]:
     """Yield every module of the engine, the bots and all rooms of the arena, each file once.
 
-    A folder that is only a link is the same files again: `Path.rglob` does not follow it.
+    A folder that is only a link is the same files again: `Path.rglob` does not follow it. The
+    test that `arena new` writes is no module.
     """
     for top in ("engine", "bots", "arena"):
-        yield from sorted(path for path in (root / top).rglob("*.py"))
+        found = sorted((root / top).rglob("*.py"))
+        yield from (path for path in found if not path.name.startswith("test_"))
 
 
 def changed(mutant: Mutant, text: str) -> str:

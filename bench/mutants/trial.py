@@ -84,13 +84,14 @@ class Copy:
         the step is taken again without it.
         """
         doubtful: set[str] = set()
+        limit = self._seconds * (_SLOWER if step.name == STEPS[-1] else 1)
         while True:
             words = [*step.words, *map(_without, {*doubtful, *self.unsound})]
             with self._planted(mutant):
-                killer = self._pytest(words, step.marker)
+                killer = self._pytest(words, step.marker, limit)
                 if not killer or killer.startswith(_NAMELESS):
                     return killer
-                fails_again = self._pytest([killer], "not study")
+                fails_again = self._pytest([killer], step.marker, limit)
             if fails_again and self._is_sound(killer):
                 return killer
             doubtful.add(killer)
@@ -98,7 +99,7 @@ class Copy:
     def _is_sound(self, name: str) -> bool:
         """Return whether a test passes in the copy without a mutant."""
         if name not in self._sound:
-            self._sound[name] = not self._pytest([name], "not study")
+            self._sound[name] = not self._pytest([name], "not study", _LONGEST)
         return self._sound[name]
 
     @property
@@ -115,9 +116,8 @@ class Copy:
         finally:
             path.write_text(text, encoding="utf-8")
 
-    def _pytest(self, words: list[str], marker: str) -> str:
+    def _pytest(self, words: list[str], marker: str, seconds: float) -> str:
         """Return the first test that fails or takes too long, or nothing."""
-        seconds = self._seconds * (1 if marker.startswith("not study and") else _SLOWER)
         words = [*_PYTEST, "-o", f"faulthandler_timeout={seconds}", "-m", marker, *words]
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             process = subprocess.Popen(

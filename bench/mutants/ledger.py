@@ -47,7 +47,8 @@ class Ledger:
         self._trials: dict[str, Trial] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             data = json.loads(line)
-            self._trials[data.pop("key")] = Trial(**data)
+            key = data.pop("key")
+            self._trials[key] = Trial(**data)
 
     def find(self, mutant: Mutant, text: str) -> Trial | None:
         """Return the last trial of a mutant of the module with this text."""

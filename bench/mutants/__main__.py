@@ -23,6 +23,7 @@ from bench.mutants.mutant import Mutant
 from bench.mutants.steps import STEPS
 from bench.mutants.table import table
 from bench.mutants.trial import Copy
+from tests import ROOT
 from tests.drill.fault import commit
 
 _MEMORY = 8 << 30  # bytes for each process: a mutant may ask for much more
@@ -31,19 +32,26 @@ _MEMORY = 8 << 30  # bytes for each process: a mutant may ask for much more
 def main() -> None:
     """Draw the sample, try it, and print what came of it."""
     options = _options()
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     ledger = Ledger(options.results)
-    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
-        copy = Copy(Path(folder), options.timeout)
-        population = list(_population(copy.path, options.only))
-        sample = draw(population, copy.path, options.sample or len(population), options.seed)
-        print(f"{len(sample)} of {len(population)} mutants, seed {options.seed}", flush=True)
+    population = list(_population(options.only))
+    sample = draw(population, ROOT, options.sample or len(population), options.seed)
+    texts = {one.module: (ROOT / one.module).read_text(encoding="utf-8") for one in sample}
+    print(f"{len(sample)} of {len(population)} mutants, seed {options.seed}", flush=True)
+    if not options.report:
         part, parts = map(int, options.part.split("/"))
-        _try_all(copy, ledger, sample[part - 1 :: parts], options.depth)
-        tried = [(one, ledger.find(one, copy.text(one.module))) for one in sample]
+        _limit_memory()
+        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+            copy = Copy(Path(folder), options.timeout)
+            assert all(copy.text(module) == text for module, text in texts.items())
+            _try_all(copy, ledger, sample[part - 1 :: parts], options.depth)
+    tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
     lines, new = table(population, tried)
     print("\n".join(lines))
     sys.exit(1 if new else 0)
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def _options() -> argparse.Namespace:
@@ -57,12 +65,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--depth", default=STEPS[-1], choices=STEPS[1:], help="the last step")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for a test")
     parser.add_argument("--results", type=Path, default=usual_path(), help="the file of all trials")
+    parser.add_argument("--report", action="store_true", help="only print what is known")
     return parser.parse_args()
 
 
-def _population(root: Path, only: str) -> Iterator[Mutant]:
-    for path in modules(root):
-        module = path.relative_to(root).as_posix()
+def _population(only: str) -> Iterator[Mutant]:
+    for path in modules(ROOT):
+        module = path.relative_to(ROOT).as_posix()
         if module.startswith(only):
             yield from find_mutants(module, path.read_text(encoding="utf-8"))
 

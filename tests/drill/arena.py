@@ -513,4 +513,33 @@ ARENA = [
         "all(met.is_same for met in [])",
         "tests/insight/test_changes.py::test_only_what_a_changed_bot_plays_is_tested",
     ),
+    Fault(
+        "a link in the last cell of a row in Markdown",
+        "arena/reports/markdown.py",
+        'cells[0] = f"[{cells[0]}]({link})"',
+        'cells[-1] = f"[{cells[-1]}]({link})"',
+        "tests/reports/test_markdown.py"
+        "::test_the_first_cell_of_a_row_leads_to_a_page_beside_the_report",
+    ),
+    Fault(
+        "a record of a worker cut where a read ends",
+        "arena/executors/log.py",
+        "if len(self._rest) > _MOST_LINE:",
+        "if len(self._rest) > 0:",
+        "tests/executors/test_log.py::test_a_long_record_arrives_whole",
+    ),
+    Fault(
+        "one more option of prctl in the jail",
+        "arena/lanes/syscalls.py",
+        "_OPTIONS = (1, 2, 3, 15,",
+        "_OPTIONS = (1, 2, 3, 4, 5, 15,",
+        "tests/lanes/test_syscalls.py::test_of_an_argument_only_the_listed_values_are_allowed",
+    ),
+    Fault(
+        "a test against a little less than 0 taken for one against 0",
+        "arena/insight/claim.py",
+        "if stop.elo0 >= 0:",
+        "if stop.elo0 >= -1:",
+        "tests/insight/test_claim.py::test_half_a_point_from_0_is_not_0",
+    ),
 ]

@@ -8,7 +8,8 @@ from arena.check.item import Item, fail
 from arena.check.sparring import MOST_PAIRS, Candidate, Guilty, Sparring
 from arena.entries.ladder import ELO, place
 from arena.entries.resolve import installed
-from arena.statistics.ratings import PairScores, Rating, fit_one
+from arena.statistics.intervals import Estimate
+from arena.statistics.ratings import PairScores, fit_one
 from arena.statistics.spread import USUAL
 
 NAME = "rating"
@@ -43,7 +44,7 @@ class Climb:
         """Return how many pairs are missing to so many games."""
         return -(-(games - len(self.sparring.actions)) // 2)
 
-    def rating(self) -> Rating:
+    def rating(self) -> Estimate:
         """Return the bot's rating, with the others' ratings as they are."""
         met = [score for score in self.scores if score.pairs]
         return fit_one([ELO[name] for name in self.names], met, USUAL)
@@ -55,7 +56,7 @@ class Climb:
 
     def next(self) -> int:
         """Return the anchor whose games tell most."""
-        elo = self.rating().elo
+        elo = self.rating().value
 
         def worth(anchor: int) -> float:
             share = 1 / (1 + 10 ** ((ELO[self.names[anchor]] - elo) / 400))
@@ -65,7 +66,7 @@ class Climb:
 
     def to_item(self) -> Item:
         """Return the item."""
-        elo, low, high = self.rating()
+        elo, low, high, _ = self.rating()
         games = 2 * sum(score.pairs for score in self.scores)
         won = sum(score.total for score in self.scores)
         by_anchor = {

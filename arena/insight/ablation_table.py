@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from arena.errors import InputError
-from arena.insight.rule_effects import MEASURES, SPREAD, Estimate, Measure
+from arena.insight.rule_effects import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
+from arena.statistics.intervals import Estimate
 from arena.store import store
 from arena.store.cells import write_rows
 from arena.tournament.rule_changes import BASE
@@ -81,7 +82,11 @@ class Ablation:
                         [
                             *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
                             *(variant.games, variant.forfeits),
-                            *("yes" if variant.same_deals else "no", *value, *difference),
+                            *(
+                                "yes" if variant.same_deals else "no",
+                                *value.cells,
+                                *difference.cells,
+                            ),
                         ],
                         strict=True,
                     )
@@ -155,7 +160,7 @@ def to_document(ablation: Ablation) -> dict[str, Any]:
 
 
 def _named(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
-    return {measure.name: [*one] for measure, one in zip(MEASURES, estimates, strict=True)}
+    return {measure.name: [*one.cells] for measure, one in zip(MEASURES, estimates, strict=True)}
 
 
 def format_table(ablation: Ablation) -> Iterator[str]:
@@ -173,8 +178,8 @@ def format_table(ablation: Ablation) -> Iterator[str]:
 
 def _cells(one: Estimate, measure: Measure, sign: str) -> tuple[str, str]:
     """Return an estimate and its interval as texts, empty where nothing can be said."""
-    if one.value is None:
-        return "", ""
     factor, digits = (100, 1) if measure.is_share else (1, 2)
-    texts = ["" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one]
+    texts = [
+        "" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one.cells
+    ]
     return texts[0], f"{texts[1]}..{texts[2]}" if texts[1] else ""

@@ -16,9 +16,9 @@ import numpy as np
 
 from arena.batch.replay import Replay, points
 from arena.batch.run_games import Bools, Ints
-from arena.insight.moments import Floats, Interval
 from arena.insight.products import cross, dot, weigh
-from arena.statistics.distributions import expit, logit, student_bound
+from arena.statistics.distributions import Floats, expit, logit, student_bound
+from arena.statistics.intervals import Estimates
 from engine import CITY, KINDS, Rules
 
 _STAGES = 4  # a model for each: under the published rules, for each round
@@ -41,8 +41,8 @@ class Worth(NamedTuple):
     games: Ints
     won: Floats
     expected: Floats
-    more: Interval
-    adds: Interval
+    more: Estimates
+    adds: Estimates
 
 
 class _Takes(NamedTuple):
@@ -140,8 +140,8 @@ class Sample:
         """Return what the cards were worth, for each bot and for all together."""
         if not self.takes:
             shape = groups, len(KINDS)
-            none = Interval(*(np.full(shape, np.nan) for _ in range(3)))
-            return Worth(np.zeros(groups, np.int64), none.mean, none.mean, none, none)
+            none = Estimates(*(np.full(shape, np.nan) for _ in range(3)))
+            return Worth(np.zeros(groups, np.int64), none.value, none.value, none, none)
         columns = [*zip(*self.takes, strict=True)]
         self.takes.clear()
         takes = _Takes(*(np.concatenate(columns.pop(0)) for _ in _Takes._fields))  # frees each
@@ -157,8 +157,8 @@ class Sample:
             np.array([*games, self.games[:, 0].sum()]),
             won,
             expected,
-            Interval(*rest_of[:3]),
-            Interval(*rest_of[3:]),
+            Estimates(*rest_of[:3]),
+            Estimates(*rest_of[3:]),
         )
 
     def _expected(self, takes: _Takes) -> Floats:

@@ -11,8 +11,8 @@ from arena.batch.replay import Replay
 from arena.batch.run_games import Ints
 from arena.insight.card_worth import Sample, Worth
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.moments import Moments
 from arena.insight.sides import Sides
+from arena.statistics.intervals import Moments
 from engine import KINDS, Rules
 from engine.cards import CHARS
 

@@ -15,8 +15,7 @@ import numpy as np
 from arena.batch.replay import Replay, count_sets, seat_at
 from arena.batch.run_games import Bools, Bytes, Ints
 from arena.entries.resolve import resolve
-from arena.insight.moments import Floats
-from arena.statistics.distributions import expit
+from arena.statistics.distributions import Floats, expit
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES
 from engine.cards import MOST_COPIES
 

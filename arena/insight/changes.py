@@ -12,10 +12,10 @@ import pandas as pd
 from arena.insight.matched import SAME, Kin, find_kin
 from arena.insight.pair_table import ALL_PARTS, BOT_PARTS, SCORE, PairTable, join
 from arena.insight.unrated import find_unrated
-from arena.statistics.change import change_of_mean, excludes_zero
 from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.difference import Difference, compare_means
 from arena.statistics.field import Field
-from arena.statistics.residuals import LEVEL, correct
+from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
@@ -184,7 +184,7 @@ class _Finder:
             elo = scale.base_elo(one.base or ""), scale.other_elo(one.other or "")
             change = scale.change(one.base or "", one.other or "")
             if change:
-                more = (change.difference, change.low, change.high, change.chance)
+                more = (*change.estimate[:3], change.estimate.p_value)
             else:
                 more = (np.nan, np.nan, np.nan, np.nan)
             chance = np.nan if self._is_untouched(one) else more[3]
@@ -200,10 +200,10 @@ class _Finder:
         rows = []
         for met in self.met:
             bot, opponent, table = met
-            change = change_of_mean([table.values(SCORE)])
+            change = compare_means([table.values(SCORE)])
             pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            chance = np.nan if met.is_same and self.is_same_game else change.chance
-            rows.append((bot.name, opponent.name, met.bots, *pairs, *change[:5], chance))
+            chance = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
+            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), chance))
         return _finish(rows, HEAD_TO_HEAD_COLUMNS, digits=4)
 
     def win_types(self) -> pd.DataFrame:
@@ -216,9 +216,9 @@ class _Finder:
                 strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
                 if not any(values.base.any() or values.other.any() for values in strata):
                     continue
-                change = change_of_mean(strata)
-                chance = np.nan if untouched else change.chance
-                rows.append((one.name, one.status, part, len(met), *change[:5], chance))
+                change = compare_means(strata)
+                chance = np.nan if untouched else change.estimate.p_value
+                rows.append((one.name, one.status, part, len(met), *_cells(change), chance))
         return _finish(rows, WIN_COLUMNS, digits=4)
 
     def totals(self) -> pd.DataFrame:
@@ -228,9 +228,9 @@ class _Finder:
         for part, weights in ALL_PARTS.items():
             strata = [met.table.values(weights) for met in self.met]
             if any(values.base.any() or values.other.any() for values in strata):
-                change = change_of_mean(strata)
-                chance = np.nan if untouched else change.chance
-                rows.append((part, len(strata), *change[:5], chance))
+                change = compare_means(strata)
+                chance = np.nan if untouched else change.estimate.p_value
+                rows.append((part, len(strata), *_cells(change), chance))
         return _finish(rows, TOTAL_COLUMNS, digits=4)
 
     def warnings(self, scale: CommonScale) -> Iterator[str]:
@@ -253,6 +253,12 @@ class _Finder:
             )
         if not self.met:
             yield "The runs have no finished pairing in common, so no scores can be compared."
+
+
+def _cells(found: Difference) -> tuple[float, ...]:
+    """Return both values of a share and their difference, whose interval ends at -1 and 1."""
+    value, low, high, _ = found.estimate
+    return found.base, found.other, value, max(-1.0, low), min(1.0, high)
 
 
 def _make_field(run: RunGames) -> Field:
@@ -282,7 +288,7 @@ def _finish(
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
     ends = zip(table["low"], table["high"], strict=True)
     table["sure"] = [
-        None if np.isnan(q) else bool(q < LEVEL) and excludes_zero(*two)
+        None if np.isnan(q) else bool(q < LEVEL) and Estimate(0.0, *two).excludes_zero
         for q, two in zip(corrected, ends, strict=True)
     ]
     return table

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
-from arena.statistics.stopped import Estimate
 from arena.tournament.sprt_evidence import Verdict
 from arena.tournament.stop import Sprt
 

@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.run_games import Bools, Ints
-from arena.insight.moments import Floats, Interval
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Estimates
 
 _DIGITS = 4
 _LABELS = ("bot", "opponent")
 
 
-def interval(name: str, mean: str, of: Interval) -> dict[str, Floats]:
+def interval(name: str, mean: str, of: Estimates) -> dict[str, Floats]:
     """Return three columns of an interval: the mean, and the bounds by `name`."""
-    return {mean: of.mean.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
+    return {mean: of.value.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
 
 
 def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:

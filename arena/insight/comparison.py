@@ -15,14 +15,15 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label
 from arena.games.match import GameResult
-from arena.insight.paired import Lead, Twin, make_differences, separate_games
+from arena.insight.paired import Twin, make_differences, separate_games
 from arena.insight.summary import plain_rows
 from arena.insight.unrated import find_out
 from arena.insight.verdict import make_sentence
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
 from arena.statistics.counts import Counts
-from arena.statistics.stopped import Estimate, estimate_mean
+from arena.statistics.intervals import Estimate
+from arena.statistics.stopped import estimate_mean
 from arena.store.cells import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
@@ -136,7 +137,7 @@ def make_comparison(
         stop,
         evidence,
         decide(evidence, new, old, out),
-        Estimate(*map(evidence.elo, mean)),
+        Estimate(*map(evidence.elo, mean[:3])),
         counted.games - _count_by_rule(counted),
         out,
         comparison_command(tournament, stop),
@@ -179,7 +180,7 @@ def _make_twins(
     tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
 ) -> Twins:
     rows = pd.DataFrame(_twins(tournament, store, out), columns=Twin._fields)
-    total = Lead(*(value / 2 for value in mean))
+    total = mean.scaled(0.5)
     played = rows[rows["played"].astype(bool)]
     games = 2 * len(played)
     return Twins(

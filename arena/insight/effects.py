@@ -15,7 +15,7 @@ import pandas as pd
 
 from arena.batch.run_games import Ints
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.moments import Interval, Moments
+from arena.statistics.intervals import Estimates, Moments
 from engine import KINDS, Kind
 from engine.cards import CHARS
 
@@ -80,10 +80,10 @@ def _add_up(bots: int, rows: Ints) -> Moments:
     return moments
 
 
-def _as_differences(moments: Moments) -> Interval:
+def _as_differences(moments: Moments) -> Estimates:
     """Return differences from -1 to 1, with the interval of the shares that they are made to.
 
     Most swaps change nothing, so few of them may look alike: Student's interval would then be
     too narrow (bench/STUDIES.md).
     """
-    return Interval(*(2 * share - 1 for share in moments.shares()))
+    return Estimates(*(2 * share - 1 for share in moments.shares()))

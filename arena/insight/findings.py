@@ -11,7 +11,7 @@ import msgspec
 
 from arena.errors import counted
 from arena.insight.summary import cut, describe_end
-from arena.statistics.seats import SeatAdvantage
+from arena.statistics.intervals import SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.tournament.anchor import Anchor
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.games.match import GameResult
-from arena.statistics.change import Values
+from arena.statistics.difference import Values
 from arena.statistics.model import Floats
 from arena.store.store import Store
 

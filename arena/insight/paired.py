@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from arena.statistics.difference import elo_difference
-from arena.statistics.ratings import Z95
+from arena.statistics.difference import Values, compare_means
+from arena.statistics.intervals import Z95, Estimate
+from arena.statistics.sprt import elo_difference
 
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
 COLUMNS = [
@@ -37,18 +37,7 @@ class Twin(NamedTuple):
     played: bool = True
 
 
-class Lead(NamedTuple):
-    """A lead of the new version in share of the score, -1 to 1, with its 95 % interval.
-
-    The bounds are as they come, also below -1 and above 1.
-    """
-
-    difference: float
-    low: float
-    high: float
-
-
-def make_differences(twins: pd.DataFrame, total: Lead) -> pd.DataFrame:
+def make_differences(twins: pd.DataFrame, total: Estimate) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
     `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave: its
@@ -87,32 +76,33 @@ def _row(
     games: pd.DataFrame,
     new: pd.Series[float],
     old: pd.Series[float],
-    given: Lead | None = None,
+    given: Estimate | None = None,
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
-    by_deal = (new - old).groupby([games["opponent"], games["pair"]]).mean()
-    deals = len(by_deal)
+    deal = [games["opponent"], games["pair"]]
+    olds, news = (of_one.groupby(deal).mean().to_numpy(float) for of_one in (old, new))
+    deals = len(olds)
     shares = [round(float(of_one.mean()), _DIGITS["new"]) for of_one in (new, old)]
-    lead = given or lead_by_deal(by_deal.tolist())
-    shown = lead._replace(difference=shares[0] - shares[1])
+    lead = given or compare_means([Values(np.asarray(olds), np.asarray(news), deals)]).estimate
+    shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bounded(shown))
     if part in ("won_by", "lost_by"):
         return (*row, None, None, None, _error(shown))
     share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
-    olds = _prior_shares(old, games["opponent"], len(old) / deals)
-    elos = (elo_difference(olds, value * share, deals) for value in _bounded(lead))
+    before = _prior_shares(old, games["opponent"], len(old) / deals)
+    elos = (elo_difference(before, value * share, deals) for value in _bounded(lead))
     return (*row, *elos, _error(shown))
 
 
-def _bounded(lead: Lead) -> Lead:
+def _bounded(lead: Estimate) -> tuple[float, ...]:
     """Return a lead from -1 to 1 with such bounds, which are around it."""
-    low, high = min(lead.low, lead.difference), max(lead.high, lead.difference)
-    return Lead(*(max(-1.0, min(1.0, value)) for value in (lead.difference, low, high)))
+    ends = min(lead.low, lead.value), max(lead.high, lead.value)
+    return tuple(max(-1.0, min(1.0, value)) for value in (lead.value, *ends))
 
 
-def _error(lead: Lead) -> float:
+def _error(lead: Estimate) -> float:
     """Return the standard error of a lead, on the side of 0 where the sides differ."""
-    half = lead.difference - lead.low if lead.difference > 0 else lead.high - lead.difference
+    half = lead.value - lead.low if lead.value > 0 else lead.high - lead.value
     return max(0.0, half) / Z95
 
 
@@ -120,20 +110,6 @@ def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: fl
     """Return the share of the score against each opponent, with so many games more, even ones."""
     sums = scores.groupby(opponents, sort=False).agg(["sum", "count"])
     return [(total + games / 2) / (count + games) for total, count in sums.itertuples(index=False)]
-
-
-def lead_by_deal(differences: Sequence[float]) -> Lead:
-    """Return the mean of differences, -1 to 1, with an interval; one deal is added to its error.
-
-    >>> [round(value, 3) for value in lead_by_deal([0.0, 0.5, 0.0, 0.5])]
-    [0.25, -0.25, 0.75]
-    """
-    deals = len(differences)
-    mean = math.fsum(differences) / deals
-    square = math.fsum(value * value for value in differences)
-    shrunk = mean * deals / (deals + 1)
-    error = Z95 * math.sqrt(((square + 1) / (deals + 1) - shrunk**2) / deals)
-    return Lead(mean, mean - error, mean + error)
 
 
 def separate_games(twins: pd.DataFrame) -> float:

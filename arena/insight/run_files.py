@@ -17,8 +17,8 @@ from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.counts import Counts
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, make_superiority
+from arena.statistics.intervals import seat_advantage
 from arena.statistics.residuals import find_misfits, make_residuals
-from arena.statistics.seats import seat_advantage
 from arena.statistics.spread import is_equal
 from arena.store import game_rows as rows
 from arena.store.cells import csv_writer

@@ -9,9 +9,9 @@ import pandas as pd
 
 from arena.batch.run_games import CITY_WIN, FORFEIT, Bools, Ints
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.moments import Moments
 from arena.insight.tables import LOSS_COLUMNS
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES, Endings
+from arena.statistics.intervals import Moments
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from arena.batch.run_games import Batch, Ints
-from arena.insight.moments import Moments
+from arena.statistics.intervals import Moments
 
 
 class Sides:

@@ -10,8 +10,8 @@ import pandas as pd
 from arena.batch.replay import Replay, sources
 from arena.batch.run_games import CITY_WIN
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.moments import Moments
 from arena.insight.sides import Sides
+from arena.statistics.intervals import Moments
 from engine import Rules
 
 SOURCES = (

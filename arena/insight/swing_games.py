@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.run_games import Batch, Ints
-from arena.insight.moments import Floats
+from arena.statistics.distributions import Floats
 from engine.state import Seat
 
 _DIGITS = 6

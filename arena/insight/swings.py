@@ -14,10 +14,11 @@ from arena.batch.replay import Replay, seat_at
 from arena.batch.run_games import Ints
 from arena.insight.chances import chances
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.moments import Floats, Moments
 from arena.insight.sides import Sides
 from arena.insight.swing_games import Turns
 from arena.statistics.counts import WIN_TYPES
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Moments
 from engine import STANDARD, TAKE
 
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits

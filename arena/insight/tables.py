@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from arena.statistics import ratings
 from arena.statistics.counts import PairTotals, Tally
 from arena.statistics.field import Field
+from arena.statistics.intervals import score_intervals
 from arena.tournament.schedule import Pairing
 
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
@@ -62,7 +62,7 @@ def make_head_to_head(
     keys = ["bot", "opponent"]
     table = _tally(sides, keys).merge(scores, on=keys)
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
-    table["score_low"], table["score_high"] = ratings.score_intervals(*of_pairs)
+    table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
     columns = [*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS, *_RESIDUALS]
     return _rounded(table[columns])

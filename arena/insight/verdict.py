@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import counted
 from arena.insight.claim import Claim, make_claim
 from arena.insight.summary import cut
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
-from arena.statistics.stopped import Estimate
 from arena.tournament.sprt_evidence import Verdict
 from arena.tournament.stop import Sprt
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arena.insight.run_files import Tables
     from arena.insight.win_tables import WinTables
     from arena.library.report_view import ReportedRun, RunReport
-    from arena.statistics.seats import SeatAdvantage
+    from arena.statistics.intervals import SeatAdvantage
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 _ONE_GAME = [(0, 0, 0)]  # any one

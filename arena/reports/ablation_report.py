@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from arena.insight.ablation_table import Ablation, VariantResult
-from arena.insight.rule_effects import MEASURES, SPREAD, Estimate, Measure
+from arena.insight.rule_effects import MEASURES, SPREAD, Measure
 from arena.reports.about import with_glossary
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
 from arena.reports.dots import Dot, dot_chart, name_sure, verdict_of
-from arena.statistics.change import Shown, beyond_chance
-from arena.statistics.ratings import Z95
+from arena.statistics.intervals import Estimate, find_significant
 from arena.store.folder import REPORT_HTML
 from arena.tournament.tournament import Tournament
 
@@ -85,12 +85,17 @@ def _section(ablation: Ablation, number: int) -> Section:
     title = ablation.title(measure)
     values = [_scaled(variant.values[number], measure) for variant in ablation.variants]
     changes = [_scaled(variant.differences[number], measure) for variant in ablation.variants]
-    known = [n for n, change in enumerate(changes) if change.value is not None]
-    marks = beyond_chance([_as_shown(changes[n]) for n in known])
+    known = [n for n, change in enumerate(changes) if not math.isnan(change.value)]
+    marks = find_significant([changes[n] for n in known])
     sure = dict(zip(known, marks, strict=True))
     blocks = [*_charts(ablation.variants, measure, title, values, changes, sure)]
     rows = [
-        [variant.name, *values[n], *changes[n], verdict_of(sure[n]) if n in sure else None]
+        [
+            variant.name,
+            *values[n].cells,
+            *changes[n].cells,
+            verdict_of(sure[n]) if n in sure else None,
+        ]
         for n, variant in enumerate(ablation.variants)
     ]
     caption = title[:1].upper() + title[1:]
@@ -100,23 +105,9 @@ def _section(ablation: Ablation, number: int) -> Section:
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
 
 
-def _as_shown(change: Estimate) -> Shown:
-    """Return a change with its error; a share's interval is cut off on one side at most.
-
-    Where it is cut off on both sides it contains 0.
-    """
-    value, low, high = change.value or 0.0, change.low, change.high
-    if low is None or high is None:
-        return Shown(value, None, None, None)
-    return Shown(value, low, high, max(value - low, high - value) / Z95)
-
-
 def _scaled(estimate: Estimate, measure: Measure) -> Estimate:
     """Return an estimate as it is shown: a share in per cent."""
-    factor = 100 if measure.is_share else 1
-    return Estimate(
-        *(None if end is None else round(factor * end, measure.digits) + 0.0 for end in estimate)
-    )
+    return estimate.scaled(100 if measure.is_share else 1, measure.digits)
 
 
 def _charts(
@@ -129,9 +120,9 @@ def _charts(
 ) -> Iterator[Block]:
     """Yield the values of a measure and its changes as dots, where there are any."""
     shown = [
-        Dot(variant.name, one.value, one.low, one.high)
+        Dot(variant.name, *one.cells)
         for variant, one in zip(variants, values, strict=True)
-        if one.value is not None
+        if not math.isnan(one.value)
     ]
     if shown:
         yield Chart(
@@ -143,8 +134,7 @@ def _charts(
         )
     dots = []
     for number, beyond in sure.items():
-        value, low, high = changes[number]
-        dots.append(Dot(variants[number].name, value or 0.0, low, high, beyond))
+        dots.append(Dot(variants[number].name, *changes[number].cells, beyond))
     if dots:
         unit = "change, % points" if measure.is_share else "change"
         yield Chart(

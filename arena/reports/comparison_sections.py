@@ -13,7 +13,7 @@ from arena.reports.charts import BLUE, GREY, chart, quantity
 from arena.reports.document import Block, Chart, Code, Column, Section, Table, Text
 from arena.reports.dots import Dot, dot_chart
 from arena.reports.games import Place, replay_id
-from arena.statistics.change import Shown, beyond_chance, excludes_zero
+from arena.statistics.intervals import Estimate, find_significant
 
 if TYPE_CHECKING:
     from arena.insight.comparison import Comparison, Twins
@@ -84,7 +84,7 @@ def _verdict(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
     elo, stop = comparison.elo, comparison.stop
     yield Text([f"{verdict[:1].upper()}{verdict[1:]}.", f"{lead}."])
     dots = [
-        Dot("lead of the new bot", *elo, sure=excludes_zero(elo.low, elo.high)),
+        Dot("lead of the new bot", *elo[:3], sure=elo.excludes_zero),
     ]
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
     spec = dot_chart(dots, "Elo points", "change", zero=False, lines=lines)
@@ -186,12 +186,12 @@ def _differences(comparison: Comparison, twins: Twins) -> Iterator[Block]:
         f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(table, ["part", "name"])
     ]
     values = [
-        Shown(*(100 * value for value in row))
+        Estimate(*row).scaled(100)
         for row in plain_rows(table, ["difference", "low", "high", "error"])
     ]
     dots = [
         Dot(name, *value[:3], sure)
-        for name, value, sure in zip(names, values, beyond_chance(values), strict=True)
+        for name, value, sure in zip(names, values, find_significant(values), strict=True)
     ]
     description = (
         f"The share of {comparison.new} less that of {comparison.old}, with 95 % intervals by "

@@ -22,7 +22,7 @@ class Dot(NamedTuple):
     """A number with its interval, empty where there is none, and whether it is beyond chance."""
 
     name: str
-    value: float
+    value: float | None
     low: float | None
     high: float | None
     sure: bool | None = False

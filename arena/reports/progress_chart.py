@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
-from arena.statistics.ratings import Rating
+from arena.statistics.intervals import Estimate
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 
@@ -20,7 +20,7 @@ def make_course(
     labels: Collection[str],
     unrated: Collection[str],
     pairs: int,
-) -> dict[int, dict[str, Rating]]:
+) -> dict[int, dict[str, Estimate]]:
     """Return the rating of each bot by the number of pairs that count of every pairing.
 
     `pairs` is how many the longest pairing has, and `labels` are the bots that have played. For

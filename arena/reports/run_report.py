@@ -20,7 +20,7 @@ from arena.reports.seat_section import describe_advantage, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
-from arena.statistics.ratings import Rating
+from arena.statistics.intervals import Estimate
 from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -116,7 +116,7 @@ class _Sections:
         columns = (column.tolist() for column in self.files.counts.leads)
         return map(Margin._make, zip(*columns, strict=True))
 
-    def _course(self) -> dict[int, dict[str, Rating]]:
+    def _course(self) -> dict[int, dict[str, Estimate]]:
         counts, pairings = self.files.counts, self.tournament.pairings
         unrated = find_unrated(pairings, counts.finished)
         most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)

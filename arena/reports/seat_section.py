@@ -19,8 +19,7 @@ from arena.reports.charts import (
     row_of_bots,
 )
 from arena.reports.document import Block, Chart, Column, Section, Table, Text, write_cell
-from arena.statistics.ratings import Rating
-from arena.statistics.seats import SeatAdvantage
+from arena.statistics.intervals import Estimate, SeatAdvantage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +50,7 @@ _FEW = 12  # bots whose lines can have their names beside them
 def seats_section(
     seats: pd.DataFrame,
     advantage: SeatAdvantage | None,
-    course: Mapping[int, Mapping[str, Rating]],
+    course: Mapping[int, Mapping[str, Estimate]],
     labels: Sequence[str],
 ) -> Section:
     """Return what the first seat is worth, and the ratings by the pairs played so far."""
@@ -137,12 +136,12 @@ def _seat_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Spec
     )
 
 
-def _course(course: Mapping[int, Mapping[str, Rating]], labels: Sequence[str]) -> Iterator[Block]:
+def _course(course: Mapping[int, Mapping[str, Estimate]], labels: Sequence[str]) -> Iterator[Block]:
     rows: list[dict[str, Any]] = [
         {"bot": label, "pairs": pairs}
         | {
             name: None if value is None else round(value)
-            for name, value in zip(Rating._fields, of[label].cells, strict=True)
+            for name, value in zip(("elo", "low", "high"), of[label].cells, strict=True)
         }
         for label in labels
         for pairs, of in course.items()

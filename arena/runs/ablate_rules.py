@@ -142,7 +142,8 @@ def _compare(
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
     from arena.insight.ablation_table import VariantResult
-    from arena.insight.rule_effects import MEASURES, Estimate, difference, estimate
+    from arena.insight.rule_effects import MEASURES, difference, estimate
+    from arena.statistics.intervals import Estimate
 
     return VariantResult(
         variant.name,

@@ -1,4 +1,4 @@
-"""CommonScale: the ratings of two runs, made comparable by the bots that are the same in both."""
+"""Put the ratings of two runs on one scale, by the bots that are the same in both."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.change import chance_of
+from arena.statistics.difference import Difference
 from arena.statistics.field import Field
+from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.model import Floats
-from arena.statistics.ratings import ELO, Z95
+from arena.statistics.ratings import ELO
 from arena.statistics.sprt import share_of
 
 
@@ -28,37 +29,6 @@ class Shared(NamedTuple):
     base_total: float
     other_total: float
     products: float
-
-
-class RatingChange(NamedTuple):
-    """The Elo of a bot in both runs, on the scale of the base, and the change with its error.
-
-    The errors are standard errors, in Elo points.
-    """
-
-    base: float
-    other: float
-    error: float
-
-    @property
-    def difference(self) -> float:
-        """The Elo points by which it is larger in the other run."""
-        return self.other - self.base
-
-    @property
-    def low(self) -> float:
-        """The lower end of the 95 % interval of the difference."""
-        return self.difference - Z95 * self.error
-
-    @property
-    def high(self) -> float:
-        """The upper end of that interval."""
-        return self.difference + Z95 * self.error
-
-    @property
-    def chance(self) -> float:
-        """How likely chance makes so large a difference where there is none."""
-        return chance_of(self.difference, self.error)
 
 
 class CommonScale:
@@ -86,7 +56,7 @@ class CommonScale:
             _Side(field, [*common]) for field, common in zip((base, other), labels, strict=True)
         )
         elo = base.ratings()
-        self._mean = math.fsum(elo[label].elo for label, _ in self.zero) / len(self.zero)
+        self._mean = math.fsum(elo[label].value for label, _ in self.zero) / len(self.zero)
         self._between = _covariance(base, other, shared)
 
     def base_elo(self, label: str) -> float | None:
@@ -97,7 +67,7 @@ class CommonScale:
         """Return the Elo that a bot of the other run has on the scale of the base."""
         return self._elo(self._other, label) if self.same else None
 
-    def change(self, label: str, other: str) -> RatingChange | None:
+    def change(self, label: str, other: str) -> Difference | None:
         """Return how much stronger a bot of the other run is than one of the base.
 
         The covariance of the two fits is that of the pairs on the same deals. It is None where
@@ -113,7 +83,10 @@ class CommonScale:
         one, two = self._base.contrast(label), self._other.contrast(other)
         variance = self._base.variance(one) + self._other.variance(two)
         variance -= 2 * float(one @ self._between @ two)
-        return RatingChange(elo[0], elo[1], ELO * math.sqrt(max(0.0, variance)))
+        error = ELO * math.sqrt(max(0.0, variance))
+        change = elo[1] - elo[0]
+        interval = change - Z95 * error, change + Z95 * error
+        return Difference(elo[0], elo[1], Estimate(change, *interval, error))
 
     def _elo(self, side: _Side, label: str) -> float | None:
         if not side.reaches(label):

@@ -1,7 +1,18 @@
-"""Cycles: bots of which each beats the next one, beyond doubt, and the last one the first.
+"""Find cycles of bots that beat each other significantly, and rank the bots in spite of them.
 
-Where there are any, no ratings can be in the order of who beats whom, and rankings that allow
-for cycles are shown beside the Elo.
+In a cycle each bot beats the next one, and the last one the first: no ratings can be in the order
+of who beats whom. So rankings that allow for cycles are shown beside the Elo: alpha-rank (how
+often evolution under strong selection plays each player) and the Nash average.
+
+The Nash average is found by cooling. Where players choose at random, but one that wins 1 more is
+chosen exp(1 / heat) times as often, every heat has one mixture that is the answer to itself,
+x = softmax(payoffs @ x / heat). Its entropy is at least that of every equilibrium p: for p wins
+at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and
+p @ log(p) >= p @ log(x). As the heat falls, x becomes an equilibrium itself.
+
+Sources: Omidshafiei and others 2019 for alpha-rank, for one population and a game of constant sum;
+Balduzzi, Tuyls, Perolat and Graepel 2018 for the Nash average; McKelvey and Palfrey 1995 for such
+mixtures.
 """
 
 from __future__ import annotations
@@ -14,11 +25,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.statistics.alpha_rank import alpha_rank
 from arena.statistics.distributions import expit, logit, normal_below
 from arena.statistics.field import Field
 from arena.statistics.model import Floats, Numbers
-from arena.statistics.nash import nash_average
 
 Beats: TypeAlias = npt.NDArray[np.bool_]
 
@@ -102,7 +111,7 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     ratings = field.ratings()
     table = pd.DataFrame(
         [
-            (label, ratings[label].elo, nash, alpha, int(cycles[bot]) or None)
+            (label, ratings[label].value, nash, alpha, int(cycles[bot]) or None)
             for bot, nash, alpha in rows
             for label in [field.labels[bot]]
         ],
@@ -135,3 +144,103 @@ def describe_cycle(field: Field) -> list[str]:
         return []
     cycle = shortest_cycle(beats, cyclic[0])
     return [field.labels[bot] for bot in [*cycle, cycle[0]]]
+
+
+_COOLING = 0.25
+_COLDEST = 1e-8  # of the largest payoff; the error of a probability is about as large
+_MOST_STEPS = 100
+_SHORTEST_STEP = 1e-6
+_SMALLEST_PART = 1e-4  # of a step
+
+
+def nash_average(payoffs: Floats) -> Floats:
+    """Return the Nash equilibrium of largest entropy of a symmetric zero-sum game.
+
+    `payoffs` are antisymmetric: what the row wins from the column. A player has the
+    probability with which the equilibrium plays it. If one player beats all others it has 1;
+    players that are worth nothing beside the others have 0.
+
+    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    >>> nash_average(rock_paper_scissors).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    scaled = payoffs / (np.abs(payoffs).max(initial=0.0) or 1.0)
+    scores, heat = np.zeros(len(scaled)), 1.0
+    while heat > _COLDEST:
+        heat *= _COOLING
+        scores = _balance(scaled / heat, scores)
+    return _softmax(scores)
+
+
+def _balance(payoffs: Floats, scores: Floats) -> Floats:
+    """Return the scores that players have against the mixture that these scores make.
+
+    Newton's method, with steps that are halved until they come closer. Its matrix has the
+    eigenvalue 1 plus something imaginary, and so an inverse.
+    """
+    for _ in range(_MOST_STEPS):
+        mixture = _softmax(scores)
+        won = payoffs @ mixture
+        bend = np.eye(len(scores)) - payoffs * mixture + np.outer(won, mixture)
+        step = np.linalg.solve(bend, won - scores)
+        part, missing = 1.0, np.linalg.norm(won - scores)
+        while part > _SMALLEST_PART:
+            moved = scores + part * step
+            if np.linalg.norm(payoffs @ _softmax(moved) - moved) <= (1 - part / 4) * missing:
+                break
+            part /= 2
+        scores = moved
+        if np.abs(step).max() < _SHORTEST_STEP * max(1.0, np.abs(scores).max()):
+            break
+    return scores
+
+
+def _softmax(scores: Floats) -> Floats:
+    """Return the mixture in which a player is exp(score) times as likely as one of score 0."""
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())
+
+
+POPULATION = 50
+INTENSITY = 10.0
+"""Of selection: a mutant that scores 0.55 takes over in 40 of 100 trials."""
+
+
+def alpha_rank(
+    shares: Floats, intensity: float = INTENSITY, population: int = POPULATION
+) -> Floats:
+    """Return the part of the time in which all of a population play each player.
+
+    `shares` are what the row scores against the column, 0 to 1, with 1/2 for a player and
+    itself. Mutants take over with the probability of a birth-and-death process.
+
+    >>> alpha_rank(np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    fixation = _fixation(shares.T - 0.5, intensity, population)  # row: those who are there
+    np.fill_diagonal(fixation, 0.0)
+    return _stationary(fixation / max(1, len(shares) - 1))
+
+
+def _fixation(leads: Floats, intensity: float, population: int) -> Floats:
+    """Return the probability with which one mutant of such a lead takes over a population."""
+    advantage = intensity * population / (population - 1) * leads
+    small = np.abs(advantage) < 1e-12
+    safe = np.where(small, 1.0, advantage)
+    return np.where(small, 1 / population, np.expm1(-safe) / np.expm1(-population * safe))
+
+
+def _stationary(rates: Floats) -> Floats:
+    """Return the distribution that a chain with these rates between its states keeps.
+
+    States are removed one by one without a subtraction, so that rates of any size do not lose
+    their digits. Source: Grassmann, Taksar and Heyman 1985.
+    """
+    rates = rates.copy()
+    for last in range(len(rates) - 1, 0, -1):
+        rates[:last, last] /= rates[last, :last].sum()
+        rates[:last, :last] += np.outer(rates[:last, last], rates[last, :last])
+    kept = np.ones(len(rates))
+    for state in range(1, len(rates)):
+        kept[state] = kept[:state] @ rates[:state, state]
+    return np.asarray(kept / kept.sum())

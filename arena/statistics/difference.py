@@ -1,61 +1,170 @@
-"""Difference: what a changed bot scores more than before, by deal, and what that is in Elo.
+"""Differences between two runs, estimated pair by pair where both have played the same deals.
 
-Both versions play the same deals against the same opponents with the same generators. So most
-of the luck of a deal is in the scores of both, and the difference of the two scores is far surer
-than either of them.
+The pair (one deal played twice, seats swapped) is the statistical unit. Where both runs have
+played a deal, most of its luck is in both pairs; so what differs is the difference by deal, and
+its error is that of these differences. Pairs on deals of their own are independent.
+
+Of a score or a win type every pair has a value, and one more deal, half of it as low and half as
+high as can be, is added to its error. Of a ratio (the mean lead in the games that points decided,
+say) pairs have a count and a weight, and pairings are strata.
+Source: Cochran, Sampling Techniques, 1977, chapter 6 (ratios, also in strata).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
 
-from arena.statistics.sprt import elo_of, share_of
+import numpy as np
 
-_MOST_ELO = 8000.0
-_BISECTIONS = 100
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Z95, Estimate, Ints
+
+_FEWEST_GAMES = 10  # of fewer, intervals held the truth in 80 % (bench/STUDIES.md has the rest)
+_RULE_OF_THREE = 3  # Hanley and Lippman-Hand 1983: never seen in n, so less often than 3 / n
 
 
-def prior_share(total: float, pairs: int) -> float:
-    """Return a share of the score, 0 to 1, from so many pairs and one more that is even.
+class Difference(NamedTuple):
+    """A number in the base and in the other run, and the estimate of the second less the first."""
 
-    >>> prior_share(2.0, 1)
-    0.75
+    base: float
+    other: float
+    estimate: Estimate
+
+
+class Values(NamedTuple):
+    """What the pairs of one pairing came to in two runs: numbers from 0 to 1, a pair each.
+
+    The first `shared` of both are pairs on the same deals, in the same order.
     """
-    return (total + 1) / (2 * (pairs + 1))
+
+    base: Floats
+    other: Floats
+    shared: int
 
 
-def mean_difference(shares: Sequence[float], elo: float) -> float:
-    """Return by how much a pair's score rises with `elo`, on average over opponents.
+def compare_means(strata: Sequence[Values]) -> Difference:
+    """Return the difference of a mean over pairings, each of which weighs the same.
 
-    `shares` are the old version's shares of the score against each of them, between 0 and 1.
+    Its interval is not cut off at -1 and 1.
 
-    >>> round(mean_difference([0.5], 10), 4), round(mean_difference([0.5, 0.99], 10), 4)
-    (0.0288, 0.0149)
+    >>> values = np.array(20 * [0.0, 0.5, 1.0])
+    >>> apart = compare_means([Values(values, values, 0)])
+    >>> paired = compare_means([Values(values, values, 60)])
+    >>> round(apart.estimate.error, 2), round(paired.estimate.error, 2)
+    (0.07, 0.02)
     """
-    risen = [share_of(elo_of(share) + elo) - share for share in shares]
-    return 2 * math.fsum(risen) / len(shares)
+    weight = 1 / len(strata)
+    base, other = (weight * math.fsum(float(side.mean()) for side in two) for two in _sides(strata))
+    error = weight * math.sqrt(math.fsum(map(_variance, strata)))
+    difference = other - base
+    low, high = (difference + side * Z95 * error for side in (-1, 1))
+    return Difference(base, other, Estimate(difference, low, high, error))
 
 
-def elo_difference(shares: Sequence[float], difference: float, deals: int) -> float:
-    """Return the Elo points by which the share of the score rises so much: it is finite.
+def _sides(strata: Sequence[Values]) -> tuple[list[Floats], list[Floats]]:
+    return [values.base for values in strata], [values.other for values in strata]
 
-    A share that would be nearer to 0 or 1 than a quarter of a pair of `deals` and one more is
-    taken to be there.
 
-    >>> round(elo_difference([0.5, 0.99], 0.0149 / 2, 1000))
-    10
-    >>> round(elo_difference([0.5], 0.5, 9))
-    636
+def _variance(values: Values) -> float:
+    """Return the variance of the difference of the means of one pairing.
+
+    A pair of the base counts -value / n there, one of the other run value / n, and a deal of
+    both the sum of the two. Each sort of pairs has one more, half of it as small as can be and
+    half as large.
     """
-    edge = 0.25 / (deals + 1)
-    old = math.fsum(shares) / len(shares)
-    wanted = min(1 - edge, max(edge, old + difference)) - old
-    low, high = -_MOST_ELO, _MOST_ELO
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if mean_difference(shares, middle) / 2 < wanted:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    base, other, shared = values
+    least, most = -1 / len(base), 1 / len(other)
+    together = most * other[:shared] + least * base[:shared]
+    return (
+        _sum_variance(together, least, most)
+        + _sum_variance(least * base[shared:], least, 0.0)
+        + _sum_variance(most * other[shared:], 0.0, most)
+    )
+
+
+def _sum_variance(values: Floats, least: float, most: float) -> float:
+    """Return the variance of the sum of independent values, with one more in their spread."""
+    number = len(values)
+    if not number:
+        return 0.0
+    total = float(values.sum()) + (least + most) / 2
+    square = float((values**2).sum()) + (least**2 + most**2) / 2
+    return number * (square / (number + 1) - (total / (number + 1)) ** 2)
+
+
+def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:
+    """Return the sum of the counts over the sum of the weights of all pairs.
+
+    `sums` are pairings x pairs x 2: count and weight. `whole` is the weight of a pair that counts
+    in full, where the ratio is a share (0 to 1), and None where it is not. The interval of a share
+    is at least 3/n, n being the pairs that count: what was never seen may still be so frequent.
+    Of other ratios nothing is known from fewer than ten games, or where no pair differs from
+    another one. With one pair nothing is known of any.
+
+    >>> estimate_ratio(np.array([[[1, 2], [0, 2], [2, 2], [1, 2]]]), 2).value
+    0.5
+    """
+    ratio = _ratio(sums)
+    return _estimate(sums, [ratio], whole, least=0) if ratio else Estimate()
+
+
+def compare_ratios(base: Ints | None, other: Ints | None, whole: int | None) -> Estimate:
+    """Return by how much a ratio is larger in the other run; the pairs of both are the same.
+
+    The error comes from the differences by pair, so that the luck of a deal that is common to both
+    does not count. This holds however strongly two games with the same number depend on each
+    other, hence also where they have different deals.
+    """
+    sides = [side for side in (other, base) if side is not None]
+    ratios = [ratio for side in sides if (ratio := _ratio(side)) is not None]
+    if len(ratios) < 2:
+        return Estimate()
+    return _estimate(np.concatenate(sides, axis=2), ratios, whole, least=-1)
+
+
+def _ratio(sums: Ints) -> tuple[Fraction, int] | None:
+    """Return the ratio of the sums, and the sum of the weights; None if nothing has a weight."""
+    count, weight = sums.sum(axis=(0, 1)).tolist()
+    return (Fraction(count, weight), weight) if weight else None
+
+
+def _estimate(
+    sums: Ints, ratios: Sequence[tuple[Fraction, int]], whole: int | None, least: int
+) -> Estimate:
+    """Return a ratio, or the first less the second; a share ends at 1, and at `least`."""
+    signed = [*zip((1, -1), ratios, strict=False)]
+    value = float(sum(sign * ratio for sign, (ratio, _) in signed))
+    contrast: list[Fraction] = []
+    for sign, (ratio, weight) in signed:
+        contrast += [Fraction(sign, weight), -sign * ratio / weight]
+    variance = _stratified_variance(sums, contrast)
+    fewest = min(weight for _, weight in ratios)
+    if variance is None or (whole is None and not (variance and fewest >= _FEWEST_GAMES)):
+        return Estimate(value)
+    half = Z95 * math.sqrt(variance)
+    if whole is None:
+        return Estimate(value, value - half, value + half, half / Z95)
+    half = max(half, _RULE_OF_THREE * whole / fewest)
+    low, high = max(float(least), value - half), min(1.0, value + half)
+    return Estimate(value, low, high, half / Z95)
+
+
+def _stratified_variance(sums: Ints, contrast: Sequence[Fraction]) -> Fraction | None:
+    """Return the variance of a weighted sum over all pairs, stratified by pairing.
+
+    The moments are whole numbers, so that no bit depends on the order of the pairs.
+    """
+    pairs: int = sums.shape[1]
+    if pairs < 2:
+        return None
+    total = Fraction(0)
+    for stratum in sums:
+        sides: list[int] = stratum.sum(axis=0).tolist()
+        products: list[list[int]] = (stratum.T @ stratum).tolist()
+        for i, one in enumerate(contrast):
+            for j, other in enumerate(contrast):
+                total += one * other * (pairs * products[i][j] - sides[i] * sides[j])
+    return total / (pairs - 1)

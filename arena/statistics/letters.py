@@ -1,4 +1,4 @@
-"""Letters: the bots of a table that were not told apart, as a compact letter display.
+"""Name groups of bots that were not told apart by letters (a compact letter display).
 
 Two bots share a letter if they were not told apart, and only then. What "told apart" means says
 `arena.statistics.apart`. Insertion and absorption (Piepho 2004) make a letter of every largest set

@@ -1,4 +1,4 @@
-"""Model: Bradley and Terry's model of pairs of games, its fit and the error of the fit."""
+"""Fit Bradley and Terry's model to pairs of games, with the covariance of the fit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from arena.statistics.distributions import Floats as Floats
 from arena.statistics.distributions import expit
+from arena.statistics.intervals import least_variance
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
@@ -146,18 +147,6 @@ def invert(laplacian: Floats, means: Floats) -> Floats:
 def _scale(laplacian: Floats) -> float:
     """Return a number of the size of the matrix's."""
     return float(np.trace(laplacian)) / max(1, len(laplacian)) or 1.0
-
-
-def least_variance(share: Floats) -> Floats:
-    """Return the least variance that the score per game of a pair can have at its mean.
-
-    It is that of a pair whose score is 0 or 1/2, or 1/2 or 1, a game.
-
-    >>> least_variance(np.array([0.0, 0.25, 0.5])).tolist()
-    [0.0, 0.0625, 0.0]
-    """
-    rarer = np.minimum(share, 1 - share)
-    return np.asarray(rarer * (0.5 - rarer))
 
 
 def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:

@@ -1,51 +1,40 @@
-"""Ratings: Elo by a Bradley-Terry fit, and intervals from pairs of games.
+"""Rate bots by a Bradley-Terry fit: Elo with intervals from pairs of games.
 
 The pair (one deal played twice, seats swapped) is the statistical unit: its two games are
 not independent. Every bot is credited with half a pair more, spread evenly over its opponents,
 and half of it won and half of it lost, in the fit and in its error alike, so that an
 undefeated bot has a finite rating, and a few pairs, however even, cannot look certain.
+
+The mean of a scale is 1500. A bot that wins every game is stronger than the others by an unknown
+amount: likelihood has no largest value there. So it is left out of the mean, and its rating has no
+upper end. The same holds for a bot that loses all, and for several bots of which none has ever
+scored against the others. One that loses one game of a thousand has a rating, with an error that
+would be in the mean, and so in the rating of every other bot: it is left out, too
+(bench/STUDIES.md). Sources: Zermelo 1929; Ford 1957, for when ratings are finite.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from arena.statistics.model import Floats, Model, Numbers, least_variance, share_credit
+from arena.statistics.distributions import find_root
+from arena.statistics.intervals import Z95, Estimate
+from arena.statistics.model import Floats, Model, Numbers, share_credit
 from arena.statistics.model import PairScores as PairScores
-from arena.statistics.root import find_root
-from arena.statistics.scale import Scale, find_scale
 from arena.statistics.spread import Spread, estimate_spread, is_equal, unequal_part
 
 MEAN = 1500.0
-Z95 = 1.959963984540054
 ELO = 400 / math.log(10)
 """Elo points in one unit of log odds."""
 
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
 _NEAR = 1e-12
-
-
-class Rating(NamedTuple):
-    """An Elo rating with its 95 % interval.
-
-    Of a bot that nobody has beaten `high` is infinite, and `low` of one that has beaten nobody; the
-    rating itself is then what half a pair of credit makes of it.
-    """
-
-    elo: float
-    low: float
-    high: float
-
-    @property
-    def cells(self) -> tuple[float, float | None, float | None]:
-        """The rating and its ends, None for an infinite one."""
-        low, high = (end if math.isfinite(end) else None for end in self[1:])
-        return self.elo, low, high
 
 
 class Fit:
@@ -104,11 +93,11 @@ class Fit:
         errors = np.sqrt(np.clip(squares, 0, None))
         return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
-    def ratings(self, anchor: tuple[int, float] | None = None) -> list[Rating]:
-        """Return the rating of every bot; each group has the mean 1500, or that of the anchor.
+    def ratings(self, anchor: tuple[int, float] | None = None) -> list[Estimate]:
+        """Return the Elo of every bot; each group has the mean 1500, or that of the anchor.
 
         The anchor is a bot's number and its Elo. Bots that are unbeaten or winless do not count
-        for the mean (`arena.statistics.scale`).
+        for the mean (`arena.statistics.ratings`).
         The interval of a rating is that of its difference to the mean. In the anchor's group it
         is that of the difference to the anchor, which itself has no error.
         """
@@ -120,8 +109,7 @@ class Fit:
         half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.full_covariance), 0, None))
         low = np.where(scale.no_low, -np.inf, elo - half)
         high = np.where(scale.no_high, np.inf, elo + half)
-        columns = (elo.tolist(), low.tolist(), high.tolist())
-        return list(map(Rating._make, zip(*columns, strict=True)))
+        return list(map(Estimate, elo.tolist(), low.tolist(), high.tolist()))
 
     def scale(self, anchor: int | None = None) -> Scale:
         """Return what the ratings are counted from; `anchor` is a bot's number."""
@@ -140,25 +128,27 @@ def even_factors(scores: Sequence[PairScores]) -> Floats:
 
 def fit(
     bots: int, scores: Sequence[PairScores], anchor: tuple[int, float] | None = None
-) -> list[Rating]:
+) -> list[Estimate]:
     """Return the rating of every bot, on a scale of mean 1500 or with an anchor.
 
     Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.
 
-    >>> [round(rating.elo) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
+    >>> [round(rating.value) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
     [1595, 1405]
     """
     return Fit(bots, scores).ratings(anchor)
 
 
-def fit_one(anchors: Sequence[float], scores: Sequence[PairScores], spread: float = 0.0) -> Rating:
+def fit_one(
+    anchors: Sequence[float], scores: Sequence[PairScores], spread: float = 0.0
+) -> Estimate:
     """Return the rating of one bot by its games against others, whose ratings stay as they are.
 
     `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`. It is
     credited with one pair, spread evenly over its opponents. `spread` is by how many Elo points
     results differ from the Elo: few opponents do not say what others would.
 
-    >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).elo)
+    >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).value)
     1596
     """
     model = Model(len(anchors) + 1, scores, np.full(len(scores), 1 / max(1, len(scores))))
@@ -176,34 +166,114 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores], spread: floa
     luck = max(0.0, float(model.spreads(strengths).sum()))
     beyond = (spread / ELO) ** 2 * float((weights**2).sum())
     error = Z95 * math.sqrt(luck + beyond) / float(weights.sum())
-    return Rating(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
+    return Estimate(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
 
 
-def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:
-    """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
+Flags = npt.NDArray[np.bool_]
 
-    Wilson's interval with the number of games that would give the variance seen between
-    pairs; one pair of full variance is added, so that few pairs cannot look certain, and the
-    variance is at least that which pairs of the mean must have.
-    Sources: Wilson 1927; Kish 1965 for the design effect.
 
-    >>> low, high = score_interval(100, 100.0, 150.0)
-    >>> round(low, 3), round(high, 3)
-    (0.431, 0.569)
+class Scale(NamedTuple):
+    """What the ratings of a fit are counted from.
+
+    A row of `weights` has the weights of the strengths in the zero of a bot's scale. `no_high` says
+    of which bots nothing says how strong they are at most, and `no_low` at least.
     """
-    low, high = score_intervals(*(np.array([float(value)]) for value in (pairs, total, squares)))
-    return float(low[0]), float(high[0])
+
+    weights: Floats
+    no_high: Flags
+    no_low: Flags
+
+    def move(self, strengths: Floats) -> Floats:
+        """Return the strengths, counted from the zero of each bot's scale."""
+        return np.asarray(strengths - self.weights @ strengths)
+
+    def variances(self, covariance: Floats) -> Floats:
+        """Return the variance of each bot's strength, counted from there."""
+        moved = covariance - self.weights @ covariance
+        return np.asarray(np.diag(moved - moved @ self.weights.T))
 
 
-def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Return the lower and upper bounds of `score_interval` for many pairings."""
-    mean = total / (2 * pairs)
-    prior = (total / 2 + 0.5) / (pairs + 1)
-    full = prior * (1 - prior)
-    between = np.maximum(0.0, squares / 4 - pairs * mean**2)
-    effect = np.maximum(between + full, pairs * least_variance(prior)) / (pairs * full)
-    games = pairs / effect
-    centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
-    half = Z95 * np.sqrt(mean * (1 - mean) / games + (Z95 / (2 * games)) ** 2)
-    half /= 1 + Z95**2 / games
-    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+_LEAST = 3  # bots of which one can be left out
+_FAR = 3.0  # times the error of most bots, with which one is left out of the mean
+
+
+def find_scale(
+    scores: Sequence[PairScores], groups: Numbers, errors: Floats, anchor: int | None = None
+) -> Scale:
+    """Return the scale of each group of bots that games connect, by the number of its group.
+
+    It is the mean of the most bots of which each has scored against each other one, itself or
+    through others; of all bots of the group where these are not more than any others; and in the
+    group of the `anchor`, this bot. `errors` are those of the gaps between every two bots: one
+    whose gaps have three times the error of those of most bots is left out of the mean.
+    """
+    bots = len(groups)
+    scored = np.zeros((bots, bots), dtype=bool)
+    for score in scores:
+        scored[score.bot, score.opponent] = score.total > 0
+        scored[score.opponent, score.bot] = score.total < 2 * score.pairs
+    weights = np.zeros((bots, bots))
+    no_high, no_low = np.zeros(bots, dtype=bool), np.zeros(bots, dtype=bool)
+    for group in range(int(groups.max(initial=-1)) + 1):
+        own = groups == group
+        parts = [*_find_parts(scored, own)]
+        part = _choose(parts, anchor)
+        zero = _well_known(own if part is None else part, errors)
+        if anchor is not None and own[anchor]:
+            zero = np.arange(bots) == anchor
+        weights[np.ix_(own, zero)] = 1 / zero.sum()
+        no_high |= own & ~_reach(scored, part) if part is not None else _ends(scored, parts)
+        no_low |= own & ~_reach(scored.T, part) if part is not None else _ends(scored.T, parts)
+    return Scale(weights, no_high, no_low)
+
+
+def _well_known(zero: Flags, errors: Floats) -> Flags:
+    """Return the bots whose gap to most others is not known far less well than that of most."""
+    places = np.flatnonzero(zero)
+    if len(places) < _LEAST:
+        return zero
+    gaps = np.sort(errors[np.ix_(places, places)])  # a bot's gap to itself, 0, comes first
+    typical = gaps[:, len(places) // 2]
+    known = zero.copy()
+    known[places] = typical <= _FAR * np.sort(typical)[(len(places) - 1) // 2]
+    return known
+
+
+def _choose(parts: Sequence[Flags], anchor: int | None) -> Flags | None:
+    """Return the part with the anchor, or with the most bots; None if that is not one alone."""
+    for part in parts:
+        if anchor is not None and part[anchor]:
+            return part
+    sizes = [int(part.sum()) for part in parts]
+    return parts[sizes.index(max(sizes))] if sizes.count(max(sizes)) == 1 else None
+
+
+def _ends(scored: Flags, parts: Sequence[Flags]) -> Flags:
+    """Return the bots of the parts, of several, against which no bot of another part has scored."""
+    ends = np.zeros(len(scored), dtype=bool)
+    for part in parts:
+        if len(parts) > 1 and not scored[np.ix_(~part, part)].any():
+            ends |= part
+    return ends
+
+
+def _find_parts(scored: Flags, own: Flags) -> Iterator[Flags]:
+    """Yield the parts of a group: bots of which each has scored against each, also through others.
+
+    They are those of the first bot, of the first one that is left, and so on.
+    """
+    left = own.copy()
+    while left.any():
+        start = np.arange(len(own)) == int(left.argmax())
+        part = _reach(scored, start) & _reach(scored.T, start)
+        yield part
+        left &= ~part
+
+
+def _reach(scored: Flags, start: Flags) -> Flags:
+    """Return the bots against which those of `start` have scored, also through others, and them."""
+    found, last = start.copy(), start
+    while last.any():
+        last = scored[last].any(axis=0) & ~found
+        found |= last
+    return found

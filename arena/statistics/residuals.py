@@ -1,4 +1,4 @@
-"""Residuals: where one number for each bot does not say how two of them play.
+"""Find pairings whose score differs significantly from what the ratings predict (residuals).
 
 The rating predicts the score of every pairing. The residual is what it has scored beyond
 that, to be compared with what chance would do: the error of the pairing's own pairs, less
@@ -14,10 +14,8 @@ import pandas as pd
 
 from arena.statistics.distributions import normal_below
 from arena.statistics.field import Field
+from arena.statistics.intervals import LEVEL, correct
 from arena.statistics.model import Floats
-
-LEVEL = 0.05
-"""The share of false ones among the pairings that are named, at most."""
 
 _UNTESTED = 1e-6  # the part of a pairing's error that the fit has not followed: none
 _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
@@ -64,20 +62,6 @@ def _in_errors(field: Field) -> Floats:
     beyond = model.total - 2 * model.pairs * model.shares(strengths)
     tested = variance > _UNTESTED * spreads
     return np.where(tested, beyond / np.sqrt(np.where(tested, variance, 1.0)), np.nan)
-
-
-def correct(chances: Floats) -> Floats:
-    """Return what Benjamini and Hochberg make of some p-values; nan stays nan.
-
-    >>> correct(np.array([0.01, 0.5, 0.02])).round(3).tolist()
-    [0.03, 0.5, 0.03]
-    """
-    corrected = np.full(len(chances), np.nan)
-    order = np.argsort(chances, kind="stable")  # nan comes last
-    order = order[: int(np.count_nonzero(~np.isnan(chances)))]
-    steps = chances[order] * len(order) / np.arange(1, len(order) + 1)
-    corrected[order] = np.minimum.accumulate(steps[::-1])[::-1]
-    return corrected
 
 
 def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Spread: by how much the results of two bots differ from what their Elo says.
+"""Estimate by how much the results of pairings differ from what the Elo says (the spread).
 
 One number for each bot does not say how every two of them play. Each pairing is taken to differ
 from its two strengths by a number of its own, normal with the same spread everywhere. The spread is

@@ -1,8 +1,12 @@
-"""Sequential probability ratio test: is a bot better by elo1 rather than by elo0.
+"""Sequential probability ratio test: is an Elo difference elo1 (H1) rather than elo0 (H0).
 
 The test is the generalised one that chess engines are tested with. After each round the mean
 score of a pair under both hypotheses is given the likeliest distribution with that mean, and
 their log-likelihood ratio is compared with two bounds. It uses the standard library only.
+
+Two versions of a bot that play the same deals against the same opponents are tested by the
+difference of their scores in a deal: most of its luck is in both scores, so the difference is far
+surer than either of them.
 
 Sources: Wald 1945; Owen 2001, section 2.1, for the likeliest distribution with a given mean;
 Van den Bergh 2019, "A practical introduction to the GSPRT", for its use in chess.
@@ -23,6 +27,8 @@ ROUND_SHARE = 16  # a round is at least this part of what was played before it
 _NO_COUNT = 1e-3  # stands for a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
+_MOST_ELO = 8000.0
+_BISECTIONS = 100
 
 
 class Bounds(NamedTuple):
@@ -206,3 +212,48 @@ def _exit_time(below: float, above: float, drift: float, variance: float) -> flo
 
 def _positive(counts: Sequence[int]) -> list[float]:
     return [count or _NO_COUNT for count in counts]
+
+
+def prior_share(total: float, pairs: int) -> float:
+    """Return a share of the score, 0 to 1, from so many pairs and one more that is even.
+
+    >>> prior_share(2.0, 1)
+    0.75
+    """
+    return (total + 1) / (2 * (pairs + 1))
+
+
+def mean_difference(shares: Sequence[float], elo: float) -> float:
+    """Return by how much a pair's score rises with `elo`, on average over opponents.
+
+    `shares` are the old version's shares of the score against each of them, between 0 and 1.
+
+    >>> round(mean_difference([0.5], 10), 4), round(mean_difference([0.5, 0.99], 10), 4)
+    (0.0288, 0.0149)
+    """
+    risen = [share_of(elo_of(share) + elo) - share for share in shares]
+    return 2 * math.fsum(risen) / len(shares)
+
+
+def elo_difference(shares: Sequence[float], difference: float, deals: int) -> float:
+    """Return the Elo points by which the share of the score rises so much: it is finite.
+
+    A share that would be nearer to 0 or 1 than a quarter of a pair of `deals` and one more is
+    taken to be there.
+
+    >>> round(elo_difference([0.5, 0.99], 0.0149 / 2, 1000))
+    10
+    >>> round(elo_difference([0.5], 0.5, 9))
+    636
+    """
+    edge = 0.25 / (deals + 1)
+    old = math.fsum(shares) / len(shares)
+    wanted = min(1 - edge, max(edge, old + difference)) - old
+    low, high = -_MOST_ELO, _MOST_ELO
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if mean_difference(shares, middle) / 2 < wanted:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,4 +1,4 @@
-"""Stopped tests: an estimate and an interval that are right although the test chose its length.
+"""Estimate an Elo difference after a sequential test, corrected for when the test stopped.
 
 A test that stops when it is ahead has a mean that is too far from 0. Here the outcomes of the
 test are put in an order, from the earliest win of elo1 over the undecided ones to the earliest
@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.root import find_root
+from arena.statistics.distributions import Floats, find_root, normal_below
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import (
     Bounds,
     log_likelihood_ratio,
@@ -37,14 +37,6 @@ _FAR = 6.0  # standard deviations: what is further away does not happen
 _DOUBLINGS = 12  # of a standard error: no end of an interval is further away
 _MOST = 600.0  # of an exponent: e to it is a number
 _MIN_NODES, _MOST_NODES = 64, 400
-
-
-class Estimate(NamedTuple):
-    """A mean with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Walk(NamedTuple):
@@ -75,16 +67,17 @@ def estimate_mean(
 ) -> Estimate:
     """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
 
-    `counts` are the observations of each of `values`, and `looks` their numbers after which
-    the test was looked at, the last of them being all there are. One observation more is added
-    as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
-    the two are taken to go together, each in units of its standard deviation.
+        `counts` are the observations of each of `values`, and `looks` their numbers after which
+        the test was looked at, the last of them being all there are. One observation more is added
+        as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
+        the two are taken to go together, each in units of its standard deviation.
 
-    >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
-    >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
-    >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
-    >>> [round(mean, 2) for mean in estimate]
-    [1.12, 1.02, 1.22]
+        >>> from arena.statistics.intervals import Estimate
+    from arena.statistics.sprt import PAIR_SCORES, bounds, looks
+        >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
+        >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
+        >>> [round(mean, 2) for mean in estimate[:3]]
+        [1.12, 1.02, 1.22]
     """
     seen = moments(counts, values)
     ratios = np.array(single_ratios(counts, values, mean0, mean1))
@@ -95,7 +88,7 @@ def estimate_mean(
     walk = Walk(position, float(weights @ gaps**2), looks, ends)
     scale = math.sqrt(seen.variance / walk.variance)
     near = position / walk.steps
-    return Estimate(*(seen.mean + (drift - near) * scale for drift in estimate_drift(walk)))
+    return Estimate(*(seen.mean + (drift - near) * scale for drift in estimate_drift(walk)[:3]))
 
 
 def estimate_drift(walk: Walk) -> Estimate:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from arena.statistics.apart import Evidence, pair_scores
+from arena.statistics.apart import FieldOrder, pair_scores
+from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
-from arena.statistics.ratings import ELO, Z95, Fit
+from arena.statistics.ratings import ELO, Fit
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 
@@ -44,7 +45,7 @@ class Standings:
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
         self.fit = Fit(len(self.labels), scores, even=True)
         self.scale = self.fit.scale(self.anchor)
-        self.evidence = Evidence(self.fit, met)
+        self.evidence = FieldOrder(self.fit, met)
         self._inverse = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()
         self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))

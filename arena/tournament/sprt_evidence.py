@@ -6,16 +6,18 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from arena.statistics.difference import elo_difference, mean_difference, prior_share
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
     Bounds,
     bounds,
+    elo_difference,
     elo_of,
     likely_left,
     log_likelihood_ratio,
     looks,
+    mean_difference,
+    prior_share,
     share_of,
 )
 from arena.tournament.stop import Sprt

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from arena.insight.claim import Claim, make_claim
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, looks, share_of
-from arena.statistics.stopped import Estimate, estimate_mean
+from arena.statistics.stopped import estimate_mean
 from arena.tournament.sprt_evidence import Evidence
 from arena.tournament.stop import Sprt
 from bench.studies.sprt import ENDS, ERROR_RATE, FAR, MOST, NEAR, RUNS, Finished, Setup, play_tests

@@ -12,8 +12,9 @@ from scipy.special import expit
 from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
+from arena.statistics.intervals import Z95
 from arena.statistics.letters import split_letters
-from arena.statistics.ratings import ELO, Z95, Fit, PairScores
+from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares
 
@@ -97,7 +98,7 @@ def play(case: Case, *seed: int) -> Run:
 
 def _compare(field: Field, truth: Floats) -> Run:
     ratings = field.ratings()
-    order = sorted(field.labels, key=lambda label: -round(ratings[label].elo, 1))
+    order = sorted(field.labels, key=lambda label: -round(ratings[label].value, 1))
     letters = [{*split_letters(group or "")} for group in field.give_letters(order)]
     places = [field.numbers[label] for label in order]
     rows = []

@@ -18,8 +18,8 @@ from scipy.special import expit
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
-from arena.statistics.ratings import score_intervals
-from arena.statistics.residuals import LEVEL, make_residuals
+from arena.statistics.intervals import LEVEL, score_intervals
+from arena.statistics.residuals import make_residuals
 from arena.tournament.schedule import Pairing
 
 SEED = 13
@@ -95,7 +95,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
             for number, (zero, one, two) in enumerate(counts)
         ]
         field = Field(pairings, totals, labels)
-        _, low, high = np.array([*field.ratings().values()]).T
+        _, low, high, _ = np.array([*field.ratings().values()]).T
         truth = 1500 + field.fit.scale().move(elos)
         elo += (low <= truth) & (truth <= high)
         lows, highs = score_intervals(*np.array([total[1:4] for total in totals]).T)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from arena.statistics.sequences import SHARES, log_capital, sequence_interval
+from arena.statistics.apart import SHARES, log_capital, sequence_interval
 from bench.studies.fields import score_shares
 
 SEED = 2023

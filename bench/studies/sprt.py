@@ -11,14 +11,15 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from arena.entries.resolve import resolve
-from arena.statistics.difference import elo_difference, mean_difference
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
     bounds,
+    elo_difference,
     elo_of,
     log_likelihood_ratio,
     looks,
+    mean_difference,
     moments,
     round_size,
     share_of,

@@ -14,8 +14,8 @@ import numpy as np
 
 from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import Floats, expit, normal_below
+from arena.statistics.field import find_superiority
 from arena.statistics.ratings import ELO, Fit
-from arena.statistics.superiority import find_superiority
 from bench.studies.fields import score_shares
 
 SEED = 78

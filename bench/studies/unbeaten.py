@@ -11,8 +11,8 @@ import numpy as np
 from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
-from arena.statistics.ratings import ELO, Z95
-from arena.statistics.scale import Flags
+from arena.statistics.intervals import Z95
+from arena.statistics.ratings import ELO, Flags
 from arena.tournament.schedule import round_robin
 from bench.studies.ratings import pair_shares
 
@@ -52,7 +52,7 @@ def simulate(gap: float, pairs: int, runs: int = RUNS) -> Found:
             five = (zero, 0, one, 0, two)
             totals.append(PairTotals(number, pairs, one + 2.0 * two, one + 4.0 * two, five))
         field = Field(round_robin(labels), totals, labels)
-        _, low, high = np.array([*field.ratings().values()]).T
+        _, low, high, _ = np.array([*field.ratings().values()]).T
         truth = 1500 + field.fit.scale().move(elos)
         covered += (low <= truth) & (truth <= high)
         if not np.isfinite(low + high)[0]:

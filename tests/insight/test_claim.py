@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from arena.insight.claim import Claim, make_claim
 from arena.insight.verdict import make_sentence
-from arena.statistics.change import Shown, beyond_chance
-from arena.statistics.stopped import Estimate
+from arena.statistics.intervals import Estimate, find_significant
 from arena.tournament.sprt_evidence import Verdict
 from arena.tournament.stop import Sprt
 from bench.studies.claims import FIRM, SETUPS, count_claims
@@ -106,8 +105,8 @@ def test_nothing_is_beyond_chance_with_0_in_its_interval(
     shown = []
     for *ends, error in rows:
         low, value, high = sorted(ends)
-        shown.append(Shown(value, low, high, error))
-    for sure, one in zip(beyond_chance(shown), shown, strict=True):
+        shown.append(Estimate(value, low, high, error))
+    for sure, one in zip(find_significant(shown), shown, strict=True):
         assert one.low is not None
         assert one.high is not None
         assert not (sure and one.low <= 0 <= one.high)

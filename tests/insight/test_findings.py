@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from arena.insight.findings import Findings, Misfit
-from arena.statistics.seats import SeatAdvantage
+from arena.statistics.intervals import SeatAdvantage
 from arena.tournament.anchor import Anchor
 
 NOTHING = Findings(None, False, None, [["a", "b"]], 0, [], [])

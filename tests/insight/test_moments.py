@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from arena.insight.moments import Moments
-from arena.statistics.ratings import score_interval
+from arena.statistics.intervals import Moments, score_interval
 
 
 def moments(pairs: list[tuple[int, int]], scale: int = 1) -> Moments:
@@ -30,10 +29,10 @@ def test_a_mean_counts_pairs_and_not_games() -> None:
 def test_of_one_pair_a_mean_has_no_interval_and_of_none_there_is_no_mean() -> None:
     """A pair in which nothing was counted is none."""
     one = moments([(2, 3), (0, 0)]).means()
-    assert one.mean[0, 0] == 1.5
+    assert one.value[0, 0] == 1.5
     assert np.isnan([one.low[0, 0], one.high[0, 0]]).all()
     assert np.isnan([*moments([]).means(), *moments([]).shares()][0]).all()
-    assert np.isnan(moments([(0, 0)]).shares().mean).all()
+    assert np.isnan(moments([(0, 0)]).shares().value).all()
 
 
 @pytest.mark.parametrize("scores", [[0, 4, 4, 3, 1, 2, 2, 4, 4, 3], [4, 1], [2, 2, 2, 2], [3]])

@@ -10,8 +10,8 @@ import pytest
 from arena.batch.replay import replay
 from arena.batch.run_games import read_batches
 from arena.insight.card_worth import Sample, _fit, _Takes
-from arena.insight.moments import Floats
 from arena.insight.products import cross, dot, weigh
+from arena.statistics.distributions import Floats
 from engine import CITY, STANDARD, TAKE, counts, points
 from tests.insight.games import play, rows_of, tournament
 
@@ -48,7 +48,7 @@ def sample(effects: dict[int, float], seed: int = 1) -> Sample:
 
 def adds(effects: dict[int, float], seed: int = 1) -> tuple[Floats, Floats, Floats]:
     found = sample(effects, seed).worth(2).adds
-    return found.mean[-1], found.low[-1], found.high[-1]
+    return found.value[-1], found.low[-1], found.high[-1]
 
 
 def test_a_card_adds_what_it_was_given() -> None:
@@ -82,7 +82,7 @@ def test_with_few_pairs_nothing_is_said_of_single_cards() -> None:
     made = sample({})
     made.takes = [_Takes(*(part[:80] for part in made.takes[0]))]
     worth = made.worth(2)
-    assert np.isnan(worth.adds.mean).all()
+    assert np.isnan(worth.adds.value).all()
     assert np.isfinite(worth.won[-1]).all()
 
 

@@ -210,7 +210,7 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     links = table_of(report, "variants").links
     assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in links)
     city = table_of(report, "city").rows
-    value, low, high = found.variants[1].values[0]
+    value, low, high, _ = found.variants[1].values[0]
     assert None not in (value, low, high)
     assert city[1][1:4] == pytest.approx([100 * number for number in (value, low, high)])  # type: ignore[operator]
     assert "](./set_bonus%3D0/report.html)" in to_markdown(report)

@@ -24,8 +24,8 @@ from arena.lanes.limits import Limits
 from arena.runs.compare_bots import as_comparison, compare, make_stop
 from arena.runs.run import run
 from arena.runs.verify import verify
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
-from arena.statistics.stopped import Estimate
 from arena.store.folder import RunFolder
 from arena.tournament.sprt_evidence import Evidence
 from arena.tournament.tournament import Tournament

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from arena.statistics.apart import Evidence, boundary, pair_scores
+from arena.statistics.apart import FieldOrder, boundary, pair_scores, sequence_interval
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import Fit
-from arena.statistics.sequences import sequence_interval
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong
 
@@ -19,9 +18,9 @@ EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 
 
-def evidence(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> Evidence:
+def evidence(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> FieldOrder:
     """Return what these pairs say."""
-    return Evidence(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+    return FieldOrder(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
 
 
 def test_scores_add_up() -> None:
@@ -81,7 +80,7 @@ def test_many_pairs_of_two_bots_do_not_outweigh_the_others() -> None:
     for times in (1, 1000):  # of the pairs that 0 and 1 have
         met[0, 1] = tuple(times * count for count in (50, 90, 180, 100, 80))
         scores = [pair_scores(*two, by) for two, by in met.items()]
-        told = Evidence(Fit(3, scores, even=True), met)
+        told = FieldOrder(Fit(3, scores, even=True), met)
         assert told.is_apart(1, 0)
         assert not told.is_apart(0, 1)
     assert Fit(3, scores).strengths[0] > Fit(3, scores).strengths[1]  # by all pairs alike
@@ -113,7 +112,7 @@ def test_the_level_is_corrected_for_all_tests() -> None:
 def test_groups_that_never_met_are_not_told_apart() -> None:
     """Nothing leads from 0 and 1 to 2 and 3."""
     told = evidence(4, {(0, 1): AHEAD, (2, 3): AHEAD})
-    assert told.gap(0, 2) is None
+    assert told.lead(0, 2) is None
     assert told.growth(0, 2) is None
     groups = [{*group} for group in give_letters(4, told.is_apart)]
     assert not groups[0] & groups[1]

@@ -9,13 +9,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.insight.paired import lead_by_deal
-from arena.statistics.change import Values, change_of_mean
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.counts import PairTotals
+from arena.statistics.difference import Values, compare_means
 from arena.statistics.field import Field
+from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
-from arena.statistics.ratings import Z95
 from arena.tournament.schedule import Pairing
 from bench.studies import ratings
 
@@ -63,8 +62,9 @@ def test_intervals_of_changed_ratings_cover_the_truth(same_deals: bool) -> None:
     elo, better = [1500.0, 1450, 1550, 1500], [1580.0, 1450, 1550, 1500]
     covered, widths = [], []
     for _ in range(200):
-        change = make_scale(elo, better, same_deals=same_deals).change("a", "a")
-        assert change is not None
+        found = make_scale(elo, better, same_deals=same_deals).change("a", "a")
+        assert found is not None
+        change = found.estimate
         covered.append(change.low <= 80 <= change.high)
         widths.append(change.high - change.low)
     assert 0.93 <= np.mean(covered) <= 0.98
@@ -80,18 +80,20 @@ def test_the_scale_is_that_of_the_base() -> None:
         for elo in (scale.base_elo, scale.other_elo)
     ]
     assert means[0] == pytest.approx(means[1])
-    change = scale.change("a", "a")
-    assert change is not None
+    found = scale.change("a", "a")
+    assert found is not None
+    change = found.estimate
     assert change.low < 400 < change.high
-    assert change.chance < 1e-6
+    assert change.p_value < 1e-6
 
 
 def test_a_run_and_itself_differ_by_nothing() -> None:
     """And the error is little but what one pair more stands for."""
     scale = make_scale([1500, 1450, 1550, 1500], [1500, 1450, 1550, 1500], same_deals=True)
-    change = scale.change("a", "a")
-    assert change is not None
-    assert change.difference == pytest.approx(0)
+    found = scale.change("a", "a")
+    assert found is not None
+    change = found.estimate
+    assert change.value == pytest.approx(0)
     assert 0 < change.error < 8
 
 
@@ -114,9 +116,9 @@ def test_bots_that_no_games_connect_have_no_common_scale() -> None:
 def test_a_change_on_the_same_deals_is_that_of_two_versions() -> None:
     """As in a comparison, whose differences are counted by deal."""
     base, other = (RNG.choice([0, 0.5, 1], 40) for _ in range(2))
-    change = change_of_mean([Values(base, other, 40)])
-    lead = lead_by_deal((other - base).tolist())
-    assert change[2:5] == pytest.approx(lead)
+    change = compare_means([Values(base, other, 40)]).estimate
+    alone = compare_means([Values(np.zeros(40), other - base, 40)]).estimate
+    assert change == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("shared", [0, 40, 60])
@@ -131,7 +133,7 @@ def test_intervals_of_changed_means_cover_the_truth(shared: int) -> None:
             strata.append(Values(scores(luck, gap) / 2, scores(more, changed) / 2, shared))
         truth = np.mean([pair_shares(g) @ (0, 0.5, 1) for g in (40, 140)])
         truth -= np.mean([pair_shares(g) @ (0, 0.5, 1) for g in (0, 100)])
-        change = change_of_mean(strata)
+        change = compare_means(strata).estimate
         assert change.high - change.low <= 2 * Z95 * change.error + 1e-12
         covered += change.low <= truth <= change.high
     assert 0.92 <= covered / 500 <= 0.98

@@ -7,11 +7,18 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from arena.statistics.alpha_rank import INTENSITY, POPULATION, alpha_rank
 from arena.statistics.counts import PairTotals
-from arena.statistics.cycles import describe_cycle, find_beats, make_payoffs, make_rankings
+from arena.statistics.cycles import (
+    INTENSITY,
+    POPULATION,
+    alpha_rank,
+    describe_cycle,
+    find_beats,
+    make_payoffs,
+    make_rankings,
+    nash_average,
+)
 from arena.statistics.field import Field
-from arena.statistics.nash import nash_average
 from arena.tournament.schedule import Pairing, round_robin
 
 RPS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])

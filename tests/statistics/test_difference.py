@@ -12,21 +12,15 @@ from hypothesis import strategies as st
 
 from arena.insight.paired import (
     COLUMNS,
-    Lead,
     Twin,
-    lead_by_deal,
     make_differences,
     separate_games,
 )
-from arena.statistics.change import Shown, beyond_chance
-from arena.statistics.difference import (
-    elo_difference,
-    mean_difference,
-)
-from arena.statistics.ratings import Z95
-from arena.statistics.sprt import elo_of, share_of
+from arena.statistics.difference import Values, compare_means
+from arena.statistics.intervals import Z95, Estimate, find_significant
+from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of
 
-NONE = Lead(0.0, -0.1, 0.1)
+NONE = Estimate(0.0, -0.1, 0.1)
 
 
 def twins_of(*rows: tuple[str, int, int, float, float]) -> pd.DataFrame:
@@ -80,7 +74,7 @@ def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
 
 def test_the_row_of_the_total_is_what_the_test_gave() -> None:
     """Its interval is one for a test that stopped; the difference is that of the two shares."""
-    row = make_differences(FOUR, Lead(0.2, 0.1, 0.3)).iloc[0]
+    row = make_differences(FOUR, Estimate(0.2, 0.1, 0.3)).iloc[0]
     assert tuple(row[["difference", "low", "high"]]) == (0.25, 0.1, 0.3)
     assert row["error"] == pytest.approx((0.25 - 0.1) / Z95, abs=1e-6)
     assert row["elo_low"] < row["elo"] < row["elo_high"]
@@ -89,8 +83,9 @@ def test_the_row_of_the_total_is_what_the_test_gave() -> None:
 def test_an_interval_by_deal_has_the_error_of_the_differences() -> None:
     """Mean 1/4; with a deal of +-1 the variance is (0.5 + 1)/5 - 0.2^2 = 0.26, over 4 deals."""
     half = 1.959964 * math.sqrt(0.26 / 4)
-    lead = lead_by_deal([0.0, 0.5, 0.0, 0.5])
-    assert lead == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)
+    values = Values(np.zeros(4), np.array([0.0, 0.5, 0.0, 0.5]), 4)
+    lead = compare_means([values]).estimate
+    assert lead[:3] == pytest.approx((0.25, 0.25 - half, 0.25 + half), abs=1e-6)
 
 
 SCORES = st.sampled_from([0.0, 0.5, 1.0])
@@ -107,13 +102,13 @@ def test_the_difference_is_new_less_old_as_they_stand_there(
         for pair, deal in enumerate(deals)
         for seat in (0, 1)
     ]
-    table = make_differences(twins_of(*games), Lead(0.1, -0.9, 1.4))
+    table = make_differences(twins_of(*games), Estimate(0.1, -0.9, 1.4))
     assert (table["difference"] == (table["new"] - table["old"]).round(4) + 0.0).all()
     assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
     assert (table["low"].min(), table["high"].max()) >= (-1.0, 0.0)
     assert table["high"].max() <= 1.0
     rows = table[["difference", "low", "high", "error"]].itertuples(index=False)
-    sure = pd.Series(beyond_chance([Shown(*row) for row in rows]))
+    sure = pd.Series(find_significant([Estimate(*row) for row in rows]))
     assert not (sure & (table["low"] <= 0) & (table["high"] >= 0)).any()
 
 
@@ -132,7 +127,7 @@ def test_no_difference_at_all_has_an_interval() -> None:
 def test_all_won_and_all_lost_are_finite(pairs: int) -> None:
     """Both versions have half a pair of so many and one more, in total and at each seat."""
     rows = [("a", pair, seat, 1.0, 0.0) for pair in range(pairs) for seat in (0, 1)]
-    table = make_differences(twins_of(*rows), Lead(1.0, 0.9, 1.0))
+    table = make_differences(twins_of(*rows), Estimate(1.0, 0.9, 1.0))
     elo = table[["elo", "elo_low", "elo_high"]].iloc[:4]
     assert np.isfinite(elo.to_numpy()).all()
     edge = 0.5 / (pairs + 1)

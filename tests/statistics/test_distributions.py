@@ -11,11 +11,9 @@ from scipy import special
 from scipy.optimize import brentq, linprog
 from scipy.sparse.csgraph import connected_components
 
-from arena.statistics.cycles import number_cycles, shortest_cycle
-from arena.statistics.distributions import expit, logit, normal_below, student_bound
+from arena.statistics.cycles import nash_average, number_cycles, shortest_cycle
+from arena.statistics.distributions import expit, find_root, logit, normal_below, student_bound
 from arena.statistics.model import find_groups
-from arena.statistics.nash import nash_average
-from arena.statistics.root import find_root
 
 
 def test_log_odds_and_chances_are_those_of_scipy() -> None:

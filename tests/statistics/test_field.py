@@ -10,7 +10,8 @@ import pytest
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field, make_superiority
-from arena.statistics.ratings import ELO, PairScores, Rating, fit
+from arena.statistics.intervals import Estimate
+from arena.statistics.ratings import ELO, PairScores, fit
 from arena.tournament.schedule import Pairing
 
 Z = 1.959963984540054
@@ -33,9 +34,9 @@ def field(
 def test_an_anchor_shifts_the_whole_scale() -> None:
     """It has its Elo and no error; the other bot has the error of the whole gap."""
     ratings = field((AB, NINE), anchor=("b", 1239.0)).ratings()
-    assert ratings["b"] == Rating(1239.0, 1239.0, 1239.0)
+    assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
     a = 1239 + GAP
-    assert ratings["a"] == pytest.approx((a, a - Z * ERROR, a + Z * ERROR))
+    assert ratings["a"][:3] == pytest.approx((a, a - Z * ERROR, a + Z * ERROR))
 
 
 def test_an_anchor_changes_no_difference() -> None:
@@ -43,9 +44,9 @@ def test_an_anchor_changes_no_difference() -> None:
     played = (AB, NINE), (AC, (20, 30.0, 50.0)), (BC, (7, 8.0, 13.0))
     free, fixed = field(*played), field(*played, anchor=("c", 2000.0))
     before, after = free.ratings(), fixed.ratings()
-    shift = 2000 - before["c"].elo
+    shift = 2000 - before["c"].value
     for label in "abc":
-        assert after[label].elo == pytest.approx(before[label].elo + shift)
+        assert after[label].value == pytest.approx(before[label].value + shift)
     assert make_superiority(free, [*"abc"]).equals(make_superiority(fixed, [*"abc"]))
 
 
@@ -53,7 +54,7 @@ def test_an_anchor_that_is_not_rated_is_not_used() -> None:
     """The mean is 1500."""
     made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], ("x", 1000.0))
     assert made.anchor is None
-    assert sum(rating.elo for rating in made.ratings().values()) == pytest.approx(3000)
+    assert sum(rating.value for rating in made.ratings().values()) == pytest.approx(3000)
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
@@ -62,10 +63,10 @@ def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
     assert whole.groups == [["a", "b"], ["d", "e"]]
     ratings = whole.ratings()
     alone = field((AB, NINE)).ratings()
-    assert all(ratings[label] == pytest.approx(alone[label]) for label in "ab")
-    assert ratings["e"] == Rating(1700.0, 1700.0, 1700.0)
-    assert ratings["d"].elo < 1700
-    assert all(math.isfinite(number) for rating in ratings.values() for number in rating)
+    assert all(ratings[label][:3] == pytest.approx(alone[label][:3]) for label in "ab")
+    assert ratings["e"] == Estimate(1700.0, 1700.0, 1700.0)
+    assert ratings["d"].value < 1700
+    assert all(math.isfinite(number) for rating in ratings.values() for number in rating[:3])
 
 
 def test_bots_that_met_only_through_others_are_one_group() -> None:
@@ -108,8 +109,8 @@ def test_no_odd_scores_break_a_fit() -> None:
         for other in extreme:
             scores = [PairScores(0, 1, *one), PairScores(1, 2, *other), PairScores(3, 4, *one)]
             ratings = fit(6, scores, (5, 1000.0))
-            assert np.isfinite([rating.elo for rating in ratings]).all()
-            assert not np.isnan(ratings).any()
-            assert ratings[5].elo == 1000.0
+            assert np.isfinite([rating.value for rating in ratings]).all()
+            assert not np.isnan([rating[:3] for rating in ratings]).any()
+            assert ratings[5].value == 1000.0
     assert fit(0, []) == []
-    assert fit(1, []) == [Rating(1500.0, 1500.0, 1500.0)]
+    assert fit(1, []) == [Estimate(1500.0, 1500.0, 1500.0)]

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from arena.statistics.ratings import PairScores, fit, fit_one, score_interval
+from arena.statistics.intervals import score_interval
+from arena.statistics.ratings import PairScores, fit, fit_one
 
 
 def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:
@@ -34,19 +35,19 @@ def test_the_fit_agrees_with_an_independent_library() -> None:
     ]
     theirs = choix.ilsr_pairwise_dense(wins_of(4, scores), tol=1e-12)
     elo = 1500 + 400 / math.log(10) * (theirs - np.mean(theirs))
-    assert [rating.elo for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
+    assert [rating.value for rating in fit(4, scores)] == pytest.approx(list(elo), abs=0.01)
 
 
 def test_a_score_of_three_quarters_is_191_points() -> None:
     """Elo 1978: a share of 3/4 is a lead of 400 log10(3) = 190.85 points."""
     first, second = fit(2, [PairScores(0, 1, 10**6, 1.5e6, 2.5e6)])
-    assert first.elo - second.elo == pytest.approx(400 * math.log10(3), abs=0.01)
+    assert first.value - second.value == pytest.approx(400 * math.log10(3), abs=0.01)
 
 
 def test_the_mean_is_1500() -> None:
     """Also for unequal bots and numbers of games."""
     scores = [PairScores(0, 1, 100, 150.0, 250.0), PairScores(1, 2, 500, 900.0, 1700.0)]
-    assert sum(rating.elo for rating in fit(3, scores)) == pytest.approx(4500)
+    assert sum(rating.value for rating in fit(3, scores)) == pytest.approx(4500)
 
 
 def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
@@ -57,15 +58,15 @@ def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
         PairScores(2, 1, 30, 49.0, 85.0),
     ]
     *known, whole = fit(3, scores)
-    single = fit_one([rating.elo for rating in known], scores[1:])
-    assert single.elo == pytest.approx(whole.elo, abs=0.01)
-    assert whole.low - 30 < single.low < single.elo < single.high < whole.high + 30
+    single = fit_one([rating.value for rating in known], scores[1:])
+    assert single.value == pytest.approx(whole.value, abs=0.01)
+    assert whole.low - 30 < single.low < single.value < single.high < whole.high + 30
 
 
 def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:
     """100 pairs won 2 : 0 prove a lead, but not its size."""
     best, worst = fit(2, [PairScores(0, 1, 100, 200.0, 400.0)])
-    assert 600 < best.elo - worst.elo < 1200
+    assert 600 < best.value - worst.value < 1200
     assert best.high - best.low > 200
 
 
@@ -114,7 +115,7 @@ def test_a_pair_that_is_split_proves_no_equality() -> None:
     """After one or twenty pairs of 1 : 1 the interval is still wide."""
     for pairs, width in ((1, 300), (20, 30)):
         rating = fit(2, [PairScores(0, 1, pairs, float(pairs), float(pairs))])[0]
-        assert rating.elo == pytest.approx(1500)
+        assert rating.value == pytest.approx(1500)
         assert rating.high - rating.low > width
 
 

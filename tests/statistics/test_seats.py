@@ -8,8 +8,7 @@ import pytest
 
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.statistics.ratings import score_interval
-from arena.statistics.seats import seat_advantage
+from arena.statistics.intervals import score_interval, seat_advantage
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 

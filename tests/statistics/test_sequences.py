@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from arena.statistics.sequences import log_capital, sequence_interval
+from arena.statistics.apart import log_capital, sequence_interval
 from bench.studies import sequences
 
 STAKES = [0.95 * 2 ** (-number / 2) for number in range(19)]

@@ -49,7 +49,7 @@ def test_one_look_gives_the_plain_interval() -> None:
     estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.001, [16], ENDS)
     error = 1.959964 * math.sqrt(seen.variance / 16)
     expected = (seen.mean, seen.mean - error, seen.mean + error)
-    assert estimate == pytest.approx(expected, abs=1e-3)
+    assert estimate[:3] == pytest.approx(expected, abs=1e-3)
 
 
 WON = (60, 3, 333, 4, 100)
@@ -70,7 +70,7 @@ def test_the_estimate_turns_round_with_the_bots() -> None:
     one = estimate_mean(WON, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
     other = estimate_mean(WON[::-1], PAIR_SCORES, 0.92, 1.0, looks(500), ENDS)
     assert (other.value, other.high, other.low) == pytest.approx(
-        [2 - mean for mean in one], abs=1e-6
+        [2 - mean for mean in one[:3]], abs=1e-6
     )
 
 
@@ -81,7 +81,7 @@ def test_a_large_lead_is_not_made_small() -> None:
     seen = moments(counts, PAIR_SCORES)
     error = 1.959964 * math.sqrt(seen.variance / 112)
     expected = (seen.mean, seen.mean - error, seen.mean + error)
-    assert estimate == pytest.approx(expected, abs=0.01)
+    assert estimate[:3] == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -100,5 +100,5 @@ def test_a_large_lead_is_not_made_small() -> None:
 def test_odd_data_have_finite_estimates(counts: tuple[int, ...], mean1: float) -> None:
     """In order, whatever was observed."""
     estimate = estimate_mean(counts, PAIR_SCORES, 1.0, mean1, looks(sum(counts)), ENDS)
-    assert all(map(math.isfinite, estimate))
+    assert all(map(math.isfinite, estimate[:3]))
     assert estimate.low < estimate.value < estimate.high

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arena.statistics.field import find_superiority
 from arena.statistics.ratings import Fit, PairScores
-from arena.statistics.superiority import find_superiority
 from bench.studies.superiority import BOLD, CASES, RUNS, Case, Claims, play
 
 

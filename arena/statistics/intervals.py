@@ -1,0 +1,276 @@
+"""Estimates with 95 % intervals, the pair of games as the unit, and what of them is significant.
+
+A pair is one deal played twice, seats swapped: its two games share their luck, so they are not
+independent. A share or a mean per game is a ratio of two sums over pairs, and its error comes from
+how the pairs differ. One pair of full variance is added wherever a share is estimated, so that few
+pairs cannot look certain.
+
+Sources: Cochran 1977, chapter 6, for ratios; Wilson 1927 for the interval of a share, with the
+design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.statistics.distributions import Floats, normal_below, student_bound
+from arena.statistics.sprt import elo_of
+
+Ints = npt.NDArray[np.int64]
+
+Z95 = 1.959963984540054
+LEVEL = 0.05
+"""The share of false ones among the differences that are called significant, at most."""
+
+
+class Estimate(NamedTuple):
+    """A number with its 95 % interval and its standard error.
+
+    nan is what cannot be estimated; an infinite end is one that nothing bounds. The error need not
+    be that of the interval, which may end where the number cannot go on.
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    error: float = math.nan
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The number and the ends of its interval, None for what is not finite."""
+        value, low, high = (one if math.isfinite(one) else None for one in self[:3])
+        return value, low, high
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided p-value of the number against 0; nan where it has no error.
+
+        >>> round(Estimate(19.6, error=10.0).p_value, 3)
+        0.05
+        """
+        if not self.error:
+            return math.nan
+        return 2 * float(normal_below(-abs(self.value) / self.error))
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval leaves out 0, which one without an end does not.
+
+        >>> [Estimate(1, *ends).excludes_zero for ends in ((0.1, 3.0), (0.0, 3.0), ())]
+        [True, False, False]
+        """
+        return self.low > 0 or self.high < 0
+
+    def scaled(self, factor: float, digits: int | None = None) -> Estimate:
+        """Return it in another unit; number and ends are rounded where there are `digits`."""
+        value, low, high = (
+            factor * one if digits is None else round(factor * one, digits) + 0.0
+            for one in self[:3]
+        )
+        return Estimate(value, low, high, factor * self.error)
+
+
+class Estimates(NamedTuple):
+    """Many numbers with their 95 % intervals, as arrays; nan is what cannot be estimated."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
+    """Return which of some differences are significant when all are looked at together.
+
+    Their p-values are corrected for their number, at 5 %. One that has 0 in its interval, as it is
+    shown, never is. Source: Benjamini and Hochberg 1995.
+
+    >>> find_significant([Estimate(3, 1, 5, 1.0), Estimate(2.1, 0.1, 4.1, 1.9), Estimate(9)])
+    [True, False, False]
+    """
+    corrected = correct(np.array([one.p_value for one in estimates]))
+    return [
+        bool(q < LEVEL) and one.excludes_zero for q, one in zip(corrected, estimates, strict=True)
+    ]
+
+
+def correct(chances: Floats) -> Floats:
+    """Return what Benjamini and Hochberg make of some p-values; nan stays nan.
+
+    >>> correct(np.array([0.01, 0.5, 0.02])).round(3).tolist()
+    [0.03, 0.5, 0.03]
+    """
+    corrected = np.full(len(chances), np.nan)
+    order = np.argsort(chances, kind="stable")  # nan comes last
+    order = order[: int(np.count_nonzero(~np.isnan(chances)))]
+    steps = chances[order] * len(order) / np.arange(1, len(order) + 1)
+    corrected[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    return corrected
+
+
+def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:
+    """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
+
+    Wilson's interval with the number of games that would give the variance seen between
+    pairs; one pair of full variance is added, so that few pairs cannot look certain, and the
+    variance is at least that which pairs of the mean must have.
+    Sources: Wilson 1927; Kish 1965 for the design effect.
+
+    >>> low, high = score_interval(100, 100.0, 150.0)
+    >>> round(low, 3), round(high, 3)
+    (0.431, 0.569)
+    """
+    low, high = score_intervals(*(np.array([float(value)]) for value in (pairs, total, squares)))
+    return float(low[0]), float(high[0])
+
+
+def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper bounds of `score_interval` for many pairings."""
+    mean = total / (2 * pairs)
+    prior = (total / 2 + 0.5) / (pairs + 1)
+    full = prior * (1 - prior)
+    between = np.maximum(0.0, squares / 4 - pairs * mean**2)
+    effect = np.maximum(between + full, pairs * least_variance(prior)) / (pairs * full)
+    games = pairs / effect
+    return _wilson(mean, games)
+
+
+def least_variance(share: Floats) -> Floats:
+    """Return the least variance that the score per game of a pair can have at its mean.
+
+    It is that of a pair whose score is 0 or 1/2, or 1/2 or 1, a game.
+
+    >>> least_variance(np.array([0.0, 0.25, 0.5])).tolist()
+    [0.0, 0.0625, 0.0]
+    """
+    rarer = np.minimum(share, 1 - share)
+    return np.asarray(rarer * (0.5 - rarer))
+
+
+def _wilson(mean: Floats, games: Floats) -> tuple[Floats, Floats]:
+    """Return Wilson's interval of a share that so many independent games would have."""
+    centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
+    half = Z95 * np.sqrt(np.maximum(0, mean * (1 - mean)) / games + (Z95 / (2 * games)) ** 2)
+    half /= 1 + Z95**2 / games
+    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+
+
+class Moments:
+    """Sums of a count and of a total over pairs, for each group and each key.
+
+    `scale` is how many units of the total make one: 2 where a draw is half a win.
+    """
+
+    def __init__(self, groups: int, keys: int, scale: int = 1) -> None:
+        self.sums = np.zeros((6, groups, keys), np.int64)
+        self.scale = scale
+
+    @classmethod
+    def independent(cls, counts: Ints, totals: Ints, squares: Ints, scale: int = 1) -> Moments:
+        """Return the moments of games of different pairs, one key for each group."""
+        moments = cls(len(counts), 1, scale)
+        parts = (counts, counts, totals, counts, totals, squares)
+        moments.sums[:, :, 0] = np.stack(parts)
+        return moments
+
+    def add(self, groups: Ints, counts: Ints, totals: Ints) -> None:
+        """Add pairs: the group of each, and its counts and totals by key (pairs x keys)."""
+        if not len(groups):
+            return
+        order = np.argsort(groups, kind="stable")
+        found, starts = np.unique(groups[order], return_index=True)
+        n, y = counts[order], totals[order]
+        for index, part in enumerate(((n > 0) * 1, n, y, n * n, n * y, y * y)):
+            self.sums[index][found] += np.add.reduceat(part, starts, axis=0)
+
+    @property
+    def counts(self) -> Ints:
+        """The sums of the counts."""
+        counts: Ints = self.sums[1]
+        return counts
+
+    @property
+    def totals(self) -> Ints:
+        """The sums of the totals, in units."""
+        totals: Ints = self.sums[2]
+        return totals
+
+    def means(self) -> Estimates:
+        """Return the means, with an interval from as few as two pairs (Student's t)."""
+        pairs, count, mean, between = self._between()
+        few = pairs < 2
+        spread = np.divide(pairs * between, pairs - 1, where=~few, out=np.full_like(mean, np.nan))
+        half = np.where(few, np.nan, student_bound(np.maximum(pairs - 1, 1)))
+        half = half * np.sqrt(spread) / np.maximum(count, 1)
+        return Estimates(mean, mean - half, mean + half)
+
+    def shares(self) -> Estimates:
+        """Return shares from 0 to 1, with Wilson's interval at the error between pairs.
+
+        One more pair of full variance is added, so that few pairs cannot look certain, as in
+        `score_interval`. Where pairs do not differ, because nobody or
+        everybody did it, games count as independent.
+        """
+        pairs, count, mean, between = self._between()
+        some = np.maximum(count, 1)
+        each = some / np.maximum(pairs, 1)  # counted in a pair
+        prior = (mean * count + each / 2) / (count + each)
+        full = prior * (1 - prior)
+        more = full * self.sums[3] / np.maximum(pairs, 1)
+        known = count > 0
+        seen = full * some**2 / np.where(known, between + more, 1.0)
+        alike = np.where(known, some * mean * (1 - mean) + full * each, 1.0)
+        seen = np.minimum(seen, some * alike / np.where(known, between + full * each, 1.0))
+        seen = np.where(known, seen, 1.0)
+        return Estimates(mean, *_wilson(mean, seen))
+
+    def _between(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return pairs, counts, means and the squared deviations of pairs from their mean."""
+        pairs, n, y, nn, ny, yy = self.sums.astype(float)
+        y, ny, yy = y / self.scale, ny / self.scale, yy / self.scale**2
+        mean = np.divide(y, n, where=n > 0, out=np.full_like(y, np.nan))
+        return pairs, n, mean, np.maximum(0, yy - 2 * mean * ny + mean**2 * nn)
+
+
+class SeatAdvantage(NamedTuple):
+    """The share of seat 0 in the pairs of a run, with its 95 % interval, and the same in Elo.
+
+    An Elo is None where the share is 0 or 1.
+    """
+
+    pairs: int
+    share: float
+    low: float
+    high: float
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+
+
+def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | None:
+    """Return the advantage of seat 0, from its scores in some pairs; None for no pairs.
+
+    In a pair each bot sits once in seat 0, so the strength of the bots cancels out. The score
+    of the seat is the sum of its scores in both games, 0 to 2; `total` and `squares` are the
+    sums over the pairs.
+
+    >>> seat_advantage(50, 60.0, 90.0)[:2]
+    (50, 0.6)
+    """
+    if not pairs:
+        return None
+    shares = total / (2 * pairs), *score_interval(pairs, total, squares)
+    return SeatAdvantage(pairs, *(round(s, 4) for s in shares), *map(share_to_elo, shares))
+
+
+def share_to_elo(share: float) -> float | None:
+    """Return the Elo points that a share of the points is worth, to tenths; None at 0 and 1.
+
+    >>> share_to_elo(0.75)
+    190.8
+    """
+    return round(elo_of(share), 1) if 0 < share < 1 else None

@@ -502,8 +502,8 @@ ARENA = [
     Fault(
         "a total of a comparison that is four times too large",
         "arena/insight/comparison.py",
-        "value / 2 for value in mean",
-        "value * 2 for value in mean",
+        "total = mean.scaled(0.5)",
+        "total = mean.scaled(2)",
         "tests/runs/test_compare.py::test_a_difference_is_that_of_both_versions_games",
     ),
     Fault(

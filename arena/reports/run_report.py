@@ -140,8 +140,8 @@ class _Sections:
 
     def _picks(self) -> Iterator[Pick]:
         comparison = self.files.comparison
-        if comparison and comparison.twins:
-            yield from pick_decided(self.tournament, comparison.twins.decided)
+        if comparison and comparison.paired:
+            yield from pick_decided(self.tournament, comparison.paired.decided)
         yield from pick_games(self.store, self.files.wins().turns, self.files.counts)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

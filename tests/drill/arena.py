@@ -501,7 +501,7 @@ ARENA = [
     ),
     Fault(
         "a total of a comparison that is four times too large",
-        "arena/insight/comparison.py",
+        "arena/insight/paired.py",
         "total = mean.scaled(0.5)",
         "total = mean.scaled(2)",
         "tests/runs/test_compare.py::test_a_difference_is_that_of_both_versions_games",
@@ -537,7 +537,7 @@ ARENA = [
     ),
     Fault(
         "a test against a little less than 0 taken for one against 0",
-        "arena/insight/claim.py",
+        "arena/insight/verdict.py",
         "if stop.elo0 >= 0:",
         "if stop.elo0 >= -1:",
         "tests/insight/test_claim.py::test_half_a_point_from_0_is_not_0",

@@ -542,4 +542,11 @@ ARENA = [
         "if stop.elo0 >= -1:",
         "tests/insight/test_claim.py::test_half_a_point_from_0_is_not_0",
     ),
+    Fault(
+        "a reader that writes into the run",
+        "arena/store/reader.py",
+        "store = Store(path / NAME, copied=True)",
+        "store = Store(path / NAME)",
+        "tests/store/test_reader.py::test_a_run_is_copied_and_left_alone",
+    ),
 ]

@@ -106,7 +106,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     played, sides = replay(batch, rules), Sides(batch, len(labels))
     spent["replaying"] = _seconds(lambda: replay(batch, rules))
     seats = Seats(labels, pairings)
-    spent["seats"] = _seconds(lambda: seats.add(store.count().endings))
+    spent["seats"] = _seconds(lambda: seats.add(store.count()))
     for name, table in (
         ("leads", Leads(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),

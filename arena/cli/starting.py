@@ -73,7 +73,7 @@ class How:
 
         choice = choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
         if choice.kind == "mpi":
-            from arena.executors.mpi import serve_if_not_root
+            from arena.executors.pool import serve_if_not_root
 
             if serve_if_not_root():
                 raise click.exceptions.Exit(0)
@@ -109,7 +109,7 @@ def stoppable(
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.executors.choice import open_executor
+    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
 

@@ -274,12 +274,12 @@ def _make_field(run: RunGames) -> Field:
     tournament, counts = run.tournament, run.store.count()
     pairings = tournament.pairings
     unrated = find_unrated(pairings, counts.finished)
-    met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
+    met = {label for number in counts.met for label in pairings[number]}
     labels = [label for label in tournament.labels if label in met]
     anchor = tournament.anchor
     fixed = (anchor.bot, anchor.elo) if anchor else None
     even = tournament.chooses_pairings
-    return Field(pairings, counts.played, labels, unrated, fixed, even=even)
+    return Field(pairings, counts.played.pair_totals, labels, unrated, fixed, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:

@@ -21,10 +21,10 @@ from arena.insight.unrated import find_out
 from arena.insight.verdict import make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
-from arena.statistics.counts import Counts
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean
 from arena.store.cells import csv_writer
+from arena.store.counting import Counts
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tournament.bounds import MAX_FAULTS
@@ -124,7 +124,7 @@ def make_comparison(
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean[:3])),
-        counted.games - _count_by_rule(counted),
+        counted.total - _count_by_rule(counted),
         out,
         comparison_command(tournament, stop),
         paired,

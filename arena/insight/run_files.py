@@ -14,7 +14,6 @@ from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
 from arena.insight.unrated import find_out, find_unrated
 from arena.insight.win_tables import WinTables, make_win_tables
-from arena.statistics.counts import Counts
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, make_superiority
 from arena.statistics.intervals import seat_advantage
@@ -23,6 +22,7 @@ from arena.statistics.spread import is_equal
 from arena.store import game_rows as rows
 from arena.store.cells import csv_writer
 from arena.store.command import replay_commands
+from arena.store.counting import Counts
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
 
 
+_MOST_PARTS = 25
+_MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for each
+
+
 @dataclass(frozen=True)
 class Tables:
     """What the games of a run add up to."""
@@ -47,16 +51,6 @@ class Tables:
     superiority: pd.DataFrame
     rankings: pd.DataFrame
     findings: Findings
-
-    def without_rows(self) -> Tables:
-        """Return the tables of a run that has not begun."""
-        empty = {
-            name: table.iloc[:0]
-            for name, table in vars(self).items()
-            if isinstance(table, pd.DataFrame)
-        }
-        nothing = Findings(None, True, None, [], 0, [], [])
-        return replace(self, findings=nothing, **empty)
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,7 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    counts, most = store.count(), tournament.max_faults
+    counts, most = store.count(_parts(tournament)), tournament.max_faults
     even = tournament.chooses_pairings
     made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most, even=even)
     command = replay_commands(tournament)
@@ -120,6 +114,11 @@ def make_files(tournament: Tournament, store: Store) -> Files:
     return Files(made, counts, wins, writers)
 
 
+def _parts(tournament: Tournament) -> int:
+    """Return in how many parts a run is counted, so that it can be seen how ratings settled."""
+    return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
+
+
 def make_tables(
     pairings: Sequence[Pairing],
     labels: Sequence[str],
@@ -133,16 +132,17 @@ def make_tables(
 
     With `even` every pairing weighs the same in the Elo.
     """
-    met = {label for tally in counts.tallies for label in pairings[tally.pairing]}
-    idle = [label for label in labels if label not in met]
+    met = {label for number in counts.met for label in pairings[number]}
+    idle = [label for label in labels if met and label not in met]
     labels = [label for label in labels if label in met]
     unrated = find_unrated(pairings, counts.finished)
     sides = tables.make_sides(pairings, counts.tallies)
-    scores = tables.make_pair_scores(pairings, counts.pairs)
+    scores = tables.make_pair_scores(pairings, counts.pair_totals)
     fixed = (anchor.bot, anchor.elo) if anchor else None
-    field = Field(pairings, counts.played, labels, unrated, fixed, even=even)
+    played = counts.played.pair_totals
+    field = Field(pairings, played, labels, unrated, fixed, even=even)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, counts.played, labels, unrated | out, even=even) if out else field
+    judged = Field(pairings, played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
     return Tables(

@@ -10,8 +10,9 @@ import pandas as pd
 from arena.batch.run_games import CITY_WIN, FORFEIT, Bools, Ints
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.tables import LOSS_COLUMNS
-from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES, Endings
+from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.intervals import Moments
+from arena.store.counting import Counts
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
 
@@ -33,7 +34,7 @@ class Seats:
         self.cells = np.zeros((len(pairings), 2, _CELLS), np.int64)
         self.by_seat = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
 
-    def add(self, endings: Endings) -> None:
+    def add(self, endings: Counts) -> None:
         """Count pairs."""
         scored = _is_scored(endings.games)
         for seat in (0, 1):  # of the first bot
@@ -46,7 +47,7 @@ class Seats:
             np.add.at(self.cells[:, seat], endings.pairing, cells)
         self._add_by_seat(endings, scored)
 
-    def _add_by_seat(self, endings: Endings, scored: Ints) -> None:
+    def _add_by_seat(self, endings: Counts, scored: Ints) -> None:
         """Count pairs for seat 0 and for seat 1, whoever sat there."""
         win_type, result = np.divmod(endings.games, RESULTS)
         is_played, is_drawn = endings.games != MISSING, result == RESULTS - 1

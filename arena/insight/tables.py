@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pandas as pd
 
-from arena.statistics.counts import PairTotals, Tally
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.intervals import score_intervals
+from arena.store.counting import Tallies
 from arena.tournament.schedule import Pairing
 
-WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
+WIN_TYPES = tuple(name for name in ENDINGS if name != "draw")
 LOSS_COLUMNS = {
     "city": "city_losses",
     "points": "points_losses",
@@ -24,16 +27,17 @@ _TOTALS = ["games", "wins", "draws", "losses"]
 _RESIDUALS = ["expected", "residual", "residual_z", "residual_q"]
 
 
-def make_sides(pairings: Sequence[Pairing], tallies: Sequence[Tally]) -> pd.DataFrame:
-    """Return the games of each pairing, seat, winner and win type, as both bots see them."""
-    own = pd.DataFrame(tallies, columns=Tally._fields)
-    own["bot"] = [pairings[number].bot for number in own["pairing"]]
-    own["opponent"] = [pairings[number].opponent for number in own["pairing"]]
+def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
+    """Return the games of each pairing, seat, result and win type, as both bots see them."""
+    bots = np.array(pairings, object).reshape(-1, 2)[tallies.pairing]
+    own = pd.DataFrame(tallies._asdict()).assign(bot=bots[:, 0], opponent=bots[:, 1])
     theirs = own.rename(columns={"bot": "opponent", "opponent": "bot"})
-    theirs = theirs.assign(seat=1 - own["seat"], winner=1 - own["winner"], margin=-own["margin"])
+    turned = own["result"].map({0: 1, 1: 0, 2: 2})
+    theirs = theirs.assign(seat=1 - own["seat"], result=turned, margin=-own["margin"])
     both = pd.concat([own, theirs[own.columns]], ignore_index=True)
-    both["wins"] = both["games"].where(both["winner"] == 0, 0)
-    both["losses"] = both["games"].where(both["winner"] == 1, 0)
+    both["win_type"] = np.array(ENDINGS, object)[both["win_type"]]
+    both["wins"] = both["games"].where(both["result"] == 0, 0)
+    both["losses"] = both["games"].where(both["result"] == 1, 0)
     both["draws"] = both["games"] - both["wins"] - both["losses"]
     for win_type in WIN_TYPES:
         of_type = both["win_type"] == win_type
@@ -60,7 +64,7 @@ def make_head_to_head(
     The residuals are those of the ratings' fit; they are empty for bots without a rating.
     """
     keys = ["bot", "opponent"]
-    table = _tally(sides, keys).merge(scores, on=keys)
+    table = tally(sides, keys).merge(scores, on=keys)
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
     table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
@@ -83,7 +87,7 @@ def make_standings(
     over the games that were scored: those not won by City or forfeit.
     """
     scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
-    table = _tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
+    table = tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     columns = ["elo", "elo_low", "elo_high"]
     rows = [rating.cells for rating in field.ratings().values()]
@@ -100,11 +104,11 @@ def make_standings(
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
-    table = _tally(sides, ["bot", "seat"])
+    table = tally(sides, ["bot", "seat"])
     return table[["bot", "seat", *_TOTALS, *_WINS, *_LOSSES]]
 
 
-def _tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return games, wins, draws, losses, score, and wins and losses of each type, by keys."""
     table = sides.groupby(by, sort=True)[[*_TOTALS, *_WINS, *_LOSSES]].sum().reset_index()
     table["score"] = (table["wins"] + table["draws"] / 2) / table["games"]

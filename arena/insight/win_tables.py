@@ -19,7 +19,7 @@ from arena.insight.sides import Sides
 from arena.insight.sources import Sources
 from arena.insight.swings import Decisive
 from arena.insight.takes import Takes
-from arena.statistics.counts import Counts
+from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 
@@ -59,7 +59,7 @@ def make_win_tables(
     """
     labels, pairings, rules = tournament.labels, tournament.pairings, tournament.rules
     seats = Seats(labels, pairings)
-    seats.add(counts.endings)
+    seats.add(counts)
     leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
     quota = share_out(count_pairs(counts, len(pairings)), replayed)
     cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
@@ -93,5 +93,5 @@ def _replay(
 def count_pairs(counts: Counts, pairings: int) -> Ints:
     """Return how many pairs each pairing of the schedule has."""
     pairs = np.zeros(pairings, np.int64)
-    np.add.at(pairs, counts.endings.pairing, counts.endings.pairs)
+    np.add.at(pairs, counts.pairing, counts.pairs)
     return pairs

@@ -17,7 +17,6 @@ from arena.library.finding import find_game
 from arena.library.request import folder_path
 from arena.runs.rounds_so_far import Course, Extent, follow, measure_extent
 from arena.store.command import replay_commands
-from arena.store.counting import count
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.store.portable import from_bytes, to_bytes
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from arena.statistics.intervals import SeatAdvantage
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
-_ONE_GAME = [(0, 0, 0)]  # any one
 
 
 class Results:
@@ -79,7 +77,7 @@ class Results:
     @property
     def played(self) -> int:
         """How many games are finished; a game that was forfeited by rule is one of them."""
-        return self._counts.games
+        return self._counts.total
 
     @property
     def total(self) -> int:
@@ -229,8 +227,6 @@ class Results:
         from arena.insight.run_files import make_tables
 
         pairings = self._tournament.pairings
-        if not self._counts.tallies:  # the columns of tables that have rows
-            return make_tables(pairings, pairings[0], count(_ONE_GAME, [])).without_rows()
         tournament = self._tournament
         settings = tournament.anchor, tournament.max_faults
         even = tournament.chooses_pairings

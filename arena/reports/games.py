@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from arena.batch.replay import replay
 from arena.batch.run_games import Row, read_batches
 from arena.insight.chances import chances
 from arena.records.timeline import make_timeline
 from arena.reports.document import Block, Replay, Replays, Section, Text
-from arena.statistics.counts import Counts
+from arena.reports.margins import Margin
 from arena.store.finished import Game
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
@@ -53,13 +51,15 @@ def replay_id(place: Place) -> str:
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
-def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pick]:
+def pick_games(
+    store: Store, turns: pd.DataFrame, margins: Iterable[Margin], games: int
+) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
     The first two are from different pairings, as far as there are some.
     """
-    most = MOST if counts.games >= MANY else 1
-    for lead in islice(_least_leads(counts), most):
+    most = MOST if games >= MANY else 1
+    for lead in islice(_least_leads(margins), most):
         for place in store.first_with_lead(*lead):
             yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):
@@ -72,13 +72,12 @@ def pick_games(store: Store, turns: pd.DataFrame, counts: Counts) -> Iterator[Pi
         )
 
 
-def _least_leads(counts: Counts) -> Iterator[tuple[int, int]]:
+def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
     """Yield each pairing that has games by points with the least lead in them, the least first."""
-    pairings, leads = counts.leads[0], np.abs(counts.leads[1])
-    order = np.lexsort([pairings, leads])
-    _, first = np.unique(pairings[order], return_index=True)
-    for place in order[np.sort(first)]:
-        yield int(pairings[place]), int(leads[place])
+    least: dict[int, int] = {}
+    for pairing, margin, _ in margins:
+        least[pairing] = min(abs(margin), least.get(pairing, abs(margin)))
+    yield from sorted(least.items(), key=lambda of_pairing: of_pairing[::-1])
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:

@@ -47,7 +47,7 @@ def make_report(
 
 def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
     """Yield what a reader in a hurry wants to know."""
-    games = files.counts.games
+    games = files.counts.total
     count = counted(games, "game")
     yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
     if seat := files.findings.seat:
@@ -78,6 +78,7 @@ class _Sections:
         self.timings = timings
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
+        self.margins = [Margin(*row) for row in store.count_margins()]
 
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
@@ -92,7 +93,7 @@ class _Sections:
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
                 *source_blocks(wins.wins_by_source, self.labels),
                 *margin_blocks(
-                    self._margins(),
+                    self.margins,
                     self.tournament.pairings,
                     self.labels,
                 ),
@@ -112,15 +113,10 @@ class _Sections:
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
-    def _margins(self) -> Iterator[Margin]:
-        columns = (column.tolist() for column in self.files.counts.leads)
-        return map(Margin._make, zip(*columns, strict=True))
-
     def _course(self) -> dict[int, dict[str, Estimate]]:
-        counts, pairings = self.files.counts, self.tournament.pairings
-        unrated = find_unrated(pairings, counts.finished)
-        most = max((of_pairing.pairs for of_pairing in counts.pairs), default=0)
-        return make_course(self.tournament, self.store, {*self.labels}, unrated, most)
+        counts = self.files.counts
+        unrated = find_unrated(self.tournament.pairings, counts.finished)
+        return make_course(self.tournament, counts, {*self.labels}, unrated)
 
     def _read_faults(self) -> Iterator[Shown]:
         if not self.files.counts.faults:
@@ -142,6 +138,7 @@ class _Sections:
         comparison = self.files.comparison
         if comparison and comparison.paired:
             yield from pick_decided(self.tournament, comparison.paired.decided)
-        yield from pick_games(self.store, self.files.wins().turns, self.files.counts)
+        turns, games = self.files.wins().turns, self.files.counts.total
+        yield from pick_games(self.store, turns, self.margins, games)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")

@@ -137,7 +137,7 @@ class _Run:
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
         if self.interim and self.kept:
-            self.interim.begin(self.store.count())
+            self.interim.add(self.store.count())
         scheduled = 2 * self.course.scheduled
         with show_progress(
             scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress
@@ -208,8 +208,9 @@ class _Run:
         self._carry_out_forfeits()
         self.store.commit()
         if self.interim:
+            number, first, pairs = played.chunk[:3]
             with self.lock:
-                self.interim.add(played)
+                self.interim.add(self.store.count_range(number, first, first + pairs))
         self.played += len(played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)

@@ -1,41 +1,64 @@
-"""Counting: all that a run's games are counted into, in one reading of them."""
+"""Count the games of a run by how the two games of a pair ended: one query, one small table.
+
+Standings, head to head, win types, seats, the interim table and the report's charts are
+projections of this table.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import (
     MISSING,
     RESULTS,
     WIN_TYPES,
-    Counts,
-    Endings,
     Faults,
     PairTotals,
     SeatTotals,
-    Tally,
 )
 
-Code: TypeAlias = tuple[int, int, int]
-"""A game as three numbers: its pairing, its place there, and its ending with its margin."""
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
 
-FAULT: Final = MISSING + 1
-"""Added to the ending of a game that a fault has ended; twice to one that was not played."""
-
-CODES: Final = 3 * FAULT
-"""Endings without a fault, with one, and by rule: the margin is counted in these."""
-
+_FETCHED = 10_000  # rows
+_KEYS, _SUMS = 6, 6  # columns of a row
+_NOT_PLAYED = 2
+_HALVES = np.array([*[2, 0, 1] * len(WIN_TYPES), 0])  # what each ending scores, and no game
 _TYPES = " ".join(f"WHEN '{name}' THEN {RESULTS * n}" for n, name in enumerate(WIN_TYPES))
-GAMES: Final = f"""
-SELECT pairing, 2 * pair + seat, {CODES} * (points - opponent_points)
-    + {FAULT} * ((fault <> '') + (fault = '{BY_RULE}'))
-    + CASE win_type {_TYPES} END + ifnull(winner, {RESULTS - 1})
-FROM games ORDER BY pairing, pair, seat
+
+
+def _of(game: str) -> str:
+    """Return the columns of one game of a pair: its ending, its forfeit and its margin."""
+    return f"""
+        ifnull(CASE {game}.win_type {_TYPES} END + ifnull({game}.winner, {RESULTS - 1}), {MISSING}),
+        ifnull(({game}.fault <> '') + ({game}.fault = '{BY_RULE}'), 0),
+        ifnull({game}.points - {game}.opponent_points, 0)"""
+
+
+PAIRS: Final = f"""
+WITH pairs(part, pairing, seat, ending, forfeit, margin, ending_2, forfeit_2, margin_2) AS (
+    SELECT min(one.pair * ?2 / ?1, ?2 - 1), one.pairing, one.seat, {_of("one")}, {_of("two")}
+    FROM games AS one LEFT JOIN games AS two
+        ON two.pairing = one.pairing AND two.pair = one.pair AND two.seat = 1 - one.seat
+    WHERE (one.seat = 0 OR two.seat IS NULL) AND {{where}}
+)
+SELECT part, pairing, ending, ending_2, forfeit, forfeit_2, count(*), sum(margin), sum(margin_2),
+    sum(margin * margin), sum(margin_2 * margin_2), sum(margin * margin_2), seat
+FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
-"""Every game as a Code, in order."""
+"""Pairs by part of the run, of ?1 pairs in ?2 parts, pairing and how their games ended.
+
+Of a pair that has one game, that game is the first here: `seat` says which it is.
+"""
 
 FAULTS: Final = """
 SELECT pairing, 1 - winner, fault, count(*) FROM games
@@ -43,96 +66,165 @@ WHERE fault <> '' AND winner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 """Forfeits by pairing, loser and kind of fault."""
 
+MARGINS: Final = """
+SELECT pairing, points - opponent_points, count(*) FROM games
+WHERE win_type IN ('points', 'tiebreak', 'draw') GROUP BY 1, 2 ORDER BY 1, 2
+"""
+"""Games that points decided, by pairing and the first bot's lead."""
 
-_BY_RULE = 2
 
+class Tallies(NamedTuple):
+    """Games by pairing, seat of its first bot, result and win type: arrays with a row for each.
 
-class _Game(NamedTuple):
-    """How a game ended, as the first bot of the pairing sees it, in this seat.
-
-    `forfeit` is 0 without a fault, 1 with one, and 2 where it was not played.
+    `result` is 0 where the first bot won, 1 where it lost and 2 in a draw, `win_type` a place in
+    WIN_TYPES; `margin` is the sum of the first bot's leads in points.
     """
 
-    seat: int
-    winner: int | None
-    win_type: str
-    forfeit: int
-    margin: int
+    pairing: Ints
+    seat: Ints
+    win_type: Ints
+    result: Ints
+    games: Ints
+    margin: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Pairs of a pairing whose two games ended alike: arrays with a row for each two endings.
+
+    `part` is the part of the run in which the pairs are; `ends` are how many pairs of a pairing
+    there are up to the end of each. `games` (rows x 2) has the ending of the game in which the
+    first bot sat in seat 0, and of the other one: its win type's place in WIN_TYPES times RESULTS,
+    plus its result, or MISSING. `forfeits` are 1 where a fault has ended it and 2 where it was not
+    played, because a bot had had too many. `pairs` counts. `margins` and `squares` are sums of the
+    first bot's leads and of their squares (rows x 2), and `products` are those of both leads.
+    `faults` are the forfeits by kind.
+    """
+
+    part: Ints
+    pairing: Ints
+    games: Ints
+    forfeits: Ints
+    pairs: Ints
+    margins: Ints
+    squares: Ints
+    products: Ints
+    faults: Sequence[Faults] = ()
+    ends: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, rows: Ints, faults: Sequence[Faults] = (), ends: Sequence[int] = ()) -> Counts:
+        """Return the counts of a table with the columns of PAIRS but the last one.
+
+        >>> Counts.of(np.array([[0, 0, 3, 4, 0, 0, 7, 21, -14, 90, 40, -50]])).pair_totals
+        [PairTotals(pairing=0, pairs=7, total=7.0, squares=7.0, by_score=(0, 0, 7, 0, 0))]
+        """
+        parts = np.split(rows, [1, 2, 4, _KEYS, 7, 9, 11], axis=1)
+        part, pairing, games, forfeits, pairs, margins, squares, products = parts
+        ends_alike = part[:, 0], pairing[:, 0], games, forfeits, pairs[:, 0]
+        return cls(*ends_alike, margins, squares, products[:, 0], faults, ends)
 
     @property
-    def score(self) -> float:
-        return 0.5 if self.winner is None else 1.0 - self.winner
+    def rows(self) -> Ints:
+        """The table of which `of` makes these counts."""
+        fields = (self.part, self.pairing, self.games, self.forfeits, self.pairs, self.margins)
+        return np.column_stack([*fields, self.squares, self.products])
+
+    @property
+    def total(self) -> int:
+        """How many games there are."""
+        return int(((self.games != MISSING) * self.pairs[:, None]).sum())
+
+    @property
+    def met(self) -> list[int]:
+        """The numbers of the pairings that have games, in order."""
+        numbers: list[int] = np.unique(self.pairing).tolist()
+        return numbers
+
+    def where(self, chosen: Any) -> Counts:
+        """Return some of the rows; the faults by kind stay those of all."""
+        return Counts.of(self.rows[chosen], self.faults, self.ends)
+
+    @property
+    def whole(self) -> Counts:
+        """The pairs that have both games."""
+        return self.where((self.games != MISSING).all(axis=1))
+
+    @property
+    def played(self) -> Counts:
+        """The pairs without a game that was not played: these count for the Elo."""
+        return self.where((self.forfeits < _NOT_PLAYED).all(axis=1))
+
+    @cached_property
+    def tallies(self) -> Tallies:
+        """The games by pairing, seat, win type and result."""
+        there = self.games != MISSING
+        pairing, seat, pairs = np.broadcast_arrays(
+            self.pairing[:, None], np.arange(2), self.pairs[:, None]
+        )
+        shape = int(self.pairing.max(initial=-1)) + 1, 2, MISSING
+        keys = np.ravel_multi_index((pairing[there], seat[there], self.games[there]), shape)
+        found, place = np.unique(keys, return_inverse=True)
+        games, margin = np.zeros((2, len(found)), np.int64)
+        np.add.at(games, place, pairs[there])
+        np.add.at(margin, place, self.margins[there])
+        of, at, ending = np.unravel_index(found, shape)
+        return Tallies(of, at, *np.divmod(ending, RESULTS), games, margin)
+
+    @cached_property
+    def pair_totals(self) -> list[PairTotals]:
+        """The pairs of each pairing, and the scores of its first bot in them."""
+        found, place = np.unique(self.pairing, return_inverse=True)
+        by_score = np.zeros((len(found), 5), np.int64)
+        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1)), self.pairs)
+        columns = (column.tolist() for column in (found, *_sums(by_score), by_score))
+        rows = zip(*columns, strict=True)
+        return [PairTotals._make((*row, tuple(five))) for *row, five in rows]
+
+    @property
+    def seats(self) -> SeatTotals:
+        """The scores of seat 0, in the pairs of which no game was forfeited."""
+        chosen = (self.games != MISSING).all(axis=1) & (self.forfeits == 0).all(axis=1)
+        as_first, as_second = _HALVES[self.games[chosen]].T
+        by_score = np.zeros((1, 5), np.int64)
+        np.add.at(by_score[0], as_first + 2 - as_second, self.pairs[chosen])
+        return SeatTotals._make(column.item() for column in _sums(by_score))
+
+    @property
+    def finished(self) -> Counter[int]:
+        """How many games of each pairing have ended without a fault."""
+        found = Counter(dict.fromkeys(self.met, 0))
+        games = ((self.games != MISSING) & (self.forfeits == 0)).sum(axis=1) * self.pairs
+        for pairing, number in zip(self.pairing.tolist(), games.tolist(), strict=True):
+            found[pairing] += number
+        return found
 
 
-def count(games: Iterable[Code], faults: Iterable[tuple[int, int, str, int]]) -> Counts:
-    """Return what games are counted into, from the rows of GAMES and of FAULTS."""
-    from arena.store.endings import add_up
-
-    endings, leads = add_up(games)
-    tallies: Counter[tuple[int, int, int, str]] = Counter()
-    margins: Counter[tuple[int, int, int, str]] = Counter()
-    scores: Counter[tuple[int, float]] = Counter()
-    played: Counter[tuple[int, float]] = Counter()
-    seats: Counter[float] = Counter()
-    for pairing, pairs, both in _read(endings):
-        for game in both:
-            key = pairing, game.seat, _place(game.winner), game.win_type
-            tallies[key] += pairs
-            margins[key] += game.margin
-        score = sum(game.score for game in both)
-        scores[pairing, score] += pairs
-        if all(game.forfeit < _BY_RULE for game in both):
-            played[pairing, score] += pairs
-        if len(both) == 2 and not any(game.forfeit for game in both):
-            seats[sum(abs(game.seat - game.score) for game in both)] += pairs
-    return Counts(
-        [
-            Tally(*key[:2], None if key[2] < 0 else key[2], key[3], number, margins[key])
-            for key, number in sorted(tallies.items())
-        ],
-        [*_totals(scores)],
-        [Faults(*row) for row in faults],
-        SeatTotals(*_sums(seats)),
-        endings,
-        leads,
-        [*_totals(played)],
-    )
+def _sums(by_score: Ints) -> tuple[Ints, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return how many pairs there are in each row, and the sums of scores and of their squares."""
+    scores = np.arange(5) / 2
+    return by_score.sum(axis=1), by_score @ scores, by_score @ scores**2
 
 
-def _read(endings: Endings) -> Iterator[tuple[int, int, list[_Game]]]:
-    """Yield a pairing, pairs whose games ended alike, and these games with sums of margins."""
-    columns = (column.tolist() for column in endings[:5])
-    for pairing, both, forfeits, pairs, margins in zip(*columns, strict=True):
-        games = []
-        for seat in (0, 1):
-            if both[seat] != MISSING:
-                win_type, result = divmod(both[seat], RESULTS)
-                winner = None if result == RESULTS - 1 else result
-                of_seat = forfeits[seat], margins[seat]
-                games.append(_Game(seat, winner, WIN_TYPES[win_type], *of_seat))
-        yield pairing, pairs, games
+def count(
+    rows: Iterable[tuple[Any, ...]], faults: Sequence[Faults] = (), ends: Sequence[int] = ()
+) -> Counts:
+    """Return the counts of the rows of PAIRS."""
+    rest = iter(rows)
+    blocks = [np.zeros((0, _KEYS + _SUMS + 1), np.int64)]
+    while block := [*islice(rest, _FETCHED)]:
+        blocks.append(np.array(block, np.int64))
+    table = np.concatenate(blocks)
+    table, alone = table[:, :-1], table[:, -1] == 1
+    table[alone, 2:] = table[alone][:, [3, 2, 5, 4, 6, 8, 7, 10, 9, 11]]
+    return Counts.of(table, faults, ends)
 
 
-def _place(winner: int | None) -> int:
-    """Return a winner's place in the order of tallies: draws are first."""
-    return -1 if winner is None else winner
-
-
-def _totals(scores: Counter[tuple[int, float]]) -> Iterator[PairTotals]:
-    of_pairings: dict[int, Counter[float]] = {}
-    for (pairing, score), pairs in scores.items():
-        of_pairings.setdefault(pairing, Counter())[score] += pairs
-    for pairing in sorted(of_pairings):
-        by_score = of_pairings[pairing]
-        five = tuple(by_score[half / 2] for half in range(5))
-        yield PairTotals(pairing, *_sums(by_score), five)
-
-
-def _sums(pairs: Counter[float]) -> tuple[int, float, float]:
-    """Return how many pairs there are, and the sums of their scores and of their squares.
-
-    The scores are multiples of 1/2, so that the sums are exact in any order.
-    """
-    total = sum(score * number for score, number in pairs.items())
-    squares = sum(score * score * number for score, number in pairs.items())
-    return pairs.total(), float(total), float(squares)
+def add_up(counts: Iterable[Counts]) -> Counts:
+    """Return the sum of counts, without their parts; the faults by kind are left out."""
+    table = np.concatenate([np.zeros((0, _KEYS + _SUMS), np.int64), *(one.rows for one in counts)])
+    table[:, 0] = 0
+    keys, place = np.unique(table[:, :_KEYS], axis=0, return_inverse=True)
+    sums = np.zeros((len(keys), _SUMS), np.int64)
+    np.add.at(sums, place.ravel(), table[:, _KEYS:])
+    return Counts.of(np.concatenate([keys, sums], axis=1))

@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-PARTS = """
-SELECT min(pair * ?2 / ?1, ?2 - 1), pairing, score, count(*) FROM (
-    SELECT pairing, pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
-    FROM games GROUP BY pairing, pair HAVING count(*) = 2 AND max(fault = ?3) = 0
-) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-"""
-"""The pairs of each part of the run by pairing and score: of ?1 pairs in ?2 parts.
-
-Pairs with a game whose fault is ?3 are left out.
-"""
-
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
 FAULTS = """
 WHERE (pairing, pair, seat) IN (

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.statistics.counts import Counts
-from arena.store import counting, extension
+from arena.statistics.counts import Faults, ScoreCounts
+from arena.store import extension
 from arena.store import queries as picking
 from arena.store.checksums import renew_blocks
 from arena.store.csv_lines import read_lines
@@ -23,6 +23,9 @@ from arena.tournament.chunk import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
 from engine.state import Seat
+
+if TYPE_CHECKING:
+    from arena.store.counting import Counts
 
 NAME = "run.sqlite"
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -44,12 +47,6 @@ FROM games JOIN named USING (pairing) {_IN_ORDER}
 _RECORDS = f"""
 SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
 FROM games WHERE pairing = ? {_IN_ORDER} LIMIT ?
-"""
-_PAIR_COUNTS = """
-SELECT CAST(2 * score AS INTEGER), count(*) FROM (
-    SELECT sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
-    FROM games WHERE pairing = ? AND pair >= ? AND pair < ? GROUP BY pair HAVING count(*) = 2
-) GROUP BY score
 """
 _DIFFERENCES = """
 SELECT CAST(2 * (new.score - old.score) AS INTEGER), count(*) FROM
@@ -190,22 +187,42 @@ class Store:
         """Commit and close; the store is then one file."""
         self._database.close()
 
-    def count_pairs(self, pairing: int, first: int, end: int) -> tuple[int, int, int, int, int]:
+    def count(self, parts: int = 1) -> Counts:
+        """Return all that the games of the run are counted into, in so many parts at most."""
+        from arena.store import counting  # numpy, which no run needs before its end
+
+        with self._errors(InputError):
+            pairs = self._database.one("SELECT max(pair) + 1 FROM games") or 1
+        parts = min(parts, pairs)
+        rows = self._rows(counting.PAIRS.format(where="TRUE"), pairs, parts)
+        faults = [Faults(*row) for row in self._rows(counting.FAULTS)]
+        return counting.count(rows, faults, [-(-pairs * n // parts) for n in range(1, parts + 1)])
+
+    def count_range(self, pairing: int, first: int, end: int) -> Counts:
+        """Return what the games of a pairing's pairs from `first` up to `end` are counted into."""
+        from arena.store import counting
+
+        where = "one.pairing = ?3 AND one.pair >= ?4 AND one.pair < ?5"
+        rows = self._rows(counting.PAIRS.format(where=where), end, 1, pairing, first, end)
+        return counting.count(rows)
+
+    def count_margins(self) -> Iterator[tuple[int, int, int]]:
+        """Yield pairing, lead of its first bot, and how many games that points decided have it."""
+        from arena.store import counting
+
+        return self._rows(counting.MARGINS)
+
+    def count_pairs(self, pairing: int, first: int, end: int) -> ScoreCounts:
         """Return the finished pairs of a pairing from `first` up to `end` by their score.
 
         It is that of the pairing's first bot: 0, 1/2, 1, 3/2 or 2.
         """
-        counts = dict(self._rows(_PAIR_COUNTS, pairing, first, end))
-        zero, one, two, three, four = (int(counts.get(score, 0)) for score in range(5))
-        return zero, one, two, three, four
+        totals = self.count_range(pairing, first, end).whole.pair_totals
+        return totals[0].by_score if totals else (0, 0, 0, 0, 0)
 
     def count_finished(self, pairing: int, first: int, end: int) -> int:
         """Return how many games of these pairs of a pairing no fault has ended."""
-        query = (
-            "SELECT count(*) FROM games WHERE pairing = ? AND pair >= ? AND pair < ? AND fault = ''"
-        )
-        ((games,),) = self._rows(query, pairing, first, end)
-        return int(games)
+        return self.count_range(pairing, first, end).finished[pairing]
 
     def count_differences(self, new: int, old: int, first: int, end: int) -> tuple[int, ...]:
         """Return the pairs that both pairings have finished by the difference of their scores.
@@ -287,11 +304,6 @@ class Store:
         with self._database.apart() as database:
             yield read_lines(database, pairings), database.connection.interrupt
 
-    def count(self) -> Counts:
-        """Return all that the games of the run are counted into."""
-        faults = self._rows(counting.FAULTS)
-        return counting.count(self._rows(counting.GAMES), faults)
-
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type, margin and actions of games, in order.
 
@@ -303,13 +315,6 @@ class Store:
                 for number, (_, games) in enumerate(groupby(rows, key=itemgetter(1))):
                     if number < pairs:
                         yield from games
-
-    def count_parts(self, pairs: int, parts: int) -> Iterator[tuple[int, int, float, int]]:
-        """Yield part of so many pairs, pairing, score of its first bot, and pairs with it.
-
-        They are the pairs of which both games were played.
-        """
-        return self._rows(picking.PARTS, pairs, parts, BY_RULE)
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most so many games for each pairing, bot and kind of fault, in order."""

@@ -62,7 +62,7 @@ def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
     with opened(path) as (tournament, store, results):
         interim = Interim(tournament.pairings, tournament.anchor)
-        interim.begin(store.count())
+        interim.add(store.count())
         return {
             "title": results.name,
             "played": results.played,

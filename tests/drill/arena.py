@@ -388,15 +388,15 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/insight/run_files.py",
-        "field = Field(pairings, counts.played, labels, unrated, fixed, even=even)",
-        "field = Field(pairings, counts.played, labels, (), fixed, even=even)",
+        "field = Field(pairings, played, labels, unrated, fixed, even=even)",
+        "field = Field(pairings, played, labels, (), fixed, even=even)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
         "arena/insight/run_files.py",
-        "field = Field(pairings, counts.played, labels, unrated, fixed, even=even)",
-        "field = Field(pairings, counts.pairs, labels, unrated, fixed, even=even)",
+        "field = Field(pairings, played, labels, unrated, fixed, even=even)",
+        "field = Field(pairings, counts.pair_totals, labels, unrated, fixed, even=even)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
     ),
     Fault(
@@ -435,10 +435,10 @@ ARENA = [
         "tests/runs/test_progress.py::test_after_ctrl_c_nothing_is_left_either",
     ),
     Fault(
-        "the score of one game in place of a pair's in the standings so far",
-        "arena/runs/interim.py",
-        "one + two for one, two in zip(scores[::2], scores[1::2], strict=True)",
-        "2 * one for one, two in zip(scores[::2], scores[1::2], strict=True)",
+        "the score of one game in place of a pair's",
+        "arena/store/counting.py",
+        "_HALVES[self.games].sum(axis=1)",
+        "2 * _HALVES[self.games][:, 0]",
         "tests/runs/test_interim.py::test_they_are_those_of_the_files",
     ),
     Fault(

@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,7 +14,8 @@ from arena.entries.resolve import resolve
 from arena.games.match import GameResult
 from arena.insight.run_files import make_files
 from arena.lanes.faults import Fault
-from arena.store import endings
+from arena.statistics.counts import WIN_TYPES
+from arena.store.counting import Counts, add_up
 from arena.store.store import Store
 from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Chunk, Played
@@ -74,8 +74,9 @@ def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
 
 
 TALLIES = """
-SELECT pairing, seat, winner, win_type, count(*), sum(points - opponent_points)
-FROM games GROUP BY pairing, seat, winner, win_type
+SELECT pairing, seat, instr('city points tiebreak draw forfeit', win_type) AS type,
+    ifnull(winner, 2) AS result, count(*), sum(points - opponent_points)
+FROM games GROUP BY pairing, seat, type, result
 """
 PAIR_TOTALS = """
 SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
@@ -103,11 +104,11 @@ def test_one_reading_counts_what_several_count() -> None:
     single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
     store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
     counts = store.count()
-    assert counts.tallies == rows_of(store, TALLIES)
-    assert counts.pairs == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
-    assert counts.played == counts.pairs
+    assert tallies_of(counts) == rows_of(store, TALLIES)
+    assert counts.pair_totals == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
+    assert counts.played.pair_totals == counts.pair_totals
     assert counts.faults == rows_of(store, FAULTS)
-    assert sum(of_pairing.pairs for of_pairing in counts.pairs) == 10 * PAIRS + 1
+    assert sum(of_pairing.pairs for of_pairing in counts.pair_totals) == 10 * PAIRS + 1
 
 
 def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
@@ -120,8 +121,8 @@ def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
     fewer = Store(None)
     fewer.add(chunks[0])
     fewer.add(chunks[1]._replace(results=[g for g in chunks[1].results if g.pair < 4]))
-    assert store.count().pairs[0].pairs == PAIRS
-    assert store.count().played == fewer.count().pairs
+    assert store.count().pair_totals[0].pairs == PAIRS
+    assert store.count().played.pair_totals == fewer.count().pair_totals
     assert store.count().finished == fewer.count().finished | Counter({0: in_pair_4(chunks)})
 
 
@@ -131,8 +132,15 @@ def in_pair_4(chunks: list[Played]) -> int:
     return sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
 
 
-def test_blocks_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of games and of sums that are merged; every sum is that of the games one by one."""
+def tallies_of(counts: Counts) -> list[tuple[int, ...]]:
+    """Return the rows of tallies; a win type is its place in a text of all of them."""
+    pairing, seat, win_type, *rest = (column.tolist() for column in counts.tallies)
+    places = [" ".join(WIN_TYPES).index(WIN_TYPES[number]) + 1 for number in win_type]
+    return [*zip(pairing, seat, places, *rest, strict=True)]
+
+
+def test_parts_and_ranges_change_no_count() -> None:
+    """Every sum is that of the games one by one, and parts add up to the whole."""
     store = Store(None)
     rng = random.Random(5)
     for number in range(4):
@@ -145,26 +153,28 @@ def test_blocks_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
         store.add(Played(Chunk(number, 0, PAIRS), games[number:], {}, 0.0))  # odd ones lack a game
     whole = store.count()
     leads = Counter((n, game.points - game.opponent_points) for n, game in store.results())
-    assert [*zip(*map(np.ndarray.tolist, whole.leads), strict=True)] == [
-        (*key, games) for key, games in sorted(leads.items())
-    ]
+    assert [*store.count_margins()] == [(*key, games) for key, games in sorted(leads.items())]
     margins = [game.points - game.opponent_points for _, game in store.results()]
-    assert whole.endings.squares.sum() == sum(margin**2 for margin in margins)
+    assert whole.squares.sum() == sum(margin**2 for margin in margins)
     by_pair: dict[tuple[int, int], list[int]] = {}
     for number, game in store.results():
         by_pair.setdefault((number, game.pair), []).append(game.points - game.opponent_points)
     products = [both[0] * both[1] for both in by_pair.values() if len(both) == 2]
-    assert whole.endings.products.sum() == sum(products)
-    assert whole.endings.pairs.sum() == len(by_pair)
-    for size in (1, 2, 3, 7):
-        monkeypatch.setattr(endings, "_BLOCK", size)
-        monkeypatch.setattr(endings, "_MERGED", 3)
-        parts = store.count()
-        assert parts[:4] == whole[:4]
-        for one, other in zip(
-            (*parts.endings, *parts.leads), (*whole.endings, *whole.leads), strict=True
-        ):
-            assert one.tolist() == other.tolist()
+    assert whole.products.sum() == sum(products)
+    assert whole.pairs.sum() == len(by_pair)
+    ranges = [store.count_range(number, *pairs) for number in range(4) for pairs in RANGES]
+    for parts in (1, 2, 5, PAIRS, 99):
+        counts = store.count(parts)
+        assert counts.ends[-1] == PAIRS
+        assert len(counts.ends) == min(parts, PAIRS) == counts.part.max() + 1
+        for same in (add_up([counts]), add_up(ranges)):
+            assert (same.rows == add_up([whole]).rows).all()
+    halves = store.count(2)
+    first = add_up([halves.where(halves.part == 0)])
+    assert (first.rows == add_up(one for one in ranges[::2]).rows).all()
+
+
+RANGES = ((0, PAIRS // 2), (PAIRS // 2, PAIRS))
 
 
 def one_way(winner: int | None, win_type: str, number: int, pairs: int = 1) -> Played:

@@ -53,7 +53,8 @@ def store() -> Store:
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
     sides = tables.make_sides(pairings, store.count().tallies)
-    return tables.make_standings(sides, Field(pairings, store.count().pairs, labels), [*labels])
+    field = Field(pairings, store.count().pair_totals, labels)
+    return tables.make_standings(sides, field, [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -103,8 +104,8 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
     sides = tables.make_sides(PAIRINGS, store.count().tallies)
-    scores = tables.make_pair_scores(PAIRINGS, store.count().pairs)
-    residuals = make_residuals(Field(PAIRINGS, store.count().pairs, "abc"))
+    scores = tables.make_pair_scores(PAIRINGS, store.count().pair_totals)
+    residuals = make_residuals(Field(PAIRINGS, store.count().pair_totals, "abc"))
     table = tables.make_head_to_head(sides, scores, residuals)
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")

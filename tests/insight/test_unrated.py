@@ -34,7 +34,7 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     for number, results in enumerate(played):
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
     sides = tables.make_sides(pairings, store.count().tallies)
-    field = Field(pairings, store.count().pairs, labels, unrated)
+    field = Field(pairings, store.count().pair_totals, labels, unrated)
     return tables.make_standings(sides, field, labels)
 
 

@@ -50,13 +50,13 @@ def test_they_are_those_of_the_files(kept: int) -> None:
     standings = Interim(PAIRINGS)
     for played in CHUNKS[:kept]:
         store.add(played)
-    standings.begin(store.count())
+    standings.add(store.count())
     for played in CHUNKS[kept:]:
         store.add(played)
-        standings.add(played)
+        standings.add(store.count_range(*played.chunk[:2], sum(played.chunk[1:3])))
     sides = tables.make_sides(PAIRINGS, store.count().tallies)
     labels = ["a", "b", "c", "broken"]
-    field = Field(PAIRINGS, store.count().pairs, labels, ["broken"])
+    field = Field(PAIRINGS, store.count().pair_totals, labels, ["broken"])
     expected = plain_rows(tables.make_standings(sides, field, labels))
     rows = standings.rows()
     assert [row["bot"] for row in rows][-1] == "broken"
@@ -73,9 +73,10 @@ def test_where_there_are_too_many_bots_they_are_in_the_order_of_their_scores(
 ) -> None:
     """Nobody is rated before the end."""
     monkeypatch.setattr(interim, "_MOST_FITTED", 3)
-    standings = Interim(PAIRINGS)
+    standings, store = Interim(PAIRINGS), Store(None)
     for played in CHUNKS:
-        standings.add(played)
+        store.add(played)
+    standings.add(store.count())
     rows = standings.rows()
     assert all(row["elo"] is None for row in rows)
     scores = [row["score"] for row in rows]

@@ -70,7 +70,7 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
         assert (pair, seat, winner, win_type) == (number // 2, number % 2, 1, "forfeit")
         assert fault == Fault("max_faults", "not played: too many faults before it")
     # a loses 1/0 and all from 1/1 on: 2, 0, 0 and 0 points in the four pairs
-    assert store.count().pairs == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
+    assert store.count().pair_totals == [(0, 4, 2.0, 4.0, (3, 0, 0, 0, 1))]
 
 
 @pytest.mark.parametrize("loser", [0, 1])

@@ -48,7 +48,7 @@ def choose(faults: list[Fault], count: int, commit: str) -> list[Fault]:
 def _plant_all(copy: Path, faults: list[Fault]) -> int:
     """Return how many of the faults are caught; exits if a test fails without a fault."""
     compile_copy(copy)
-    if run_tests(copy, *sorted({fault.test for fault in faults}), PYTHONDONTWRITEBYTECODE=""):
+    if run_tests(copy, *sorted({fault.test for fault in faults}), is_first=True):
         sys.exit("a test of the drill fails without a fault")
     total = 0
     for fault in faults:

@@ -67,18 +67,22 @@ def compile_copy(copy: Path) -> None:
     compileall.compile_dir(copy, quiet=2, invalidation_mode=Invalidation.CHECKED_HASH)
 
 
-def run_tests(copy: Path, *tests: str, **environment: str) -> int:
+def run_tests(copy: Path, *tests: str, is_first: bool = False) -> int:
     """Return pytest's exit status: 0 if all pass, 1 if some fail, another if it cannot run.
 
     The tests are of `make test` or of `make test-all`: those that are marked `study` are not
-    run. The processes that the tests start import the copy, too.
+    run. The processes that the tests start import the copy, too. The first run of a copy, which
+    is without a fault, keeps what it compiles, and shows what pytest says.
     """
-    own = {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {
+        "PYTHONPATH": str(copy),
+        "PYTHONDONTWRITEBYTECODE": "" if is_first else "1",
+    }
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not study", *tests],
         cwd=copy,
-        env=os.environ | own | environment,
-        stdout=subprocess.DEVNULL,
+        env=os.environ | own,
+        stdout=None if is_first else subprocess.DEVNULL,
         check=False,
     ).returncode
 

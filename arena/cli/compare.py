@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import REPLACE, add_run_options, change_limits, change_rules, print_json
-from arena.cli.outcome import count_games
-from arena.cli.starting import How, stoppable
-from arena.cli.whole import PAIRS
+from arena.cli.options import (
+    PAIRS,
+    REPLACE,
+    add_run_options,
+    change_limits,
+    change_rules,
+    print_json,
+)
+from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
     from arena.runs.run import Outcome
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided

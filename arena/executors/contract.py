@@ -9,7 +9,7 @@ from typing import Protocol
 from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import RunLog
 from arena.tournament.chunk import Played
-from arena.tournament.executor_choice import ExecutorChoice
+from arena.tournament.keys import ExecutorChoice
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

@@ -19,7 +19,7 @@ from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger, make_record
 from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.tournament.chunk import Played
-from arena.tournament.executor_choice import PATIENCE
+from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

@@ -87,7 +87,7 @@ class Crew:
     ) -> None:
         self.size = size
         is_apart = tournament.halves == "apart"
-        self.halves = (Phases if is_apart else Halves)(work, size, tournament.twins)
+        self.halves = (Phases if is_apart else Halves)(work, size, tournament.new_pairings)
         self.tournament = tournament
         self.head = write_head(tournament)
         self.log = log

@@ -25,7 +25,7 @@ from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog
 from arena.executors.roster import Place
 from arena.tournament.chunk import Played
-from arena.tournament.executor_choice import PATIENCE
+from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 

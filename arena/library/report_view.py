@@ -1,4 +1,4 @@
-"""Report: the report of a run or of several, to be shown in a notebook and saved."""
+"""Show the report of one run or of several in a notebook, and save it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.errors import InputError, not_installed
 from arena.reports.document import Report
 from arena.reports.place import check_place, write_text
-from arena.runs.rounds_so_far import Extent
+from arena.runs.run_progress import Extent
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 

@@ -1,4 +1,4 @@
-"""Ablate: the same bots on the same deals under several rules, each in a run of its own."""
+"""Play a tournament under several rules on the same deals, each in a run of its own."""
 
 from __future__ import annotations
 

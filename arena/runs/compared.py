@@ -1,4 +1,4 @@
-"""Compared: the files of a run's folder beside what its store adds up to."""
+"""Compare the files in a run's folder with what its store adds up to."""
 
 from __future__ import annotations
 

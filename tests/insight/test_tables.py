@@ -14,7 +14,7 @@ from arena.games.timing import Timing
 from arena.insight import tables
 from arena.lanes.faults import Fault
 from arena.statistics.field import Field
-from arena.statistics.ratings import Rating
+from arena.statistics.intervals import Estimate
 from arena.statistics.residuals import make_residuals
 from arena.store.game_rows import write_games
 from arena.store.store import Store
@@ -158,10 +158,10 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
 class LastBits(Field):
     """A fit whose last bits put a bot after those with later labels."""
 
-    def ratings(self) -> dict[str, Rating]:
+    def ratings(self) -> dict[str, Estimate]:
         """Return the ratings, each higher by a billionth of a point for a later label."""
         return {
-            label: rating._replace(elo=rating.elo + 1e-9 * ord(label))
+            label: rating._replace(value=rating.value + 1e-9 * ord(label))
             for label, rating in super().ratings().items()
         }
 

@@ -146,7 +146,7 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
         store = stored(results)
         sides = tables.make_sides(pairings, store.count().tallies)
-        field = LastBits(pairings, store.count().pairs, labels)
+        field = LastBits(pairings, store.count().pair_totals, labels)
         standings = tables.make_standings(sides, field, labels)
         assert list(standings["bot"]) == ["c", "a", "b"], labels
         assert list(standings["rank"]) == [1, 2, 3]

@@ -72,7 +72,7 @@ def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
     """
     assert max(chunk.pairs for chunk in chunks(1 / 16)) == 4
     strikes = Strikes(PAIRINGS, 0, most=10)
-    strikes.extend([Leg(1, 0, 40)])
+    strikes.extend([PairRange(1, 0, 40)])
     plan = Plan([], strikes)
     plan.add([(1, range(40))], spread=False)
     sizes = []

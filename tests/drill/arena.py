@@ -549,4 +549,11 @@ ARENA = [
         "store = Store(path / NAME)",
         "tests/store/test_reader.py::test_a_run_is_copied_and_left_alone",
     ),
+    Fault(
+        "a class without its last line",
+        "arena/library/written.py",
+        "range(place.first, (place.node.end_lineno or 0) + 1)",
+        "range(place.first, place.node.end_lineno or 0)",
+        "tests/library/test_bundle.py::test_a_method_may_be_the_last_line_of_its_class",
+    ),
 ]

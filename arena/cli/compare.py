@@ -50,16 +50,20 @@ AGAINST: Final = click.option(
 @click.argument("new", shell_complete=complete_bots)
 @click.argument("old", shell_complete=complete_bots)
 @AGAINST
-@click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
-@click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
+@click.option("--elo0", type=float, default=0, show_default=True, help="Elo difference under H0.")
+@click.option("--elo1", type=float, default=10, show_default=True, help="Elo difference under H1.")
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo0, at most."
+    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts under H0, at most."
 )
 @click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo1, at most."
+    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts under H1, at most."
 )
 @click.option(
-    "--max-pairs", type=PAIRS, default=20_000, show_default=True, help="Undecided after so many."
+    "--max-pairs",
+    type=PAIRS,
+    default=20_000,
+    show_default=True,
+    help="Stop, undecided, after this many pairs.",
 )
 @REPLACE
 @add_run_options(
@@ -94,7 +98,7 @@ def compare(
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
-    from arena.entries.ladder import expand_ladder
+    from arena.entries.catalogue import expand_ladder
     from arena.entries.resolve import resolve
     from arena.runs.compare_bots import as_comparison, make_stop
     from arena.tournament.tournament import Tournament

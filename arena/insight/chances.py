@@ -12,12 +12,15 @@ from typing import Protocol
 
 import numpy as np
 
-from arena.batch.replay import Replay, count_sets, seat_at
-from arena.batch.run_games import Bools, Bytes, Ints
+from arena.batch.replay import Replay, count_sets, replay
+from arena.batch.run_games import Bools, Bytes, Ints, Row, read_batches
 from arena.entries.resolve import resolve
 from arena.statistics.distributions import Floats, expit
+from arena.store.finished import Game
+from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES
 from engine.cards import MOST_COPIES
+from engine.rules import first_seat
 
 BOT = "champion"
 """The bot whose values these are."""
@@ -121,7 +124,7 @@ def _taken(replay: Replay) -> Bools:
     """Return which seats have taken in the round, before each ply and at the end."""
     games, plies = replay.batch.actions.shape
     taken = np.zeros((games, plies + 1, 2), bool)
-    seats = seat_at(np.arange(plies), STANDARD)
+    seats = STANDARD.seat_at(np.arange(plies))
     for seat in (0, 1):
         takes = (replay.batch.actions == TAKE) & (seats == seat)
         by_round = takes.reshape(games, STANDARD.rounds, STANDARD.round_plies)
@@ -133,7 +136,7 @@ def _taken(replay: Replay) -> Bools:
 def _after(played: int, piles: Bytes, row: Bytes) -> Floats:
     """Return the logit of seat 0 when so many rounds have been played."""
     values = _learned()[0][played]
-    if played & 1:  # seat 1 begins the next round
+    if first_seat(played):
         return -values.logit(piles[:, ::-1], row)
     return values.logit(piles, row)
 
@@ -153,3 +156,31 @@ def _to_take(
     logit: Floats = weights[0] * now + weights[1] * np.where(wins, 0.0, then - now)
     logit += np.where(seat == 0, own, -own)
     return logit
+
+
+def chances_by_game(
+    tournament: Tournament, games: Mapping[tuple[int, int, int], Game]
+) -> dict[tuple[int, int, int], list[float]]:
+    """Return the chance of seat 0 before each ply and at the end of each finished game.
+
+    Games are given by pairing, pair and seat. They are `champion`'s, and known under the published
+    rules.
+    """
+    if tournament.rules != STANDARD:
+        return {}
+    finished = sorted(place for place, game in games.items() if not game.fault)
+    rows = [_row(tournament, place, games[place]) for place in finished]
+    found: dict[tuple[int, int, int], list[float]] = {}
+    start = 0
+    for batch in read_batches(tournament, rows):
+        for place, of_game in zip(finished[start:], chances(replay(batch, STANDARD)), strict=False):
+            found[place] = of_game[: games[place].plies + 1].tolist()
+        start += batch.games
+    return found
+
+
+def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row:
+    pairing, pair, seat = place
+    two = [*tournament.pairings[pairing]]
+    winner = None if game.winner is None else two.index(game.winner)
+    return Row(pairing, pair, seat, winner, game.win_type, 0, game.record.actions)

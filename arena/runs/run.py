@@ -257,7 +257,7 @@ class _Run:
 @cache
 def _say_what_is_missing(*, aloud: bool) -> None:
     """Say once in a program that runs are without report.html, and what brings it."""
-    from arena.reports.scripts import find_lack
+    from arena.reports.html import find_lack
 
     if lack := find_lack():
         level = logging.WARNING if aloud else logging.INFO

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from arena.cli import cli
-from arena.cli.whole import Whole
+from arena.cli.options import Whole
 
 TENS, TWOS = {10**power for power in range(1, 10)}, {2**power for power in range(1, 64)}
 

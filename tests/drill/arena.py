@@ -439,7 +439,7 @@ ARENA = [
         "arena/store/counting.py",
         "_HALVES[self.games].sum(axis=1)",
         "2 * _HALVES[self.games][:, 0]",
-        "tests/runs/test_interim.py::test_they_are_those_of_the_files",
+        "tests/runs/test_compare.py::test_the_numbers_are_those_of_the_games",
     ),
     Fault(
         "--fresh in the command that is to go on",

@@ -129,6 +129,20 @@ def test_what_is_no_line_is_garbled(damage: bytes) -> None:
         read_answer(LOGGED, damage, None)
 
 
+def test_a_long_record_arrives_whole(tmp_path: Path) -> None:
+    """It is read in several pieces, which are put together; so is the one after it."""
+    path = tmp_path / "run.log"
+    with log.run_log(path) as run_log:
+        channel = run_log.channel()
+        assert channel.pipe is not None
+        for text in ("x" * 900_000, "y" * 200_000):
+            record = logging.LogRecord("arena", logging.INFO, "", 0, text, None, None)
+            log.Sender(channel.pipe, "worker-1").emit(record)
+        channel.close(killed=False)
+    lines = [line.rpartition(" ")[2] for line in path.read_text().splitlines()]
+    assert [(line[0], len(line)) for line in lines] == [("x", 900_000), ("y", 200_000)]
+
+
 @pytest.mark.slow
 def test_a_bot_that_writes_into_all_pipes_breaks_nothing(tmp_path: Path) -> None:
     """Nothing is shown; its games are the same."""

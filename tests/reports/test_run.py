@@ -20,6 +20,7 @@ from arena.reports.charts import MOST_ROWS
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
+from arena.reports.standings_section import pairings_section
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.stop import Sprt, Until
@@ -142,6 +143,19 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
         assert (row["score"], row["games"]) == (fact["score"], fact["games"])
         assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
         assert ("mark" in row) == (fact["residual_q"] < 0.05)
+
+
+@pytest.mark.parametrize(("number", "printed"), [(2, True), (14, True), (15, False)])
+def test_scores_are_printed_in_the_map_where_there_is_room(
+    files: Files, number: int, printed: bool
+) -> None:
+    """Up to 14 bots; with more the cells are small squares, and have colours only."""
+    labels = [f"b{one}" for one in range(number)]
+    nothing = files.tables.head_to_head.iloc[:0]
+    spec = pairings_section(nothing, labels, files.findings).blocks[0].spec
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks == (["rect", "text"] if printed else ["rect"])
+    assert (spec["width"] == spec["height"]) is not printed
 
 
 def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:

@@ -124,6 +124,11 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     assert [total["low"], total["high"]] == pytest.approx(ends, abs=6e-5)
     shares = games.groupby("bot")["score"].mean()
     assert (total["new"], total["old"]) == (round(shares["new"], 4), round(shares["greedy"], 4))
+    elos = total[["elo", "elo_low", "elo_high"]].tolist()
+    assert elos == pytest.approx([found.elo.value, found.elo.low, found.elo.high], abs=0.1)
+    assert total["low"] < total["difference"] < total["high"]
+    half = 2 * (by_deal["new"] - by_deal["greedy"]).std() / 2 / len(by_deal) ** 0.5
+    assert total["high"] - total["low"] == pytest.approx(2 * half, rel=0.2)
     keys = ["opponent", "pair", "seat"]
     both = games.pivot(index=keys, columns="bot", values="score")
     changed = both[both["new"] != both["greedy"]]

@@ -1,4 +1,4 @@
-"""Give chunks to workers in halves, so that each needs one process of a bot, or one at a time.
+"""Give chunks of games to the workers of a crew, in halves where no bot may meet a deal twice.
 
 Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
 hands in the other. In the lanes `process` and `jail` each half of a chunk, the games in which the
@@ -146,7 +146,7 @@ class Halves:
 
 _MOST_CHUNKS = 32  # of a block, for each worker
 _MOST_SECONDS = 10.0  # in which a block takes chunks
-_FIRST = (False, 0)  # a phase: whether it is that of twins, and of which half
+_FIRST = (False, 0)  # a phase: whether it is that of the new version, and of which half
 
 
 class Phases(Halves):
@@ -200,7 +200,7 @@ class Phases(Halves):
         return None
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[bool, int]:
-        """Return the phase of a piece of a chunk: that of its seat, for twins a later one."""
+        """Return the phase of a piece of a chunk: by its seat; the new version plays later."""
         return chunk.pairing in self.new_pairings, chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:

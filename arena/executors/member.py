@@ -1,4 +1,4 @@
-"""Start, ask and bury one worker process of the crew: its parent's side."""
+"""Start, ask and end one worker process of a crew: its parent's side."""
 
 from __future__ import annotations
 

@@ -509,8 +509,8 @@ ARENA = [
     Fault(
         "totals of changed bots taken for luck",
         "arena/insight/changes.py",
-        "all(met.is_same for met in self.met)",
-        "all(met.is_same for met in [])",
+        "all(its.is_same for its in met)",
+        "all(its.is_same for its in [])",
         "tests/insight/test_changes.py::test_only_what_a_changed_bot_plays_is_tested",
     ),
     Fault(
@@ -523,9 +523,9 @@ ARENA = [
     ),
     Fault(
         "a record of a worker cut where a read ends",
-        "arena/executors/log.py",
-        "if len(self._rest) > _MOST_LINE:",
-        "if len(self._rest) > 0:",
+        "arena/executors/frames.py",
+        "            if len(self._data) < end:\n                return\n",
+        "",
         "tests/executors/test_log.py::test_a_long_record_arrives_whole",
     ),
     Fault(

@@ -13,6 +13,7 @@ from arena.batch.observer import Observer
 from arena.batch.tally import find_winners
 from engine import CITY, KINDS, STANDARD, TAKE, Rules
 from engine.encoding import NEWEST, encoder_of
+from engine.rules import first_seat
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 Cards: TypeAlias = npt.NDArray[np.uint8]
@@ -96,7 +97,7 @@ class Lockstep:
         self.hands.reshape(-1)[cells] = dealt  # 26 us for 352 of 4,096 games, by axes 50
         self.taken[:, games] = False
         self.plies[games] = 0
-        self.to_act[games] = numbers & 1
+        self.to_act[games] = first_seat(numbers)
 
     def step(self, actions: npt.NDArray[Any]) -> None:
         """Carry out a legal action in each game that is not over, unchecked."""

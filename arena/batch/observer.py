@@ -11,6 +11,7 @@ from arena.batch.encoding import Bits
 from engine import KINDS, TAKE, Rules
 from engine.cards import MOST_COPIES
 from engine.encoding import ACTIONS, NEWEST, encoder_of
+from engine.rules import first_seat
 
 if TYPE_CHECKING:
     from arena.batch.lockstep import Lockstep
@@ -84,7 +85,7 @@ class Observer:
         np.copyto(taken[0], np.where(games.to_act, second, first))
         np.copyto(taken[1], np.where(games.to_act, first, second))
         for player, name in enumerate(("own cards", "other cards")):
-            began = games.to_act ^ player ^ games.round & 1 ^ 1
+            began = games.to_act ^ player ^ 1 ^ first_seat(games.round)
             held = self.rules.hand_size - (games.plies + began >> 1) + taken[player]
             _one_hot(held, memory[fields[name]])
 

@@ -7,14 +7,12 @@ No hand is needed: what is played is in the record, and the hand of a seat is em
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from arena.batch.run_games import NOTHING, Batch, Bytes, Ints
 from engine import KINDS, SUPPORTS, TAKE, VALUES, Rules
-
-_Ply = TypeVar("_Ply", int, Ints)
 
 _KINDS = len(KINDS)
 _VALUES = np.array(VALUES)
@@ -77,7 +75,7 @@ def replay(batch: Batch, rules: Rules) -> Replay:
     taken = []
     for ply in range(plies):
         actions = batch.actions[:, ply]
-        seat = seat_at(ply, rules)
+        seat = rules.seat_at(ply)
         piles[:, ply + 1] = piles[:, ply]
         table.play(np.flatnonzero(actions < TAKE), actions)
         takers = np.flatnonzero(actions == TAKE)
@@ -96,11 +94,6 @@ def replay(batch: Batch, rules: Rules) -> Replay:
         _played(batch.actions, rules),
         _takes(taken, piles, rules),
     )
-
-
-def seat_at(ply: _Ply, rules: Rules) -> _Ply:
-    """Return the seat that acts at a ply, or at each of many (R3)."""
-    return (ply + ply // rules.round_plies) & 1
 
 
 class _Table:
@@ -148,7 +141,7 @@ def _played(actions: Bytes, rules: Rules) -> Ints:
     """Return how many cards of each kind the seats have played in each game."""
     games, plies = actions.shape
     played = np.zeros((games, 2, _KINDS), np.int64)
-    seats = seat_at(np.arange(plies), rules)
+    seats = rules.seat_at(np.arange(plies))
     for seat in (0, 1):
         own = actions[:, seats == seat]
         for kind in KINDS:
@@ -163,7 +156,7 @@ def _takes(taken: list[tuple[Ints, Ints, Bytes]], piles: Bytes, rules: Rules) ->
     return Takes(
         game=game,
         ply=ply,
-        seat=seat_at(ply, rules),
+        seat=rules.seat_at(ply),
         round=number + 1,
         action=within // 2 + 1,
         before=piles[game, ply].astype(np.int64),

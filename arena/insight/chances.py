@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from arena.batch.replay import Replay, count_sets, replay, seat_at
+from arena.batch.replay import Replay, count_sets, replay
 from arena.batch.run_games import Bools, Bytes, Ints, Row, read_batches
 from arena.entries.resolve import resolve
 from arena.statistics.distributions import Floats, expit
@@ -20,6 +20,7 @@ from arena.store.finished import Game
 from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES
 from engine.cards import MOST_COPIES
+from engine.rules import first_seat
 
 BOT = "champion"
 """The bot whose values these are."""
@@ -123,7 +124,7 @@ def _taken(replay: Replay) -> Bools:
     """Return which seats have taken in the round, before each ply and at the end."""
     games, plies = replay.batch.actions.shape
     taken = np.zeros((games, plies + 1, 2), bool)
-    seats = seat_at(np.arange(plies), STANDARD)
+    seats = STANDARD.seat_at(np.arange(plies))
     for seat in (0, 1):
         takes = (replay.batch.actions == TAKE) & (seats == seat)
         by_round = takes.reshape(games, STANDARD.rounds, STANDARD.round_plies)
@@ -135,7 +136,7 @@ def _taken(replay: Replay) -> Bools:
 def _after(played: int, piles: Bytes, row: Bytes) -> Floats:
     """Return the logit of seat 0 when so many rounds have been played."""
     values = _learned()[0][played]
-    if played & 1:  # seat 1 begins the next round
+    if first_seat(played):
         return -values.logit(piles[:, ::-1], row)
     return values.logit(piles, row)
 

@@ -21,13 +21,13 @@ from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.spread import is_equal
 from arena.store import game_rows as rows
 from arena.store.cells import csv_writer
-from arena.store.command import replay_commands
 from arena.store.counting import Counts
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.store.timings import make_timings
 from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchor, Tournament
 
@@ -79,9 +79,8 @@ class Files:
 def make_files(tournament: Tournament, store: Store) -> Files:
     """Return the files of a run whose games are all in the store."""
     pairings = tournament.pairings
-    counts, most = store.count(_parts(tournament)), tournament.max_faults
-    even = tournament.chooses_pairings
-    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most, even=even)
+    counts = store.count(_parts(tournament))
+    made = tables_of(tournament, counts)
     command = replay_commands(tournament)
 
     @cache
@@ -115,6 +114,13 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 def _parts(tournament: Tournament) -> int:
     """Return in how many parts a run is counted, so that it can be seen how ratings settled."""
     return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
+
+
+def tables_of(tournament: Tournament, counts: Counts) -> Tables:
+    """Return the tables of a tournament's games that are counted."""
+    settings = tournament.anchor, tournament.max_faults
+    even = tournament.chooses_pairings
+    return make_tables(tournament.pairings, tournament.labels, counts, *settings, even=even)
 
 
 def make_tables(

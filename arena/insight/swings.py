@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay, seat_at
+from arena.batch.replay import Replay
 from arena.batch.run_games import Ints
 from arena.insight.chances import chances
 from arena.insight.columns_of import interval, make_frame
@@ -54,7 +54,7 @@ class Decisive:
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
-        own = seat_at(ply, STANDARD) == winner
+        own = STANDARD.seat_at(ply) == winner
         counts, swings, owns = (
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import InputError, naming
 from arena.games.timing import Timing
 from arena.insight.summary import format_standings
-from arena.library.finding import find_game
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
-from arena.store.command import replay_commands
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.store.portable import from_bytes, to_bytes
+from arena.store.reader import find_game
 from arena.store.store import Store
 from arena.store.timings import parse_timings
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
@@ -224,13 +224,9 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.insight.run_files import make_tables
+        from arena.insight.run_files import tables_of
 
-        pairings = self._tournament.pairings
-        tournament = self._tournament
-        settings = tournament.anchor, tournament.max_faults
-        even = tournament.chooses_pairings
-        made = make_tables(pairings, tournament.labels, self._counts, *settings, even=even)
+        made = tables_of(self._tournament, self._counts)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def worth(

@@ -1,4 +1,4 @@
-"""Application: which address of the table leads to what."""
+"""The web application of the table: its routes, and the handler of each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
-from arena.records.html_page import STYLE, static
-from arena.records.replay_page import SCRIPTS, STYLES
-from arena.table.bot_game import BotGame
-from arena.table.following import follow_run
-from arena.table.hints import find_hint
-from arena.table.looking_up import describe_run, find_game, find_record, list_games, list_records
-from arena.table.person_game import PersonGame
+from arena.records.html_page import SCRIPTS, STYLE, STYLES, static
+from arena.table.looking_up import (
+    describe_run,
+    find_hint,
+    find_record,
+    follow_run,
+    list_games,
+    list_records,
+    show_game,
+)
+from arena.table.page_games import BotGame, PersonGame
 from arena.table.requests import Act, NewGame, NewWatch, Nothing, read_body
 from arena.table.visitor import Table
 from engine import EngineError
@@ -214,7 +218,7 @@ class _Handlers:
     async def run_game(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
         place = [_number(request, name) for name in ("pairing", "pair", "seat")]
-        return JSONResponse(await run_in_threadpool(find_game, path, *place))
+        return JSONResponse(await run_in_threadpool(show_game, path, *place))
 
     async def records(self, _request: Request) -> Response:
         found = await run_in_threadpool(list_records, self.table.records.path)

@@ -1,30 +1,39 @@
-"""Looking up: what a run or a file of a person's games has, as data for the page."""
+"""Answer the page's queries about runs, games and records, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from starlette.concurrency import run_in_threadpool
+
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import ArenaError, InputError
+from arena.games.thinking import asked
+from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
-from arena.lanes.faults import BY_RULE
-from arena.library.results import Results
-from arena.records.judge import parse_players, parse_record
-from arena.records.reading import read_lines
+from arena.lanes.faults import BY_RULE, Forfeit
+from arena.records.judge import parse_players, parse_record, read_lines
+from arena.records.thoughts import to_data
 from arena.runs.interim import Interim
-from arena.store.command import replay_commands
+from arena.runs.run_progress import measure_extent
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, fault_rows
-from arena.store.reader import read_run
-from arena.store.store import Store
+from arena.store.glance import is_under_way
+from arena.store.reader import find_game, read_run
+from arena.store.store import NAME, Store
 from arena.store.timelines import game_timeline, line_timeline
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
-from engine import EngineError, outcome
+from engine import EngineError, View, outcome
 
 VALUER: Final = "champion"
 _PAGE = 50  # games of a list
@@ -33,40 +42,44 @@ _MOST_RECORDS = 200
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Tournament, Store, Results]]:
+def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
     """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
     tournament, store = read_run(path)
     try:
-        yield tournament, store, Results(tournament, store)
+        yield tournament, store
     finally:
         store.close()
 
 
 def describe_run(path: Path) -> dict[str, Any]:
     """Return the standings of a run, who played whom, and its faults."""
-    with opened(path) as (tournament, store, results):
+    with opened(path) as (tournament, store):
+        counts = store.count()
+        tables = tables_of(tournament, counts)
+        extent = measure_extent(tournament, store)
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
-            "finished": results.finished,
+            "title": tournament.name,
+            "played": counts.total,
+            "total": extent.total,
+            "finished": extent.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
-            "standings": plain_rows(results.standings),
+            "standings": plain_rows(tables.standings),
             "faults": find_faults(tournament, store),
-            "warnings": results.warnings if results.played else [],
+            "warnings": tables.findings.warnings() if counts.total else [],
         }
 
 
 def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
-    with opened(path) as (tournament, store, results):
+    with opened(path) as (tournament, store):
+        counts = store.count()
         interim = Interim(tournament.pairings, tournament.anchor)
-        interim.add(store.count())
+        interim.add(counts)
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
+            "title": tournament.name,
+            "played": counts.total,
+            "total": measure_extent(tournament, store).total,
             "standings": interim.rows(),
             "faults": find_faults(tournament, store),
         }
@@ -98,7 +111,7 @@ def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
 
     Raises LookupError for a pairing that the run does not have.
     """
-    with opened(path) as (tournament, store, _):
+    with opened(path) as (tournament, store):
         bots = _pairing(tournament, pairing)
         games = [
             {
@@ -120,15 +133,17 @@ def _pairing(tournament: Tournament, number: int) -> Pairing:
     return tournament.pairings[number]
 
 
-def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
+def show_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
     """Return the timeline of a game of a run.
 
     Raises LookupError for a pairing that the run does not have, InputError for a game that
     has not been played.
     """
-    with opened(path) as (tournament, _, results):
+    with opened(path) as (tournament, store):
         bot, opponent = _pairing(tournament, pairing)
-        return to_timeline(results.game(bot, opponent, pair, seat), f"pair {pair}")
+        return to_timeline(
+            find_game(tournament, store, (bot, opponent), pair, seat), f"pair {pair}"
+        )
 
 
 def to_timeline(game: Game, title: str = "") -> dict[str, Any]:
@@ -179,3 +194,77 @@ def _describe_record(number: int, line: bytes) -> dict[str, Any] | None:
         "points": [*points],
         "plies": len(state.history),
     }
+
+
+_EVERY = 1.0  # seconds between two looks, and
+_SHARE = 5  # times as long as a look took: a copy of a large store takes a while
+
+
+async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
+    """Yield how far a run is now, and whenever games have been added, until nobody writes to it.
+
+    `rate` is the games per second since the look before, None for the first one; `faults` are
+    those that were not told of before.
+    """
+    told: set[str] = set()
+    before: tuple[float, int] | None = None
+    stamp: object = None
+    while True:
+        started = time.monotonic()
+        goes_on, latest = is_under_way(path), _stamp(path)
+        if latest != stamp or not goes_on:
+            stamp = latest
+            try:
+                progress = await run_in_threadpool(describe_progress, path)
+            except ArenaError as error:  # nothing has been written yet
+                yield {"error": str(error), "over": not goes_on}
+            else:
+                games = progress["played"]
+                rate = None
+                if before is not None:
+                    rate = (games - before[1]) / (started - before[0])
+                before = started, games
+                faults = [fault for fault in progress["faults"] if fault["game"] not in told]
+                told.update(fault["game"] for fault in faults)
+                yield {**progress, "faults": faults, "rate": rate, "over": not goes_on}
+            if not goes_on:
+                return
+        await asyncio.sleep(max(_EVERY, _SHARE * (time.monotonic() - started)))
+
+
+def _stamp(path: Path) -> list[tuple[int, int]]:
+    """Return what changes whenever games are added."""
+    stamps = []
+    for name in (NAME, f"{NAME}-wal"):
+        try:
+            facts = (path / name).stat()
+        except OSError:
+            continue
+        stamps.append((facts.st_mtime_ns, facts.st_size))
+    return stamps
+
+
+ADVISER: Final = "champion"
+_LUCK = 1  # the seed of the adviser's generator: the same question has the same answer
+_one_at_a_time = threading.Lock()
+
+
+def find_hint(seen: View) -> dict[str, Any]:
+    """Return what the adviser plays, and its chance to win after each action that it tried.
+
+    It is asked in a process of its own, within the limits of a game, and it is told the view
+    and nothing else. Raises ArenaError if it gives no answer.
+    """
+    entry = replace(resolve(ADVISER), lane="process")
+    try:
+        with _one_at_a_time, asked(entry, seen.seat, _LUCK, seen.rules) as bot:
+            action = bot.choose(seen)
+            thoughts = bot.thoughts(seen) or ()
+    except Forfeit as forfeit:
+        raise ArenaError(f"{ADVISER} gives no hint: {forfeit.fault.message}") from None
+    ply = len(seen.history)
+    found = [
+        {**thought, "chosen": thought["action"] == action}
+        for thought in to_data({ply: thoughts})[str(ply)]
+    ]
+    return {"by": ADVISER, "action": action, "thoughts": found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from arena.store.cells import guard
 from arena.store.database import Database
@@ -16,11 +16,14 @@ _FROM = "WHERE (pairing, pair, seat) >= (?1, ?2, ?3) ORDER BY pairing, pair, sea
 _NEXT = f"SELECT pairing, pair, seat FROM games {_FROM} 1 OFFSET {_GAMES}"
 _NAMES = "CREATE TEMP TABLE IF NOT EXISTS names (pairing INTEGER PRIMARY KEY, both, bot, opponent)"
 _FAULT = "CASE WHEN fault GLOB '*[^a-z_]*' THEN cell(fault) ELSE fault END"
+NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
+"""The numbers of a game in games.csv by their column, as SQL makes them of a row of the store."""
+
 _LINES = f"""
 SELECT group_concat(line, '') FROM (
-    SELECT printf('%s,%d,%d,%s,%s,%d,%d,%d,', both, pair, seat,
+    SELECT printf('%s,%d,%d,%s,%s,{"%d," * len(NUMBERS)}', both, pair, seat,
         CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END, win_type,
-        points, opponent_points, plies) || {_FAULT} || char(10) AS line
+        {", ".join(NUMBERS.values())}) || {_FAULT} || char(10) AS line
     FROM games CROSS JOIN names USING (pairing) {_FROM} {_GAMES}
 )
 """

@@ -8,9 +8,10 @@ from typing import Any, TextIO
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE
 from arena.store.cells import write_rows
+from arena.store.csv_lines import NUMBERS
 from arena.tournament.schedule import Fixture
 
-GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
+GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", "win_type", *NUMBERS, "fault"]
 FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
 _TRACEBACK_LINES = 4
 _OUTPUT_LINES = 10

@@ -16,7 +16,7 @@ from arena.statistics.counts import Faults, ScoreCounts
 from arena.store import extension
 from arena.store import queries as picking
 from arena.store.checksums import renew_blocks
-from arena.store.csv_lines import read_lines
+from arena.store.csv_lines import NUMBERS, read_lines
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
 from arena.tournament.chunk import Played
@@ -41,7 +41,7 @@ FROM games LEFT JOIN evidence USING (pairing, pair, seat)
 _IN_ORDER = "ORDER BY pairing, pair, seat"
 _NAMED_GAMES = f"""
 SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END,
-    win_type, points, opponent_points, plies, fault
+    win_type, {", ".join(NUMBERS.values())}, fault
 FROM games JOIN named USING (pairing) {_IN_ORDER}
 """
 _RECORDS = f"""

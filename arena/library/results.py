@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError, naming
-from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
@@ -21,7 +19,7 @@ from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
 from arena.store.portable import from_bytes, to_bytes
 from arena.store.reader import find_game
 from arena.store.store import Store
-from arena.store.timings import parse_timings
+from arena.store.timings import Timings, parse_timings
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -57,7 +55,7 @@ class Results:
         self,
         tournament: Tournament,
         store: Store,
-        timings: Mapping[str, Timing] | bytes | None = None,
+        timings: Timings | bytes | None = None,
         folder: Path | None = None,
     ) -> None:
         """Take the games of a store; `timings` are those of the run, or its file's content.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from arena.entries.file import read_file
 from arena.errors import InputError
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 1 << 20  # bytes: a thousand bots have 150 KB
+
+
+Timings: TypeAlias = Mapping[str, Timing]
+"""How long the decisions of each bot took, by its label."""
 
 
 def read_timings(folder: Path) -> bytes | None:
@@ -43,7 +47,7 @@ def parse_timings(content: bytes) -> pd.DataFrame:
     return table
 
 
-def make_timings(by_label: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
+def make_timings(by_label: Timings, labels: Iterable[str]) -> pd.DataFrame:
     """Return seconds per decision of each bot, over the decisions that were timed.
 
     They are given by the time of the processor, and by the wall clock.

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
 from arena.insight.table_columns import Kind
-from arena.records.html_page import SCRIPTS, STYLES, render
+from arena.records.html_page import SCRIPTS, STYLES, frame, render
 from arena.reports.blocks import Cell, Report, Table, write_cell
 from arena.store.folder import replacing
 
@@ -29,7 +29,7 @@ def to_frame(report: Report, height: str) -> str:
 
     Raises InputError where the library of its charts is not installed.
     """
-    return page.frame(to_html(report), report.title, height)
+    return frame(to_html(report), report.title, height)
 
 
 def to_html(report: Report) -> str:

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.batch.replay import Replay, points
-from arena.batch.run_games import Bools, Ints
+from arena.batch.replay import Bools, Ints
+from arena.batch.tally import find_points
 from arena.insight.products import cross, dot, weigh
+from arena.insight.run_games import Batch
 from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Estimates
 from engine import CITY, KINDS, Rules
@@ -69,9 +70,8 @@ class Sample:
         self.count = 0  # of pairs in the sample
         self.takes: list[_Takes] = []
 
-    def add(self, replay: Replay) -> None:
+    def add(self, batch: Batch) -> None:
         """Add the takes of those games of a batch that are of the sample."""
-        batch = replay.batch
         chosen, number = self._choose(batch.pairing)
         if not chosen.any():
             return
@@ -83,7 +83,7 @@ class Sample:
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
         for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
             self.played[bot] = self.played.get(bot, 0) + count
-        self.takes.append(self._read(replay, np.isin(replay.takes.game, games), number))
+        self.takes.append(self._read(batch, np.isin(batch.replay.takes.game, games), number))
 
     def _choose(self, pairing: Ints) -> tuple[Bools, Ints]:
         """Return which pairs of a batch are of the sample, and their numbers in it."""
@@ -97,8 +97,8 @@ class Sample:
         self.count += int(chosen.sum())
         return chosen, number
 
-    def _read(self, replay: Replay, chosen: Bools, number: Ints) -> _Takes:
-        takes, batch = replay.takes, replay.batch
+    def _read(self, batch: Batch, chosen: Bools, number: Ints) -> _Takes:
+        takes = batch.replay.takes
         order = np.flatnonzero(chosen)
         order = order[np.lexsort([takes.ply[order], takes.game[order]])]
         game, seat = takes.game[order], takes.seat[order]
@@ -111,30 +111,23 @@ class Sample:
             side=(2 * batch.pairing[pair] + side).astype(np.int32),
             stage=stage.astype(np.int8),
             score=np.where(winner < 0, 1, 2 * (winner == seat)).astype(np.int8),
-            state=self._state(replay, order).astype(np.int16),
-            cards=takes.cards[order].astype(np.int16),
+            state=self._state(batch, order).astype(np.int16),
+            cards=takes.cards[:, order].T.astype(np.int16),
         )
 
-    def _state(self, replay: Replay, order: Ints) -> Ints:
+    def _state(self, batch: Batch, order: Ints) -> Ints:
         """Return what is known before each take, as the taker sees it, in whole numbers."""
-        takes, rules = replay.takes, self.rules
-        before, seat = takes.before[order], takes.seat[order]
-        rows = np.arange(len(order))
-        own, other = before[rows, seat], before[rows, 1 - seat]
-        score = points(before, rules)
-        cities = np.stack([own[:, CITY], other[:, CITY]], axis=1)
+        takes, rules = batch.replay.takes, self.rules
+        before, seat = takes.before.take(order, axis=-1), takes.seat[order]
+        own, other = np.where(seat, before[::-1], before)
+        score = find_points(before, rules)
+        lead = (score[0] - score[1]) * (1 - 2 * seat)
+        cities = np.stack([own[CITY], other[CITY]])
         place = takes.game[order] * rules.rounds + takes.round[order]
         is_second = np.concatenate([[False], place[1:] == place[:-1]])
-        return np.concatenate(
-            [
-                (own - other)[:, :CITY],
-                (score[rows, seat] - score[rows, 1 - seat])[:, None],
-                cities,
-                cities == rules.cities_needed - 1,
-                is_second[: len(order), None],
-            ],
-            axis=1,
-        )
+        nearly = cities == rules.cities_needed - 1
+        second = is_second[None, : len(order)]
+        return np.concatenate([(own - other)[:CITY], lead[None], cities, nearly, second]).T
 
     def worth(self, groups: int) -> Worth:
         """Return what the cards were worth, for each bot and for all together."""

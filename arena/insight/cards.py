@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
 from arena.insight.card_worth import Sample, Worth
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.sides import Sides
@@ -33,18 +32,14 @@ class Cards:
         self.taken = Moments(len(labels) + 1, len(KINDS))
         self.sample = Sample(quota, rules)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the cards of a batch."""
-        kinds = len(KINDS)
-        game = np.flatnonzero(replay.plies)
-        both = np.concatenate([game, game]).repeat(kinds)
-        seat = np.repeat([0, 1], len(game) * kinds)
-        key = np.tile(np.arange(kinds), 2 * len(game))
-        counts = sides.add_up(both, seat, key, kinds)
-        for moments, cards in ((self.played, replay.played), (self.taken, replay.piles[:, -1])):
-            values = cards[game].astype(np.int64).swapaxes(0, 1).ravel()
-            sides.add(moments, counts, sides.add_up(both, seat, key, kinds, values))
-        self.sample.add(replay)
+        replay = sides.batch.replay
+        begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), sides.batch.games))
+        counts = sides.add_up_all(begun.astype(np.int64))
+        sides.add(self.played, counts, sides.add_up_all(replay.count_played()))
+        sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
+        self.sample.add(sides.batch)
 
     def table(self) -> pd.DataFrame:
         """Return a row for each bot and kind of card, and for all bots."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import Bools, Ints
+from arena.batch.replay import Bools, Ints
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
 from arena.insight.columns_of import interval, make_frame
 from arena.statistics.intervals import Estimates, Moments
 from engine import KINDS, Kind

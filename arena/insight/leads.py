@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay, points
+from arena.batch.tally import find_points
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.sides import Sides
 from arena.statistics.intervals import Moments
@@ -28,18 +28,19 @@ class Leads:
         self.keys = (rules.rounds - 1) * len(AFTER)
         self.moments = Moments(len(labels) + 1, self.keys, scale=2)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch, step = replay.batch, self.rules.round_plies
+        batch, step = sides.batch, self.rules.round_plies
+        replay = batch.replay
         if not self.keys:
             return
         ends = np.arange(step, step * self.rules.rounds, step)
-        lead = points(replay.piles[:, ends], self.rules)
-        lead = lead[..., 0] - lead[..., 1]
+        points = find_points(replay.piles[ends].astype(np.int32), self.rules)
+        lead = points[:, 0] - points[:, 1]
         game, number = np.nonzero(batch.finished[:, None] & (replay.plies[:, None] > ends))
         both = np.concatenate([game, game])
         seat = np.repeat([0, 1], len(game))
-        ahead = np.sign(lead[game, number])
+        ahead = np.sign(lead[number, game])
         key = np.tile(number, 2) * len(AFTER) + 1 - np.concatenate([ahead, -ahead])
         winner = batch.winner[both]
         score = np.where(winner < 0, 1, 2 * (winner == seat))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
 from arena.statistics.distributions import Floats
 
 _ROWS = 256  # of a part: OpenBLAS begins with threads at 9,216 numbers

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
 
 
 def share_out(pairs: Ints, limit: int) -> Ints:

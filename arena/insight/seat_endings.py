@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import CITY_WIN, FORFEIT, Bools, Ints
+from arena.batch.replay import Bools, Ints
 from arena.insight.columns_of import interval, make_frame
+from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.tables import LOSS_COLUMNS
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.intervals import Moments

@@ -1,10 +1,11 @@
-"""Sides: what happened in games, added up by pair, as each bot and as both together see it."""
+"""Add up what happened in games by pair, for each of its bots and for both together."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from arena.batch.run_games import Batch, Ints
+from arena.batch.replay import Ints
+from arena.insight.run_games import Batch
 from arena.statistics.intervals import Moments
 
 
@@ -17,6 +18,7 @@ class Sides:
     def __init__(self, batch: Batch, bots: int) -> None:
         self.batch = batch
         self.pairs = batch.pairs
+        self.starts = np.flatnonzero(np.diff(batch.pair, prepend=-1))
         all_bots = np.full(self.pairs, bots)
         self.groups = np.concatenate([batch.bots[:, 0], batch.bots[:, 1], all_bots])
 
@@ -32,6 +34,12 @@ class Sides:
         # sums of whole numbers in floats are exact up to 2**53
         sums = np.bincount(cell, values, 2 * self.pairs * keys).astype(np.int64)
         sides = sums.reshape(2, self.pairs, keys)
+        return np.concatenate([sides[0], sides[1], sides[0] + sides[1]])
+
+    def add_up_all(self, values: Ints) -> Ints:
+        """Return sums for each group and key (3 pairs x keys) of values (seat, key, game)."""
+        by_side = np.where(self.batch.first, values[::-1], values)
+        sides = np.add.reduceat(by_side, self.starts, axis=-1).swapaxes(1, 2)
         return np.concatenate([sides[0], sides[1], sides[0] + sides[1]])
 
     def add(self, moments: Moments, counts: Ints, totals: Ints) -> None:

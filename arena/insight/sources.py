@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay, sources
-from arena.batch.run_games import CITY_WIN
+from arena.batch.tally import find_sources
 from arena.insight.columns_of import interval, make_frame
+from arena.insight.run_games import CITY_WIN
 from arena.insight.sides import Sides
 from arena.statistics.intervals import Moments
 from engine import Rules
@@ -41,21 +41,21 @@ class Sources:
         self.points = Moments(len(labels) + 1, self.keys)
         self.leads = Moments(len(labels) + 1, self.keys)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch = replay.batch
+        batch = sides.batch
         game = np.flatnonzero(batch.finished)
-        by_source = sources(replay.piles[game, -1], self.rules)
-        by_source = np.concatenate([by_source, by_source.sum(axis=2, keepdims=True)], axis=2)
+        piles = batch.replay.piles[-1].take(game, axis=-1)
+        by_source = find_sources(piles.astype(np.int32), self.rules)
         winner = batch.winner[game]
         by_points = batch.win_type[game] != CITY_WIN
-        both, many = np.repeat(game, len(SOURCES)), len(SOURCES)
-        source = np.tile(np.arange(many), len(game))
+        both, many = np.tile(game, len(SOURCES)), len(SOURCES)
+        source = np.repeat(np.arange(many), len(game))
         counts, totals, leads = (np.zeros((3 * batch.pairs, self.keys), np.int64) for _ in "123")
         for seat in (0, 1):
             end = np.where(winner < 0, _DRAWN, 2 * (winner != seat) + by_points)
-            key = np.repeat(end, many) * many + source
-            own, other = by_source[:, seat].ravel(), by_source[:, 1 - seat].ravel()
+            key = np.tile(end, many) * many + source
+            own, other = by_source[seat].ravel(), by_source[1 - seat].ravel()
             place = both, np.full(len(both), seat), key, self.keys
             counts += sides.add_up(*place)
             totals += sides.add_up(*place, own)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import Batch, Ints
+from arena.batch.replay import Ints
+from arena.insight.run_games import Batch
 from arena.statistics.distributions import Floats
 from engine.state import Seat
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay, seat_at
-from arena.batch.run_games import Ints
-from arena.insight.chances import chances
+from arena.batch.replay import Ints
+from arena.insight.chances import chances_of
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.sides import Sides
 from arena.insight.swing_games import Turns
@@ -44,17 +43,17 @@ class Decisive:
         self.own = Moments(groups, _KEYS)
         self.turns = Turns(_MOST_TURNS)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch = replay.batch
-        ply, swing = find_decisive(chances(replay))
-        game = np.flatnonzero(batch.finished & (replay.plies > 0))
+        batch = sides.batch
+        ply, swing = find_decisive(chances_of(batch))
+        game = np.flatnonzero(batch.finished & (batch.replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
         self.turns.add(batch, game, ply, swing)
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
-        own = seat_at(ply, STANDARD) == winner
+        own = STANDARD.seat_at(ply) == winner
         counts, swings, owns = (
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)

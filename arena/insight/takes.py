@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay, points
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
+from arena.batch.tally import find_points
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.sides import Sides
 from arena.statistics.intervals import Moments
@@ -34,17 +34,16 @@ class Takes:
         self.share = Moments(len(labels) + 1, keys)
         self.moments = {name: Moments(len(labels) + 1, keys) for name in (*_MEANS, *_SHARES)}
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the takes of a batch."""
-        takes = replay.takes
-        place = np.arange(len(takes.seat)), takes.seat
-        gain = points(takes.after, self.rules) - points(takes.before, self.rules)
-        own = gain[place]
-        cards = takes.cards.sum(axis=1)
+        takes = sides.batch.replay.takes
+        gain = find_points(takes.after, self.rules) - find_points(takes.before, self.rules)
+        own = gain[takes.seat, np.arange(len(takes.seat))]
+        cards = takes.cards.sum(axis=0)
         values = {
             "cards": cards,
             "gain": own,
-            "lead": 2 * own - gain.sum(axis=1),
+            "lead": 2 * own - gain.sum(axis=0),
             "early": cards < self.rules.take_size,
             "forced": takes.action == self.actions,
         }

@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Batch, Ints, Row, read_batches
+from arena.batch.replay import Ints
 from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.leads import Leads
 from arena.insight.quota import share_out
+from arena.insight.run_games import Batch, Row, read_batches
 from arena.insight.seat_endings import Seats
 from arena.insight.sides import Sides
 from arena.insight.sources import Sources
@@ -83,11 +83,11 @@ def _replay(
     decisive: Decisive,
 ) -> None:
     """Add the games of a batch; only their sums are kept."""
-    played, sides = replay(batch, tournament.rules), Sides(batch, len(tournament.labels))
+    sides = Sides(batch, len(tournament.labels))
     for table in tables:
-        table.add(played, sides)
+        table.add(sides)
     if tournament.rules == STANDARD:
-        decisive.add(played, sides)
+        decisive.add(sides)
 
 
 def count_pairs(counts: Counts, pairings: int) -> Ints:

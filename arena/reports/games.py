@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Row, read_batches
-from arena.insight.chances import chances
+from arena.insight.chances import chances_of
+from arena.insight.run_games import Row, read_batches
 from arena.records.timeline import make_timeline
 from arena.reports.document import Block, Replay, Replays, Section, Text
 from arena.reports.margins import Margin
@@ -160,7 +159,7 @@ def _chances(tournament: Tournament, games: Mapping[Place, Game]) -> dict[Place,
     found: dict[Place, list[float]] = {}
     start = 0
     for batch in read_batches(tournament, rows):
-        for place, of_game in zip(finished[start:], chances(replay(batch, STANDARD)), strict=False):
+        for place, of_game in zip(finished[start:], chances_of(batch), strict=False):
             found[place] = of_game[: games[place].plies + 1].tolist()
         start += batch.games
     return found

@@ -23,7 +23,7 @@ from arena.check.order import Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
-from arena.lanes.program import write_program
+from arena.lanes.launch import write_program
 from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life

@@ -22,7 +22,7 @@ from arena.cli.whole import PAIRS
 from arena.errors import counted, naming
 
 if TYPE_CHECKING:
-    from arena.insight.ablation_table import Ablation
+    from arena.insight.ablation import Ablation
     from arena.tournament.executor_choice import ExecutorChoice
     from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
@@ -134,7 +134,7 @@ def _ablate(
 def _print_document(
     ablation: Ablation, tournament: Tournament, out: Path, problems: Sequence[str]
 ) -> None:
-    from arena.insight.ablation_table import to_document
+    from arena.insight.ablation import to_document
 
     run = {"run": tournament.name, "folder": str(out)}
     print_json(run | to_document(ablation) | {"warnings": [*problems]})
@@ -142,7 +142,7 @@ def _print_document(
 
 def _print_table(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
-    from arena.insight.ablation_table import format_table
+    from arena.insight.ablation import format_table
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"

@@ -17,7 +17,7 @@ from arena.cli.whole import PAIRS
 from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import Comparison
+    from arena.insight.comparison import SprtResult
     from arena.runs.run import Outcome
     from arena.tournament.executor_choice import ExecutorChoice
     from arena.tournament.tournament import Tournament
@@ -150,9 +150,9 @@ def play_comparison(
         print_comparison(comparison, outcome, out, quiet=how.quiet)
 
 
-def print_comparison(comparison: Comparison, outcome: Outcome, out: Path, *, quiet: bool) -> None:
+def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
-    from arena.insight.verdict import describe, describe_twins
+    from arena.insight.comparison import describe, describe_differences
 
     lines = list(describe(comparison))
     if quiet:
@@ -162,10 +162,10 @@ def print_comparison(comparison: Comparison, outcome: Outcome, out: Path, *, qui
         click.echo(line)
     for label in comparison.out:
         click.echo(f"{label} was out after {outcome.out[label]}")
-    for line in describe_twins(comparison):
+    for line in describe_differences(comparison):
         click.echo(line)
-    if twins := comparison.twins:
-        for row in twins.decided.head(_SHOWN).to_dict("records"):
+    if paired := comparison.paired:
+        for row in paired.decided.head(_SHOWN).to_dict("records"):
             command = shlex.join(["arena", "show", str(out), str(row["game"])])
             scores = f"{row['new_score']:g}, not {row['old_score']:g}"
             click.echo(f"  {command}   from ply {row['ply']} on: {scores}")

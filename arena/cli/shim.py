@@ -12,9 +12,9 @@ from pathlib import Path
 from arena.cli.printed import PATIENCE, ask
 from arena.entries.entry import Entry
 from arena.entries.spec import COMMAND
+from arena.lanes.bubblewrap import placed
 from arena.lanes.jail import programs, shown
-from arena.lanes.layout import placed
-from arena.lanes.programs import OF_SYSTEM
+from arena.lanes.libraries import OF_SYSTEM
 
 _MOST_BYTES = 1 << 16  # of a script that is looked through
 _PATH = re.compile(r"(?<![\w.$}])/[^\s\"'`;|&<>()$]+")

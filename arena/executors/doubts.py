@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from arena.executors.log import logger
 from arena.games.match import Finished
-from arena.lanes.faults import KILLED
 from arena.tournament.schedule import Fixture
 
 _SURE = 2  # ends at one decision, the first of them perhaps with other games in play
@@ -55,14 +54,13 @@ class Doubts:
 
 def _wanted(finished: Finished) -> int:
     """Return how many ends at this decision make it the bot's fault."""
-    killed = finished.fault is not None and finished.fault.message.endswith(KILLED)
-    return _SURE_IF_KILLED if killed else _SURE
+    return _SURE_IF_KILLED if finished.ended and finished.ended.killed else _SURE
 
 
 def _blame(finished: Finished) -> Finished:
     """Return the end of a game with the guilty bot: who was asked while the other one ended."""
     state, fault, guilty, ended = finished
-    if fault is None or guilty is None or ended != "waiting":
+    if fault is None or guilty is None or ended is None or ended.how != "waiting":
         return finished
     message = f"while it was asked, the process of its opponent {fault.message}"
     return Finished(state, fault._replace(message=message, output=""), 1 - guilty)

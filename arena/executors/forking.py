@@ -30,7 +30,7 @@ from arena.lanes.cleanup import (
     kill_all,
     kill_orphans,
 )
-from arena.lanes.memory_use import find_children
+from arena.lanes.meter import find_children
 from arena.lanes.scratch import remove_scratch
 
 STARTED, ENDED = 1, 2

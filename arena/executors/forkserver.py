@@ -22,21 +22,20 @@ from typing import Final
 import msgspec
 import psutil
 
-import arena
 from arena.errors import WorkerDied
 from arena.executors import forking
 from arena.executors.forking import Notice, Order
 from arena.executors.frames import Frames, Garbled
 from arena.lanes.faults import one_line
-from arena.lanes.launch import THREADS
-from arena.lanes.program import write_program
+from arena.lanes.launch import THREADS, write_program
+from arena.lanes.traceback_text import ROOT
 
 START: Final = 60.0
 """Seconds for a process to begin."""
 
 _STARTS = 3  # attempts
 _END = 5.0  # seconds for a server to end by itself
-_PACKAGES = (arena, psutil, msgspec)  # no file in the working folder takes their places
+_PACKAGES = (psutil, msgspec)  # no file in the working folder takes their places
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 
@@ -165,7 +164,7 @@ def _read(data: bytes) -> Notice:
 
 def _search_path() -> list[str]:
     """Return where the program finds modules besides those of Python itself."""
-    roots = [os.path.dirname(package.__path__[0]) for package in _PACKAGES]
+    roots = [ROOT, *(os.path.dirname(package.__path__[0]) for package in _PACKAGES)]
     return [*dict.fromkeys([*roots, *filter(None, sys.path)])]
 
 

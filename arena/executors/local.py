@@ -22,9 +22,9 @@ from arena.executors.member import Member
 from arena.executors.phases import Phases
 from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
+from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
-from arena.lanes.warm import warm_jails
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

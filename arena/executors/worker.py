@@ -23,13 +23,13 @@ from arena.games.match import (
     play_asking,
     play_local,
     play_together,
+    play_untimed,
     result_of,
 )
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
 from arena.games.timing import Timing
-from arena.games.untimed import play_untimed
-from arena.lanes.faults import Forfeit
+from arena.lanes.faults import KINDS, Ended, Forfeit
 from arena.lanes.limits import idle_seconds
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
@@ -39,8 +39,6 @@ from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup
 from engine.state import Seat, State
 from engine.strategy import Clock
-
-_TOLD = ("exception", "illegal", "memory", "import", "params")  # by our host
 
 
 class Worker:
@@ -193,7 +191,8 @@ class Worker:
         if end.fault is None or not end.fault.output:
             return False
         label = fixture.labels[end.guilty or 0]
-        is_told = self.tournament.by_label[label].command == () and end.fault.kind in _TOLD
+        is_hosted = self.tournament.by_label[label].command == ()
+        is_told = is_hosted and KINDS[end.fault.kind].own_output
         return not is_told and not self._is_local(label, chunk)
 
     def _has_failed(self, fixture: Fixture) -> bool:
@@ -206,11 +205,11 @@ class Worker:
         self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
     ) -> Finished:
         """Return the end of a game, played again by itself where that is in doubt."""
-        if before is not None and before.ended in ("", "touched"):
+        if before is not None and (before.ended is None or before.ended.how == "touched"):
             finished = before
         else:
             again = partial(self._again, chunk, fixture, draw)
-            finished = self.doubts.settle(fixture, before, again)._replace(ended="")
+            finished = self.doubts.settle(fixture, before, again)._replace(ended=None)
             finished = self._marked(fixture, finished)
             if finished.fault:
                 self.unsteady.add(fixture.labels[finished.guilty or 0])
@@ -229,7 +228,7 @@ class Worker:
         if process is None or not process.is_suspect:
             return end
         logger.info("%s: the folder of %s has changed, it is played again", fixture.name, label)
-        return end._replace(ended="touched")
+        return end._replace(ended=Ended("touched"))
 
     def _player_alone(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat) -> Player:
         """Return a player in a new process, while no other bot has one."""

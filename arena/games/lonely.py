@@ -1,4 +1,4 @@
-"""Lonely: a game whose bots never live at the same time, so that neither reaches the other.
+"""Play a game whose two bots never run at the same time, so that neither can reach the other.
 
 Before a bot is asked, the other one's process is ended. Its new process is asked all that it was
 asked before in this game, and then what is new. That takes much longer than a game, and is for
@@ -36,13 +36,13 @@ def clear(
     guilty bot's folder has changed. That may be its own doing, which shows after some trials.
     """
     for _ in range(MOST_SUSPECT):
-        if end.guilty is None or end.ended != "touched":
+        if end.guilty is None or end.ended is None or end.ended.how != "touched":
             break
         if _fails_alone(begin(), end.state.history, end.guilty, alone):
-            end = marked(end._replace(ended=""))
+            end = marked(end._replace(ended=None))
         else:
             end = marked(play_lonely(begin(), alone))
-    return end._replace(ended="")
+    return end._replace(ended=None)
 
 
 def play_lonely(state: State, alone: Alone) -> Finished:

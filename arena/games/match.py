@@ -1,4 +1,4 @@
-"""Match: one game between two players, each in its lane; a fault is a forfeit.
+"""Play one game between two players, each in its lane; a fault is a forfeit.
 
 Two bots in this process play the engine's own loop. A game with a bot in another process is
 a generator: it yields a Question wherever that bot has to answer, so that many games go on
@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
+from arena.entries.entry import Entry
 from arena.lanes.faults import Ended, Fault, Forfeit
 from arena.lanes.limits import Allowed
 from arena.lanes.messages import Answer, Message
 from arena.lanes.process import BotProcess
 from engine import outcome
 from engine.cards import Action, to_text
-from engine.play import play
+from engine.play import Draw, play, setup
 from engine.state import Seat, State
-from engine.strategy import Spent
+from engine.strategy import Clock, Spent
 from engine.view import View, view
 
 
@@ -56,7 +57,7 @@ class Finished(NamedTuple):
     state: State
     fault: Fault | None = None
     guilty: Seat | None = None
-    ended: Ended = ""
+    ended: Ended | None = None
 
 
 class Question(NamedTuple):
@@ -253,3 +254,24 @@ def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     plies, actions = len(state.history), to_text(state.history)
     points, opponent_points = score[seat], score[1 - seat]
     return GameResult(pair, seat, winner, win_type, points, opponent_points, plies, fault, actions)
+
+
+def play_untimed(
+    state: State, entries: Sequence[Entry], draw: Draw, clock: Clock
+) -> tuple[Spent, bool]:
+    """Play a game to its end, in place; return the time spent, and whether all went well in time.
+
+    The entries are in the order of the seats. What a bot raises is not told.
+    """
+    clock.start()
+    went_well = True
+    try:
+        strategies = [
+            entry.create(setup(luck, seat, state.rules, clock))
+            for seat, entry, luck in zip((0, 1), entries, draw.lucks, strict=True)
+        ]
+        play(state, strategies)
+    except BaseException:  # a bot may raise anything, SystemExit too
+        went_well = False
+    spent, in_time = clock.stop()
+    return spent, went_well and in_time

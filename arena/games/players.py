@@ -1,4 +1,4 @@
-"""Players: a bot at one seat of one game, in this process or in one of its own."""
+"""Play one seat of one game, by a bot in this process or in one of its own."""
 
 from __future__ import annotations
 

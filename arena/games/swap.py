@@ -1,4 +1,4 @@
-"""Swap: a card that was taken and one out of the game change places, and the game is played on.
+"""Exchange a taken card of a game with one that is out of it, and play on from there.
 
 Up to the take all is as it was: the bots are asked the same and answer the same. Then the taker's
 pile has the other card. So does the past, as the bots see it from then on: the other card was

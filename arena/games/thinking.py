@@ -1,4 +1,4 @@
-"""Thinking: a game played through again, each bot asked what it thought of its actions.
+"""Ask bots, here or in their processes, what they thought of the actions of a finished game.
 
 The game is over and its actions are known. So nothing that a bot says, does or draws here can
 change it.
@@ -6,19 +6,127 @@ change it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple, Protocol, TypeVar
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
-from arena.games.asked import Asked, asked
-from arena.lanes.faults import Forfeit
+from arena.games.players import RemotePlayer
+from arena.games.timing import Timing
+from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
-from engine import Action, Record, Seat, State, Thought
+from arena.lanes.messages import Answer, Chance, Message, Thoughts
+from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import scratch_folder
+from engine import Action, Record, Rules, Seat, State, Strategy, Thought, View, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
-from engine.view import View, view
+from engine.play import setup
+from engine.state import checked
+from engine.strategy import Clock, checked_chance
+from engine.thoughts import checked_thoughts, said_thoughts
+from engine.view import view
+
+T = TypeVar("T")
+
+
+class Asked(Protocol):
+    """A strategy that is asked; everything raises Forfeit."""
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return what it thought at its last choice, with this view; None if it has no method."""
+
+    def chance(self, view: View, /) -> float | None:
+        """Return what it says of its chance to win."""
+
+
+@contextmanager
+def asked(
+    entry: Entry, seat: Seat, luck: int, rules: Rules, limits: Limits | None = None
+) -> Iterator[Asked]:
+    """Yield a new strategy of a bot: here if the bot is one of ours, others in their process.
+
+    `luck` is the seed of its generator. Raises Forfeit for a bot that cannot be made.
+    """
+    limits = limits or Limits()
+    if entry.is_ours and entry.lane == "inproc":
+        clock = limits.clock()
+        yield _Here(_guard(lambda: entry.create(setup(luck, seat, rules, clock))), clock)
+        return
+    with (
+        scratch_folder() as folder,
+        bot_process(entry, rules, limits, folder, check=not entry.command) as process,
+    ):
+        process.start()
+        yield _There(process, RemotePlayer(process, 0, seat, luck, limits.clock(), Timing()))
+
+
+class _Here:
+    """A strategy in this process."""
+
+    def __init__(self, strategy: Strategy, clock: Clock) -> None:
+        self.strategy = strategy
+        self.clock = clock
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+        self.clock.start()
+        action = _guard(lambda: checked(self.strategy.choose(view), view.legal, len(view.history)))
+        self.clock.stop()
+        return to_text(bytes([action]))
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return what it thought at its last choice."""
+        return _guard(lambda: said_thoughts(self.strategy, view))
+
+    def chance(self, view: View, /) -> float | None:
+        """Return what it says of its chance to win."""
+        return _guard(lambda: checked_chance(self.strategy, view))
+
+
+class _There:
+    """A strategy in a process of its own."""
+
+    def __init__(self, process: BotProcess, player: RemotePlayer) -> None:
+        self.process = process
+        self.player = player
+        self._answer(player.begin_message())
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+        return self._answer(self.player.choose_message(view)).action or ""
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return what it thought at its last choice; what its process says is checked here."""
+        said = self._answer(Thoughts(game=self.player.slot)).thoughts
+        return None if said is None else _guard(lambda: checked_thoughts(said, view))
+
+    def chance(self, view: View, /) -> float | None:
+        """Return what it says of its chance to win."""
+        fields = self.player.choose_message(view)
+        message = Chance(**{name: getattr(fields, name) for name in _FIELDS})
+        return self._answer(message).chance
+
+    def _answer(self, message: Message) -> Answer:
+        (answer,), _ = self.process.ask([message], self.process.limits.longest)
+        if isinstance(answer, Forfeit):
+            raise answer
+        return answer
+
+
+_FIELDS = [name for name in Chance.__struct_fields__ if name not in ("id", "type")]
+
+
+def _guard(ask: Callable[[], T]) -> T:
+    """Return what a call of a bot's code returns; raise Forfeit for all that it raises."""
+    try:
+        return ask()
+    except Exception as error:
+        raise forfeit_from(error) from None
 
 
 class Found(NamedTuple):

@@ -1,4 +1,4 @@
-"""Timing: how long a bot's decisions took, in little memory."""
+"""Keep how long a bot's decisions took, as histograms of logarithmic buckets."""
 
 from __future__ import annotations
 

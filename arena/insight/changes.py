@@ -1,4 +1,4 @@
-"""Changes: what is different from one run, the base, to another one."""
+"""Compare two runs: how ratings, scores and win types differ from the first one, the base."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.insight.matched import SAME, Kin, find_kin
-from arena.insight.pair_table import ALL_PARTS, BOT_PARTS, SCORE, PairTable, join
+from arena.insight.matched import (
+    ALL_PARTS,
+    BOT_PARTS,
+    SAME,
+    SCORE,
+    MatchedBot,
+    PairTable,
+    join_pairs,
+    match_bots,
+)
 from arena.insight.unrated import find_unrated
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Difference, compare_means
@@ -56,8 +64,8 @@ class Changes:
     (Benjamini and Hochberg 1995, at 5 %); it is None where nothing has changed but the luck.
     """
 
-    kin: Sequence[Kin]
-    scale: Sequence[Kin]
+    bots: Sequence[MatchedBot]
+    scale: Sequence[MatchedBot]
     ratings: pd.DataFrame
     head_to_head: pd.DataFrame
     win_types: pd.DataFrame
@@ -77,12 +85,12 @@ class Changes:
 
 def find_changes(base: RunGames, other: RunGames) -> Changes:
     """Return what is different from the base to another run."""
-    kin = find_kin(base.tournament.entries, other.tournament.entries)
-    found = _Finder(base, other, kin)
+    bots = match_bots(base.tournament.entries, other.tournament.entries)
+    found = _Finder(base, other, bots)
     scale = found.scale()
     return Changes(
-        kin,
-        [one for one in kin if (one.base, one.other) in scale.same],
+        bots,
+        [one for one in bots if (one.base, one.other) in scale.same],
         found.ratings(scale),
         found.head_to_head(),
         found.win_types(),
@@ -94,8 +102,8 @@ def find_changes(base: RunGames, other: RunGames) -> Changes:
 class _Met(NamedTuple):
     """A pairing that both runs have, and its pairs as the first bot sees them."""
 
-    bot: Kin
-    opponent: Kin
+    bot: MatchedBot
+    opponent: MatchedBot
     table: PairTable
 
     @property
@@ -113,8 +121,8 @@ class _Met(NamedTuple):
 class _Finder:
     """Two runs, and the pairings that both have."""
 
-    def __init__(self, base: RunGames, other: RunGames, kin: Sequence[Kin]) -> None:
-        self.base, self.other, self.kin = base, other, kin
+    def __init__(self, base: RunGames, other: RunGames, bots: Sequence[MatchedBot]) -> None:
+        self.base, self.other, self.bots = base, other, bots
         self.is_same_game = (
             base.tournament.rules == other.tournament.rules and base.engine == other.engine
         )
@@ -122,7 +130,7 @@ class _Finder:
 
     def _meetings(self) -> Iterator[_Met]:
         """Yield the pairings of which both runs have finished pairs, in the order of the base."""
-        by_label = {one.base: one for one in self.kin if one.other is not None}
+        by_label = {one.base: one for one in self.bots if one.other is not None}
         theirs = {pairing: n for n, pairing in enumerate(self.other.tournament.pairings)}
         for number, (bot, opponent) in enumerate(self.base.tournament.pairings):
             if bot not in by_label or opponent not in by_label:
@@ -133,7 +141,7 @@ class _Finder:
             if turned and named[::-1] not in theirs:
                 continue
             pairing = Pairing(*named[::-1]) if turned else named
-            table = join(
+            table = join_pairs(
                 (self.base.store, number, False),
                 (self.other.store, theirs[pairing], turned),
                 same_deals=self._has_same_deals(Pairing(bot, opponent), pairing),
@@ -153,7 +161,7 @@ class _Finder:
     def scale(self) -> CommonScale:
         """Return the scale on which the ratings of both runs are."""
         base, other = (_make_field(run) for run in (self.base, self.other))
-        same = [(one.base or "", one.other or "") for one in self.kin if one.status == SAME]
+        same = [(one.base or "", one.other or "") for one in self.bots if one.status == SAME]
         return CommonScale(base, other, same, self._shared(base, other))
 
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
@@ -180,7 +188,7 @@ class _Finder:
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
         rows = []
-        for one in self.kin:
+        for one in self.bots:
             elo = scale.base_elo(one.base or ""), scale.other_elo(one.other or "")
             change = scale.change(one.base or "", one.other or "")
             if change:
@@ -192,7 +200,7 @@ class _Finder:
                 rows.append((one.name, one.status, *elo, *more[:3], chance))
         return _finish(rows, RATING_COLUMNS, digits=1)
 
-    def _is_untouched(self, one: Kin) -> bool:
+    def _is_untouched(self, one: MatchedBot) -> bool:
         return self.is_same_game and one.status == SAME
 
     def head_to_head(self) -> pd.DataFrame:
@@ -209,7 +217,7 @@ class _Finder:
     def win_types(self) -> pd.DataFrame:
         """Return rows for each bot: how its games end against the opponents of both runs."""
         rows = []
-        for one in self.kin:
+        for one in self.bots:
             met = [met for met in self.met if one in (met.bot, met.opponent)]
             untouched = self.is_same_game and all(its.is_same for its in met)
             for part, weights in BOT_PARTS.items():
@@ -244,7 +252,7 @@ class _Finder:
             )
         elif self.base.engine != self.other.engine:
             yield "The runs were played by different versions of the engine."
-        if not any(one.status == SAME for one in self.kin):
+        if not any(one.status == SAME for one in self.bots):
             yield "No bot is the same in both runs, so their ratings cannot be compared."
         elif not scale.same:
             yield (

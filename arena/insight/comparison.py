@@ -1,24 +1,24 @@
-"""Comparison: what the games of a comparison came to, and the files that say it."""
+"""Summarise a comparison of two bots by a sequential test: its result, its text and its files."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import pandas as pd
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label
-from arena.games.match import GameResult
-from arena.insight.paired import Twin, make_differences, separate_games
-from arena.insight.summary import plain_rows
+from arena.errors import counted
+from arena.insight.observations import count_observations
+from arena.insight.paired import PairedGames, make_paired_games
+from arena.insight.summary import cut, plain_rows
 from arena.insight.unrated import find_out
-from arena.insight.verdict import make_sentence
+from arena.insight.verdict import make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
 from arena.statistics.intervals import Estimate
@@ -28,40 +28,25 @@ from arena.store.counting import Counts
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tournament.bounds import MAX_FAULTS
-from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.sprt_evidence import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
-DECIDED_COLUMNS = ["game", "old_game", "ply", *Twin._fields[:-2]]
+_NAME_WIDTH = 14
+_HEAD = (
+    f"{'part':<8} {'name':<{_NAME_WIDTH}} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>14}"
+    f" {'elo':>5} {'95 %':>12}"
+)
 
 
 @dataclass(frozen=True)
-class Twins:
-    """What two versions did on the same deals.
-
-    `differences` is the lead of the new one in total and by part, and `decided` has the games
-    in which a different move came before a different result. Of the `games` that were played
-    for this, of both versions together, `same_games` of each came out the same move by move.
-    Two versions on separate deals would have needed `separate_games`. Opponents that are out
-    count nowhere.
-    """
-
-    differences: pd.DataFrame
-    decided: pd.DataFrame
-    games: int
-    same_games: int
-    separate_games: int
-
-
-@dataclass(frozen=True)
-class Comparison:
+class SprtResult:
     """The verdict of a sequential test, and the estimate after it.
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
-    the lead with its 95 % interval; `games` is the number of all games that were played, not
-    forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
-    again. `twins` is there for two versions that met the bots `against`.
+    the Elo difference with its 95 % interval; `games` is the number of all games that were played,
+    not forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
+    again. `paired` is there for two versions that met the bots `against`.
     """
 
     new: str
@@ -74,7 +59,7 @@ class Comparison:
     games: int
     out: tuple[str, ...]
     command: str
-    twins: Twins | None
+    paired: PairedGames | None
 
     @property
     def sentence(self) -> str:
@@ -109,17 +94,17 @@ class Comparison:
             "out": [*self.out],
             "command": self.command,
         }
-        if self.twins:
-            document["same_games"] = self.twins.same_games
-            document["separate_games"] = self.twins.separate_games
-            document["decided"] = len(self.twins.decided)
-            document["differences"] = plain_rows(self.twins.differences)
+        if self.paired:
+            document["same_games"] = self.paired.same_games
+            document["separate_games"] = self.paired.separate_games
+            document["decided"] = len(self.paired.decided)
+            document["differences"] = plain_rows(self.paired.differences)
         return document
 
 
 def make_comparison(
     tournament: Tournament, stop: Sprt, store: Store, counted: Counts
-) -> Comparison:
+) -> SprtResult:
     """Return what the games of a comparison came to, all of which are in the store.
 
     `counted` is what they are counted into.
@@ -127,10 +112,11 @@ def make_comparison(
     new, old, *against = tournament.labels
     found = find_out(tournament.pairings, counted.faults, tournament.max_faults)
     out = tuple(label for label in tournament.labels if label in found)
-    evidence = weigh(tournament, stop, _count(tournament, store), out)
+    seen = count_observations(tournament, store, 0, tournament.most_pairs)
+    evidence = weigh(tournament, stop, seen, out)
     mean = _estimate(evidence)
-    twins = _make_twins(tournament, store, mean, out) if tournament.paired else None
-    return Comparison(
+    paired = make_paired_games(tournament, store, mean, out) if tournament.paired else None
+    return SprtResult(
         new,
         old,
         tuple(against),
@@ -141,24 +127,13 @@ def make_comparison(
         counted.total - _count_by_rule(counted),
         out,
         comparison_command(tournament, stop),
-        twins,
+        paired,
     )
 
 
 def _count_by_rule(counted: Counts) -> int:
     """Return the number of games that were forfeited by rule, and not played."""
     return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
-
-
-def _count(tournament: Tournament, store: Store) -> dict[int, tuple[int, ...]]:
-    counts: dict[int, tuple[int, ...]] = {}
-    most = tournament.most_pairs
-    for number in range(len(tournament.pairings)):
-        counts[number] = store.count_pairs(number, 0, most)
-        if number in tournament.twins:
-            old = tournament.old_pairing(number)
-            counts[number] = store.count_differences(number, old, 0, most)
-    return counts
 
 
 def _estimate(evidence: Evidence) -> Estimate:
@@ -174,85 +149,6 @@ def _estimate(evidence: Evidence) -> Estimate:
         evidence.looks,
         evidence.ends,
     )
-
-
-def _make_twins(
-    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
-) -> Twins:
-    rows = pd.DataFrame(_twins(tournament, store, out), columns=Twin._fields)
-    total = mean.scaled(0.5)
-    played = rows[rows["played"].astype(bool)]
-    games = 2 * len(played)
-    return Twins(
-        make_differences(rows, total),
-        _decided(tournament, played),
-        games,
-        int(played["ply"].isna().sum()),
-        round(games * separate_games(rows)),
-    )
-
-
-def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
-    """Return the games in which the change decided, with the names of both versions' games."""
-    differs = played["ply"].notna() & (played["new_score"] != played["old_score"])
-    decided = played[differs].astype({"ply": int})
-    for column, label in (("game", 0), ("old_game", 1)):
-        bot = tournament.labels[label]
-        names = [
-            Fixture(Pairing(bot, row.opponent), row.pair, row.seat).name
-            for row in map(Twin._make, decided[[*Twin._fields]].itertuples(index=False))
-        ]
-        decided[column] = names
-    return decided[DECIDED_COLUMNS].reset_index(drop=True)
-
-
-def _twins(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[Twin]:
-    """Yield every game of the new version beside that of the old one; opponents out have none."""
-    for number in sorted(tournament.twins):
-        opponent = tournament.pairings[number].opponent
-        if opponent in out:
-            continue
-        for new, old in _of_both(store, number, tournament.old_pairing(number)):
-            yield Twin(
-                opponent,
-                new.pair,
-                new.seat,
-                new.score,
-                old.score,
-                new.win_type,
-                old.win_type,
-                _first_difference(new, old),
-                _was_played(new) and _was_played(old),
-            )
-
-
-def _of_both(store: Store, new: int, old: int) -> Iterator[tuple[GameResult, GameResult]]:
-    """Yield the games of two pairings that both have, which a run under way has not of all."""
-    olds = store.games_of(old)
-    other = next(olds, None)
-    for game in store.games_of(new):
-        while other and (other.pair, other.seat) < (game.pair, game.seat):
-            other = next(olds, None)
-        if other and (other.pair, other.seat) == (game.pair, game.seat):
-            yield game, other
-
-
-def _was_played(result: GameResult) -> bool:
-    return result.fault is None or result.fault.kind != BY_RULE
-
-
-def _first_difference(new: GameResult, old: GameResult) -> int | None:
-    """Return the first ply at which two games differ, None if they are the same."""
-    for ply, (one, other) in enumerate(zip(new.actions, old.actions, strict=False)):
-        if one != other:
-            return ply
-    if (len(new.actions), new.winner, new.win_type) == (
-        len(old.actions),
-        old.winner,
-        old.win_type,
-    ):
-        return None
-    return min(len(new.actions), len(old.actions))
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
@@ -293,11 +189,81 @@ def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
     return ["--lane", lanes[0]] if len({*lanes}) == 1 else None
 
 
-def comparison_writers(comparison: Comparison) -> Mapping[str, Writer]:
+def comparison_writers(comparison: SprtResult) -> Mapping[str, Writer]:
     """Return the writers of a comparison's files."""
     text = json.dumps(comparison.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     writers: dict[str, Writer] = {COMPARISON: lambda file: file.write(text)}
-    if twins := comparison.twins:
-        writers[DIFFERENCES] = csv_writer(twins.differences)
-        writers[DECIDED] = csv_writer(twins.decided)
+    if paired := comparison.paired:
+        writers[DIFFERENCES] = csv_writer(paired.differences)
+        writers[DECIDED] = csv_writer(paired.decided)
     return writers
+
+
+def describe(comparison: SprtResult) -> Iterator[str]:
+    """Yield what may be said, the Elo difference, the counts, and what the test says."""
+    evidence, elo, stop = comparison.evidence, comparison.elo, comparison.stop
+    low, high = evidence.ends
+    yield comparison.sentence
+    yield (
+        f"Elo difference {signed(elo.value, '+.1f')}, 95 % interval {signed(elo.low, '+.1f')}"
+        f" to {signed(elo.high, '+.1f')} (adjusted for stopping)"
+    )
+    seen = ", ".join(
+        f"{name_value(value)}: {count:,}"
+        for value, count in zip(evidence.values, evidence.counts, strict=True)
+    )
+    pairs = counted(evidence.pairs, "pair")
+    if comparison.paired:
+        yield f"{pairs} played by both; by how much {comparison.new} had more:"
+    else:
+        yield f"{pairs}, by the score of {comparison.new}:"
+    yield f"  {seen}"
+    yield (
+        f"test of an Elo difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1): "
+        f"{evidence.verdict}"
+    )
+    yield f"log-likelihood ratio {signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
+
+
+def describe_differences(comparison: SprtResult) -> Iterator[str]:
+    """Yield what differs between two versions on the same deals, nothing for two opponents."""
+    if not (paired := comparison.paired):
+        return
+    yield ""
+    if paired.differences.empty:
+        yield "no game is left to compare"
+        return
+    yield _HEAD
+    for row in paired.differences.to_dict("records"):
+        yield _line(row)
+    yield ""
+    games = paired.games
+    yield (
+        f"{2 * paired.same_games:,} of {games:,} games are the same move by move for both versions"
+    )
+    times = paired.separate_games / games if games else 0
+    yield (
+        f"two separate round robins would need {paired.separate_games:,} games, {times:.1f} times"
+        " as many"
+    )
+    decided = len(paired.decided)
+    if decided:
+        yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
+    else:
+        yield "the change decided no game"
+
+
+def _line(row: Mapping[Hashable, Any]) -> str:
+    """Return a row of the table of differences; the Elo points are left out where it has none."""
+    name = cut(str(row["name"]), _NAME_WIDTH)
+    low, high = (signed(row[key], "+.1%") for key in ("low", "high"))
+    new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
+    gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
+    line = (
+        f"{row['part']:<8} {name:<{_NAME_WIDTH}} {new:>6} {old:>6}"
+        f" {gap + '%':>7} {f'{low}..{high}':>14}"
+    )
+    if row["elo"] != row["elo"]:  # nan
+        return line
+    elo, low, high = (signed(row[key], "+.0f") for key in ("elo", "elo_low", "elo_high"))
+    return f"{line} {elo:>5} {f'{low}..{high}':>12}"

@@ -1,13 +1,24 @@
-"""Kin: which bots of two runs are the same, by what they are made of and their parameters."""
+"""Match bots of two runs by source hash and parameters, and the pairs that both have played."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import groupby
+from operator import eq
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from arena.entries.entry import Entry
+from arena.games.match import GameResult
+from arena.statistics.difference import Values
+from arena.statistics.distributions import Floats
+from arena.store.store import Store
+
+Bytes = npt.NDArray[np.uint8]
 
 SAME: Final = "same"
 CHANGED: Final = "changed"
@@ -16,7 +27,7 @@ ONLY_OTHER: Final = "only in the other run"
 
 
 @dataclass(frozen=True)
-class Kin:
+class MatchedBot:
     """A bot's labels in the base and in the other run; one of them is None where it has none.
 
     It is the `same` where the sha256 of its source and its parameters are equal, whatever its
@@ -35,7 +46,7 @@ class Kin:
         return f"{self.base} / {self.other}"
 
 
-def find_kin(base: Sequence[Entry], other: Sequence[Entry]) -> list[Kin]:
+def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot]:
     """Return the bots of both runs, those of the base first.
 
     A bot goes with the one of its label; where there is none, with the first that is the same.
@@ -43,19 +54,153 @@ def find_kin(base: Sequence[Entry], other: Sequence[Entry]) -> list[Kin]:
     theirs = {entry.label: entry for entry in other}
     named = {entry.label for entry in base}
     free = {_identity(entry): entry.label for entry in reversed(other) if entry.label not in named}
-    kin = []
+    matched = []
     for entry in base:
-        if twin := theirs.get(entry.label):
-            status = SAME if _identity(entry) == _identity(twin) else CHANGED
-            kin.append(Kin(entry.label, entry.label, status))
+        if named_so := theirs.get(entry.label):
+            status = SAME if _identity(entry) == _identity(named_so) else CHANGED
+            matched.append(MatchedBot(entry.label, entry.label, status))
         elif label := free.pop(_identity(entry), None):
-            kin.append(Kin(entry.label, label, SAME))
+            matched.append(MatchedBot(entry.label, label, SAME))
         else:
-            kin.append(Kin(entry.label, None, ONLY_BASE))
-    found = {one.other for one in kin}
+            matched.append(MatchedBot(entry.label, None, ONLY_BASE))
+    found = {one.other for one in matched}
     labels = [entry.label for entry in other if entry.label not in found]
-    return [*kin, *(Kin(None, label, ONLY_OTHER) for label in labels)]
+    return [*matched, *(MatchedBot(None, label, ONLY_OTHER) for label in labels)]
 
 
 def _identity(entry: Entry) -> tuple[str, str]:
     return entry.sha256, json.dumps(entry.params, sort_keys=True)
+
+
+WIN_NAMES: Final = {
+    "city": "City",
+    "points": "points",
+    "tiebreak": "tie-break",
+    "forfeit": "forfeit",
+}
+"""How each win type is named where people read it."""
+
+_WON: Final = {win_type: number for number, win_type in enumerate(WIN_NAMES)}
+_LOST: Final = {win_type: number + len(WIN_NAMES) for win_type, number in _WON.items()}
+_DRAWN: Final = 2 * len(WIN_NAMES)
+_SEAT_0: Final = _DRAWN + 1  # half points of seat 0
+_COLUMNS: Final = _SEAT_0 + 1
+_TURNED: Final = [*_LOST.values(), *_WON.values(), _DRAWN, _SEAT_0]
+"""The columns as the opponent sees them."""
+
+
+def _weights(columns: Mapping[int, float]) -> Floats:
+    """Return what a count in each column adds to a measure of a pair, which is 0 to 1."""
+    weights = np.zeros(_COLUMNS)
+    for column, weight in columns.items():
+        weights[column] = weight / 2
+    return weights
+
+
+SCORE: Final = _weights({**dict.fromkeys(_WON.values(), 1.0), _DRAWN: 0.5})
+BOT_PARTS: Final[Mapping[str, Floats]] = {
+    "score": SCORE,
+    **{f"won by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _WON.items()},
+    **{f"lost by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _LOST.items()},
+    "drawn": _weights({_DRAWN: 1}),
+}
+"""What is counted of a bot's pairs, and the weights of it."""
+
+ALL_PARTS: Final[Mapping[str, Floats]] = {
+    **{
+        f"won by {name}": _weights({_WON[kind]: 1, _LOST[kind]: 1})
+        for kind, name in WIN_NAMES.items()
+    },
+    "drawn": _weights({_DRAWN: 1}),
+    "score of seat 0": _weights({_SEAT_0: 0.5}),
+}
+"""What is counted of all pairs, whoever won."""
+
+
+class PairTable(NamedTuple):
+    """The pairs of a pairing in the base and in another run, a row each, counted by column.
+
+    The first `shared` rows of both are pairs on the same deals; of their games so many are the
+    same move by move.
+    """
+
+    base: Bytes
+    other: Bytes
+    shared: int
+    same_games: int
+
+    def values(self, weights: Floats, *, turned: bool = False) -> Values:
+        """Return a measure of every pair; `turned` is as the opponent sees it."""
+        weights = weights[_TURNED] if turned else weights
+        return Values(self.base @ weights, self.other @ weights, self.shared)
+
+
+class _Pair(NamedTuple):
+    """A finished pair: its number, what it adds to each column, and its two games."""
+
+    number: int
+    counts: bytes
+    games: tuple[tuple[object, ...], ...]
+
+
+def join_pairs(
+    base: tuple[Store, int, bool], other: tuple[Store, int, bool], *, same_deals: bool
+) -> PairTable:
+    """Return the pairs that two runs have finished of one pairing.
+
+    Each run is a store, the number of the pairing there, and whether its bots stand there in
+    the other order.
+    """
+    apart = bytearray(), bytearray()
+    together = bytearray(), bytearray()
+    same_games = 0
+    theirs = _read(*other)
+    next_pair = next(theirs, None)
+    for pair in _read(*base):
+        while next_pair and next_pair.number < pair.number:
+            apart[1].extend(next_pair.counts)
+            next_pair = next(theirs, None)
+        if same_deals and next_pair and next_pair.number == pair.number:
+            together[0].extend(pair.counts)
+            together[1].extend(next_pair.counts)
+            same_games += sum(map(eq, pair.games, next_pair.games))
+            next_pair = next(theirs, None)
+        else:
+            apart[0].extend(pair.counts)
+    while next_pair:
+        apart[1].extend(next_pair.counts)
+        next_pair = next(theirs, None)
+    sides = [_to_rows(both + alone) for both, alone in zip(together, apart, strict=True)]
+    return PairTable(sides[0], sides[1], len(together[0]) // _COLUMNS, same_games)
+
+
+def _to_rows(counts: bytearray) -> Bytes:
+    return np.frombuffer(bytes(counts), dtype=np.uint8).reshape(-1, _COLUMNS)
+
+
+def _read(store: Store, number: int, turned: bool) -> Iterator[_Pair]:
+    """Yield the pairs of a pairing of which both games are finished, in order."""
+    for pair, games in groupby(store.games_of(number), key=lambda game: game.pair):
+        two = [_turn(game) if turned else game for game in games]
+        if len(two) == 2:
+            two.sort(key=lambda game: game.seat)
+            played = tuple((game.winner, game.win_type, game.actions) for game in two)
+            yield _Pair(pair, _count(two), played)
+
+
+def _turn(game: GameResult) -> GameResult:
+    """Return a game as the opponent sees it."""
+    winner = None if game.winner is None else 1 - game.winner
+    return game._replace(seat=1 - game.seat, winner=winner)
+
+
+def _count(games: list[GameResult]) -> bytes:
+    counts = bytearray(_COLUMNS)
+    for game in games:
+        if game.winner is None:
+            counts[_DRAWN] += 1
+            counts[_SEAT_0] += 1
+        else:
+            counts[(_LOST if game.winner else _WON)[game.win_type]] += 1
+            counts[_SEAT_0] += 2 * (game.winner == game.seat)
+    return bytes(counts)

@@ -1,15 +1,22 @@
-"""Twins: the games of a new version beside those of the old one, as tables."""
+"""Compare two versions of a bot game by game, on the same deals against the same opponents."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from arena.games.match import GameResult
+from arena.lanes.faults import BY_RULE
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sprt import elo_difference
+from arena.store.store import Store
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.tournament import Tournament
 
 WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
 COLUMNS = [
@@ -19,7 +26,7 @@ COLUMNS = [
 _DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:11], 1) | {"error": 6}
 
 
-class Twin(NamedTuple):
+class PairedGame(NamedTuple):
     """One game of both versions: the same deal and seat against the same opponent.
 
     The scores are 1, 1/2 or 0; `ply` is the first at which the two games differ, None where
@@ -37,30 +44,131 @@ class Twin(NamedTuple):
     played: bool = True
 
 
-def make_differences(twins: pd.DataFrame, total: Estimate) -> pd.DataFrame:
+DECIDED_COLUMNS = ["game", "old_game", "ply", *PairedGame._fields[:-2]]
+
+
+@dataclass(frozen=True)
+class PairedGames:
+    """What two versions did on the same deals.
+
+    `differences` is the lead of the new one in total and by part, and `decided` has the games
+    in which a different move came before a different result. Of the `games` that were played
+    for this, of both versions together, `same_games` of each came out the same move by move.
+    Two versions on separate deals would have needed `separate_games`. Opponents that are out
+    count nowhere.
+    """
+
+    differences: pd.DataFrame
+    decided: pd.DataFrame
+    games: int
+    same_games: int
+    separate_games: int
+
+
+def make_paired_games(
+    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
+) -> PairedGames:
+    """Return what two versions did; `mean` is what the new one has more in a deal, by the test."""
+    rows = pd.DataFrame(_read_games(tournament, store, out), columns=PairedGame._fields)
+    total = mean.scaled(0.5)
+    played = rows[rows["played"].astype(bool)]
+    games = 2 * len(played)
+    return PairedGames(
+        make_differences(rows, total),
+        _decided(tournament, played),
+        games,
+        int(played["ply"].isna().sum()),
+        round(games * separate_games(rows)),
+    )
+
+
+def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
+    """Return the games in which the change decided, with the names of both versions' games."""
+    differs = played["ply"].notna() & (played["new_score"] != played["old_score"])
+    decided = played[differs].astype({"ply": int})
+    for column, label in (("game", 0), ("old_game", 1)):
+        bot = tournament.labels[label]
+        names = [
+            Fixture(Pairing(bot, row.opponent), row.pair, row.seat).name
+            for row in map(PairedGame._make, decided[[*PairedGame._fields]].itertuples(index=False))
+        ]
+        decided[column] = names
+    return decided[DECIDED_COLUMNS].reset_index(drop=True)
+
+
+def _read_games(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[PairedGame]:
+    """Yield every game of the new version beside that of the old one; opponents out have none."""
+    for number in sorted(tournament.twins):
+        opponent = tournament.pairings[number].opponent
+        if opponent in out:
+            continue
+        for new, old in _of_both(store, number, tournament.old_pairing(number)):
+            yield PairedGame(
+                opponent,
+                new.pair,
+                new.seat,
+                new.score,
+                old.score,
+                new.win_type,
+                old.win_type,
+                _first_difference(new, old),
+                _was_played(new) and _was_played(old),
+            )
+
+
+def _of_both(store: Store, new: int, old: int) -> Iterator[tuple[GameResult, GameResult]]:
+    """Yield the games of two pairings that both have, which a run under way has not of all."""
+    olds = store.games_of(old)
+    other = next(olds, None)
+    for game in store.games_of(new):
+        while other and (other.pair, other.seat) < (game.pair, game.seat):
+            other = next(olds, None)
+        if other and (other.pair, other.seat) == (game.pair, game.seat):
+            yield game, other
+
+
+def _was_played(result: GameResult) -> bool:
+    return result.fault is None or result.fault.kind != BY_RULE
+
+
+def _first_difference(new: GameResult, old: GameResult) -> int | None:
+    """Return the first ply at which two games differ, None if they are the same."""
+    for ply, (one, other) in enumerate(zip(new.actions, old.actions, strict=False)):
+        if one != other:
+            return ply
+    if (len(new.actions), new.winner, new.win_type) == (
+        len(old.actions),
+        old.winner,
+        old.win_type,
+    ):
+        return None
+    return min(len(new.actions), len(old.actions))
+
+
+def make_differences(games: pd.DataFrame, total: Estimate) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
-    `twins` has the columns of `Twin`; `total` is the lead in all, which the test gave: its
+    `games` has the columns of `PairedGame`; `total` is the lead in all, which the test gave: its
     interval and its Elo are adjusted for stopping. `new` and `old` are shares of games, won for
     `won_by` and lost for `lost_by`, and `difference` is the one less the other as they stand
     there. `error` is the standard error of the difference; of the total it is that on the side
     of 0. Rows without a difference of strength have no Elo. Without a game there is no row.
     """
-    if twins.empty:
+    if games.empty:
         return pd.DataFrame(columns=COLUMNS)
-    rows = [_row("total", "", twins, *_scores(twins), given=total)]
-    for opponent, games in twins.groupby("opponent", sort=False):
-        rows.append(_row("opponent", str(opponent), games, *_scores(games)))
-    for seat, games in twins.groupby("seat"):
-        rows.append(_row("seat", str(seat), games, *_scores(games)))
+    rows = [_row("total", "", games, *_scores(games), given=total)]
+    for opponent, of_one in games.groupby("opponent", sort=False):
+        rows.append(_row("opponent", str(opponent), of_one, *_scores(of_one)))
+    for seat, of_one in games.groupby("seat"):
+        rows.append(_row("seat", str(seat), of_one, *_scores(of_one)))
     for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
         for win_type in WIN_TYPES:
             new, old = (
-                ((twins[f"{version}_score"] == won) & (twins[f"{version}_type"] == win_type))
+                ((games[f"{version}_score"] == won) & (games[f"{version}_type"] == win_type))
                 for version in ("new", "old")
             )
             if new.any() or old.any():
-                rows.append(_row(part, win_type, twins, new.astype(float), old.astype(float)))
+                rows.append(_row(part, win_type, games, new.astype(float), old.astype(float)))
     table = pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
     table[COLUMNS[3:]] += 0.0  # so that -0.0 is 0.0
     return table
@@ -112,7 +220,7 @@ def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: fl
     return [(total + games / 2) / (count + games) for total, count in sums.itertuples(index=False)]
 
 
-def separate_games(twins: pd.DataFrame) -> float:
+def separate_games(games: pd.DataFrame) -> float:
     """Return how many games on separate deals have the same error, for each one of these.
 
     The variances of the two versions' pair scores add up where the deals differ. They and that
@@ -120,7 +228,7 @@ def separate_games(twins: pd.DataFrame) -> float:
     each has one deal more of the largest variance, as everywhere. A deal of which not all was
     played does not count, and without any the answer is 0.
     """
-    deals = twins.groupby(["opponent", "pair"], sort=False)
+    deals = games.groupby(["opponent", "pair"], sort=False)
     pairs = deals[["new_score", "old_score"]].sum()[deals["played"].all()]
     if pairs.empty:
         return 0.0

@@ -34,7 +34,7 @@ from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import Comparison
+    from arena.insight.comparison import SprtResult
 
 
 _MOST_PARTS = 25
@@ -65,7 +65,7 @@ class Files:
     counts: Counts
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
-    comparison: Comparison | None = None
+    comparison: SprtResult | None = None
 
     @property
     def standings(self) -> pd.DataFrame:

@@ -1,7 +1,9 @@
-"""Cgroup: control groups of Linux (version 2), which hold all processes of a bot together.
+"""Measure and kill all processes of a bot together, by control groups of Linux (version 2).
 
-Each process of a bot has a group, below one for the run. Where no group can be made, or where
-the kernel lets it limit nothing, no error is raised: the other limits are there all the same.
+Each process of a bot has a group, below one for the run. A group tells the processor time of
+every process that was ever in it, and ends them at once, also those that have left their family.
+It limits nothing. Where no group can be made, no error is raised: a bot's processes are then
+measured and killed one by one.
 """
 
 from __future__ import annotations
@@ -9,20 +11,20 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from arena.lanes.hierarchy import CONTROLLERS, enable_limits, find_base, remove_tree, write
 
 RUN: Final = "run-"
 """The names of the folders of runs begin so."""
 
 _PREFIX = "noir-arena-"  # of the group of a run, before the name of its folder
-
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
-_ALLOWANCE = 16 << 20  # bytes: process 1 of a jail, and 4.5 MB of the kernel for 33 processes
+_TRIES = 50  # to remove a group whose processes are ending
+_PAUSE = 0.01  # seconds from one to the next
 
 _numbers = itertools.count()
 
@@ -39,36 +41,25 @@ class Group(NamedTuple):
 
     def used(self) -> float:
         """Return the seconds of processor time of all processes that were ever in the group."""
-        return self._number("cpu.stat", "usage_usec") / 1e6
-
-    def lacked_memory(self) -> bool:
-        """Return whether the kernel has killed the processes because of the group's limit."""
-        reached = self._number("memory.events", "oom")  # 0 if the whole machine lacks memory
-        return reached > 0 and self._number("memory.events", "oom_kill") > 0
-
-    def _number(self, name: str, key: str) -> int:
         if self.folder:
             with suppress(OSError, ValueError):
-                words = (self.folder / name).read_text().split()
-                return int(words[words.index(key) + 1])
-        return 0
+                words = (self.folder / "cpu.stat").read_text().split()
+                return int(words[words.index("usage_usec") + 1]) / 1e6
+        return 0.0
 
     def kill(self) -> None:
         """Kill all processes of the group at once (Linux 5.14)."""
         if self.folder:
-            write(self.folder / "cgroup.kill", "1")
+            _kill(self.folder)
 
     def remove(self) -> None:
         """Remove the group, and kill what is in it."""
         if self.folder:
-            remove_tree(self.folder)
+            _remove_tree(self.folder)
 
 
-def make_group(folder: Path, megabytes: int, processes: int) -> Group:
-    """Return a new group for a process that gets this folder, which is one of a run.
-
-    `processes` includes threads.
-    """
+def make_group(folder: Path) -> Group:
+    """Return a new group for a process that gets this folder, which is one of a run."""
     run = _run_of(folder)
     if run is None:
         return Group()
@@ -77,10 +68,6 @@ def make_group(folder: Path, megabytes: int, processes: int) -> Group:
         group.mkdir()
     except OSError:
         return Group()
-    write(group / "memory.max", str((megabytes << 20) + _ALLOWANCE))
-    write(group / "memory.swap.max", "0")
-    write(group / "memory.oom.group", "1")
-    write(group / "pids.max", str(processes))
     return Group(group)
 
 
@@ -97,33 +84,52 @@ def _group_of(name: str) -> Path | None:
     return base / f"{_PREFIX}{name}" if base else None
 
 
-def try_group() -> set[str]:
-    """Return what groups do here: "cpu" to measure, "memory" and "pids" to limit."""
+@cache
+def find_base() -> Path | None:
+    """Return the group of this process, below which others may be made; None without one."""
+    with suppress(OSError):
+        own, mounts = (Path("/proc/self", name).read_text() for name in ("cgroup", "mountinfo"))
+        return locate(own, mounts)
+    return None
+
+
+def locate(own: str, mounts: str) -> Path | None:
+    """Return the folder of a process's group, by its files `cgroup` and `mountinfo`.
+
+    >>> locate("4:pids:/x\\n0::/a/b", "41 31 0:38 /a /sys/fs/cgroup rw - cgroup2 c rw").as_posix()
+    '/sys/fs/cgroup/b'
+    """
+    paths = [line[3:] for line in own.splitlines() if line.startswith("0::")]
+    for line in mounts.splitlines():
+        fields, _, kind = line.partition(" - ")
+        if not paths or not kind.startswith("cgroup2 "):
+            continue
+        root, place = fields.split()[3:5]
+        path = Path(paths[0])
+        if path.is_relative_to(root) and ".." not in path.parts:
+            return Path(place, path.relative_to(root))
+    return None
+
+
+def has_groups() -> bool:
+    """Return whether groups can be made here, and measure."""
     name = f"{RUN}trial-{os.getpid()}"
     with groups_of_run(name):
-        group = make_group(Path(name), 64, 1)
-        if group.folder is None:
-            return set()
-        subprocess.run([*group.joining, "true"], check=False)
-        found = {limit for limit in CONTROLLERS if (group.folder / f"{limit}.max").exists()}
-        return found | ({"cpu"} if group.used() else set())
+        group = make_group(Path(name))
+        if group.folder is not None:
+            subprocess.run([*group.joining, "true"], check=False)
+        return group.used() > 0
 
 
 @contextmanager
-def groups_of_run(name: str, *, is_own_program: bool = True) -> Iterator[None]:
+def groups_of_run(name: str) -> Iterator[None]:
     """Have a group for the run whose folder has this name; at the end remove it.
 
-    Below it the run's bots get theirs. So that there can be limits, the group of this process is
-    changed if it is the arena's own program; a program that calls the arena stays where it is. The
-    group of a killed run is removed with its folder.
+    Below it the run's bots get theirs. The group of a killed run is removed with its folder.
     """
-    group = _group_of(name)
-    if group:
+    if group := _group_of(name):
         with suppress(OSError):
             group.mkdir()
-            if is_own_program:
-                enable_limits(group.parent)
-            enable_limits(group)
     try:
         yield
     finally:
@@ -134,4 +140,27 @@ def remove_groups(name: str) -> None:
     """Remove the group of a run and those below it, and kill what is in them."""
     group = _group_of(name)
     if group and name.startswith(RUN):
-        remove_tree(group)
+        _remove_tree(group)
+
+
+def _kill(group: Path) -> None:
+    """Kill what is in a group, if it is there and this user may (Linux 5.14)."""
+    path = group / "cgroup.kill"
+    with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
+        file.write("1")
+
+
+def _remove_tree(group: Path) -> None:
+    """Remove a group and those below it, and kill what is in them."""
+    _kill(group)
+    for _ in range(_TRIES):
+        try:
+            for below in [path for path in group.iterdir() if path.is_dir()]:
+                _remove_tree(below)
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(_PAUSE)
+        else:
+            return

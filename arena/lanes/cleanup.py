@@ -1,4 +1,4 @@
-"""Cleanup: nothing that a run or its bots started is left behind, whatever ends the run."""
+"""Kill the processes and remove the files that a run or its bots leave, whatever ends the run."""
 
 from __future__ import annotations
 
@@ -107,11 +107,6 @@ def adopt_orphans() -> None:
     """
     global _adopting
     _adopting = _set_process(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def is_own_program() -> bool:
-    """Return whether this process is a program of the arena's own, and not one that calls it."""
-    return _adopting
 
 
 def die_with(parent: int) -> None:

@@ -1,4 +1,4 @@
-"""Confine: a script that limits its own process and then becomes another program.
+"""Limit the resources of this process (rlimits), and become another program.
 
 `python confine.py MEGABYTES COMMAND...`. It imports nothing of the arena, and starts in 10 ms.
 Process 1 of a jail (`init.py`) limits itself and the bot with the same functions.

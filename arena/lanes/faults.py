@@ -1,4 +1,4 @@
-"""Faults: what a bot did wrong, with evidence that is the same in every lane.
+"""List the kinds of faults, and describe one with evidence that is the same in every lane.
 
 The process of a bot imports this module: standard library only.
 """
@@ -10,24 +10,42 @@ import re
 import signal
 import traceback
 from types import TracebackType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from arena.lanes.traceback_text import ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
+
+class Kind(NamedTuple):
+    """A kind of faults: what a person is told of it, and from where it may come.
+
+    `of_host` and `of_program` say whether our host around a Python bot, and a program that speaks
+    the protocol itself, may answer with it; all kinds may come from the lane that watches the
+    process. What our host tells with `own_output` holds the output of that game only. One that
+    `is_sure` is the same on every machine; one that `is_final` counts as all that a bot may have.
+    """
+
+    text: str
+    of_host: bool = False
+    of_program: bool = False
+    own_output: bool = False
+    is_sure: bool = False
+    is_final: bool = False
+
+
 KINDS = {
-    "illegal": "an illegal action",
-    "exception": "an exception",
-    "timeout": "no answer in time",
-    "idle": "it slept too long",
-    "crash": "its process ended",
-    "protocol": "an invalid answer",
-    "memory": "too much memory",
-    "import": "it does not start",
-    "params": "it does not take its parameters",
+    "illegal": Kind("an illegal action", of_host=True, own_output=True, is_sure=True),
+    "exception": Kind("an exception", of_host=True, of_program=True, own_output=True),
+    "timeout": Kind("no answer in time", of_host=True),
+    "idle": Kind("it slept too long", is_final=True),  # it would sleep on
+    "crash": Kind("its process ended"),
+    "protocol": Kind("an invalid answer"),
+    "memory": Kind("too much memory", of_host=True, of_program=True, own_output=True),
+    "import": Kind("it does not start", of_host=True, own_output=True),
+    "params": Kind("it does not take its parameters", of_host=True, own_output=True),
 }
-"""The kinds of faults, and what a person is told of each."""
+"""All kinds of faults."""
 
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
@@ -54,16 +72,20 @@ class Fault(NamedTuple):
     output: str = ""
 
 
-Ended: TypeAlias = Literal["", "asked", "waiting", "touched"]
-"""Why it is in doubt whose fault it is: a process has ended, or the bot's folder was touched."""
+class Ended(NamedTuple):
+    """Why it is in doubt whose fault it is.
+
+    The bot's process has ended while it was asked or while it waited, or its folder was touched.
+    `killed` says that the process ended as one does that the kernel or a person kills.
+    """
+
+    how: Literal["asked", "waiting", "touched"]
+    killed: bool = False
 
 
 def count_strikes(kind: str, most: int) -> int:
-    """Return for how many faults a fault of this kind counts, where a bot is out after `most`.
-
-    A bot that has used up the time in which it may be idle would sleep on: it is out at once.
-    """
-    return most if kind == "idle" else 1
+    """Return for how many faults a fault of this kind counts, where a bot is out after `most`."""
+    return most if kind in KINDS and KINDS[kind].is_final else 1
 
 
 class Forfeit(Exception):
@@ -80,7 +102,7 @@ class Forfeit(Exception):
         traceback: str = "",
         output: str = "",
         *,
-        ended: Ended = "",
+        ended: Ended | None = None,
         spent: Spent | None = None,
     ) -> None:
         super().__init__(message)
@@ -159,8 +181,8 @@ def idle_forfeit(seconds: float, output: str) -> Forfeit:
     return Forfeit("idle", message, "", output)
 
 
-KILLED = tuple(f"ended by {number.name}" for number in (signal.SIGKILL, signal.SIGTERM))
-"""How a process ended that the kernel or a person may have killed."""
+KILLED = (-signal.SIGKILL, -signal.SIGTERM)
+"""Exit statuses of a process that the kernel or a person may have killed."""
 
 
 def describe_exit(status: int) -> str:

@@ -1,4 +1,4 @@
-"""Host: the program around a Python bot in a process of its own.
+"""Run a Python bot in a process of its own: the program around it.
 
 It speaks the protocol of docs/protocol.md on standard input and output; the bot's source, or
 the archive of its files, follows `hello` as bytes. It holds several games at once, so that one

@@ -1,4 +1,4 @@
-"""Init: the script that is process 1 of a jail, and starts the bot as the only other process.
+"""Be process 1 of a jail: confine this process and start the bot as the only other one.
 
 `python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. The last two numbers are sizes in
 bytes: so much of standard input is the filters of system calls, and the rest is the bot's. The

@@ -1,4 +1,4 @@
-"""Jail: the command that runs a bot under bubblewrap, where it sees little and reaches nobody.
+"""Build the command that runs a bot under bubblewrap, where it sees little and reaches nobody.
 
 The model is how Flatpak calls bubblewrap: only what is needed is there, all of it read-only
 but the private folder, as a user without rights and behind a filter of system calls.
@@ -15,10 +15,24 @@ from pathlib import Path
 from arena.entries.entry import Entry
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
-from arena.lanes import confine, init, layout
-from arena.lanes.bubblewrap import NAMESPACES, RIGHTS, counts_processes
-from arena.lanes.libraries import find_libraries, find_opened
-from arena.lanes.programs import folders_of, programs_of, python_folders, site_folders
+from arena.lanes import confine, init
+from arena.lanes.bubblewrap import (
+    NAMESPACES,
+    RIGHTS,
+    bound,
+    counts_processes,
+    devices,
+    links_to,
+    system,
+)
+from arena.lanes.libraries import (
+    find_libraries,
+    find_opened,
+    folders_of,
+    programs_of,
+    python_folders,
+    site_folders,
+)
 from arena.lanes.syscalls import make_filter, make_watch
 from arena.lanes.users import IS_ROOT
 
@@ -45,10 +59,10 @@ def jail_words(
     options = [*NAMESPACES, "--die-with-parent", "--new-session", "--as-pid-1", *RIGHTS]
     if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
-    options += [*layout.system(), "--proc", "/proc", *layout.devices(HOME), "--tmpfs", HOME]
+    options += [*system(), "--proc", "/proc", *devices(HOME), "--tmpfs", HOME]
     own = shown(entry, words)
-    options += layout.links_to([*programs(entry, words), Path(sys.executable)], own)
-    options += layout.bound([*own, *libraries(entry, words, own)], HOME)
+    options += links_to([*programs(entry, words), Path(sys.executable)], own)
+    options += bound([*own, *libraries(entry, words, own)], HOME)
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
     return [program, *options, *confined(words, entry, megabytes, user)]
 

@@ -1,16 +1,23 @@
-"""Launch: the command line and the environment that start a bot in its lane."""
+"""Build the command line and the environment that start a bot in its lane.
+
+What jails show is read into the page cache before the first game. The first read of a page takes
+longer than the second: a page that nobody has read would tell one jail whether another one has read
+it, one bit for each page, also between the two games of a pair.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.entries.entry import Entry
+from arena.errors import InputError
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
     OWN_PROCESSES,
@@ -19,9 +26,10 @@ from arena.lanes.bubblewrap import (
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.lanes.jail import HOME, USER, filters, jail_words
+from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
-from arena.lanes.private import hiding
+from arena.lanes.scratch import hiding
+from arena.lanes.traceback_text import ROOT
 from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -118,3 +126,67 @@ def _environment(home: str) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         **dict.fromkeys(THREADS, "1"),
     }
+
+
+MOST: Final = 4 << 30
+"""Bytes of one path that are read, a folder or a file: what `needs:` names may be larger."""
+
+
+def warm_jails(entries: Iterable[Entry]) -> None:
+    """Read what the bots of the lane jail can see; each path once in a program.
+
+    The kernel is asked to read, and does it in the background. What it drops later, because memory
+    is short, is not read again.
+    """
+    for entry in entries:
+        if entry.lane == "jail":
+            with suppress(InputError):  # the bot does not start, and its game tells
+                for path in readable(entry, command_of(entry)):
+                    warm(path)
+
+
+@cache
+def warm(path: Path) -> None:
+    """Read a file, or all files in a folder."""
+    left = MOST
+    for file in _files_of(path):
+        with suppress(OSError):
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                left -= os.fstat(descriptor).st_size
+                if left < 0:
+                    return
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_WILLNEED)
+            finally:
+                os.close(descriptor)
+
+
+def _files_of(path: Path) -> Iterator[str]:
+    """Yield the regular files below a path, in an order of their names; links lead nowhere."""
+    if not path.is_dir():
+        yield str(path)
+        return
+    with suppress(OSError), os.scandir(path) as items:
+        for item in sorted(items, key=lambda item: item.name):
+            if item.is_dir(follow_symlinks=False):
+                yield from _files_of(Path(item.path))
+            elif item.is_file(follow_symlinks=False):
+                yield item.path
+
+
+_BEGIN = """
+import os, sys
+own = os.path.dirname(os.__file__)
+last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-dynload"))
+sys.path[last + 1 : last + 1] = {path!r}
+{statement}
+"""
+
+
+def write_program(statement: str, path: Sequence[str] = (ROOT,)) -> str:
+    """Return a program that executes a statement with these folders on its path.
+
+    They come after Python's own modules, and before what is installed: there may be another
+    arena.
+    """
+    return _BEGIN.format(path=[*path], statement=statement)

@@ -1,26 +1,120 @@
-"""Libraries: the files that programs need before they run, by what stands in their headers.
+"""Find the programs that a command starts, and the shared libraries that they need.
 
-Nothing is run for that but `ldconfig -p`, which knows where libraries are. Source: man 5 elf,
-man 8 ld.so.
+A jail shows no other program of the system: what a bot starts besides is named by `needs:`.
+Libraries are found by what stands in the headers of files; nothing is run for that but
+`ldconfig -p`. Source: man 5 elf, man 8 ld.so.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import struct
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+TOOLS: Final = (
+    *("awk", "basename", "cat", "cut", "date", "dirname", "echo", "env", "expr", "false", "find"),
+    *("grep", "head", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "seq", "sh"),
+    *("sleep", "sort", "tail", "tee", "test", "touch", "tr", "true", "uniq", "wc", "xargs"),
+)
+"""The programs that are in every jail."""
+
+_SHELLS = ("sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "env")
+_FOLDERS = ("/usr/lib", "/usr/share", "/usr/lib64", "/usr/local/lib", "/usr/local/share")
+OF_SYSTEM: Final = ("/usr", "/opt", "/bin", "/sbin")
+"""Where the programs of a system are."""
+
+_OWN = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin", "/sbin", "/usr/local/sbin")
+_SHORTEST = 3  # letters by which the folders of a program are known
+_MOST_LINE = 256
+
+
+def programs_of(words: list[str]) -> list[Path]:
+    """Return the system's programs by which a command runs, also those that scripts name first.
+
+    A shell and the tools are there for all.
+    """
+    found: dict[Path, None] = {}
+    waiting = [words[0], *_after_env(words), *TOOLS]
+    while waiting:
+        place = shutil.which(waiting.pop(0))
+        if place and (path := Path(os.path.abspath(place))) not in found:
+            found[path] = None
+            waiting += _first_line(path)
+    return [path for path in found if any(map(path.is_relative_to, OF_SYSTEM))]
+
+
+def _after_env(words: list[str]) -> list[str]:
+    """Return the program that `env` starts, none for another command."""
+    if Path(words[0]).name != "env":
+        return []
+    names = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return names[:1]
+
+
+def _first_line(path: Path) -> list[str]:
+    """Return the programs that a script names after #!."""
+    with suppress(OSError), path.open("rb") as file:
+        line = file.readline(_MOST_LINE)
+        if line.startswith(b"#!") and (words := os.fsdecode(line[2:]).split()):
+            return [words[0], *_after_env(words)]
+    return []
+
+
+def folders_of(program: Path) -> Iterator[Path]:
+    """Yield the folders that belong to a program, as its modules do.
+
+    It has a folder to itself, as /opt/jdk/bin/java has, or there are folders that are called
+    like it without its version, as /usr/share/nodejs is for node.
+    """
+    if program.name in TOOLS or program.name in _SHELLS:
+        return
+    real = program.resolve()
+    is_of_system = any(map(real.is_relative_to, OF_SYSTEM))
+    if is_of_system and real.parent.name == "bin" and str(real.parent) not in _OWN:
+        yield real.parents[1]
+    name = re.split(r"[\d.-]", real.name)[0].lower()
+    for top in map(Path, _FOLDERS):
+        for folder in (top, *top.glob("*-linux-*")):
+            with suppress(OSError):
+                yield from (Path(item) for item in os.scandir(folder) if _is_of(item, name))
+
+
+def _is_of(item: os.DirEntry[str], name: str) -> bool:
+    """Return whether a folder is called like a program."""
+    found = item.name.lower()
+    is_like = found.startswith(name) if len(name) >= _SHORTEST else found == name
+    return is_like and item.is_dir()
+
+
+def python_folders() -> list[Path]:
+    """Return the folders of the standard library of the Python that runs this."""
+    extensions = sysconfig.get_config_var("DESTSHARED")
+    folders = [Path(os.__file__).parent, *([Path(extensions)] if extensions else [])]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def site_folders() -> list[Path]:
+    """Return the folders of this Python's installed libraries, its own and its environment's."""
+    tops = {Path(sys.prefix), Path(sys.base_prefix)}
+    names = ("site-packages", "dist-packages")
+    found = [Path(path) for path in sys.path if Path(path).name in names]
+    return [path for path in found if path.is_dir() and tops & {*path.parents}]
+
+
 OPENED: Final = ("libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libz.so.1", "libatomic.so.1")
 """Libraries that programs open while they run, or that wheels take for granted (manylinux)."""
 
 _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2")
-_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
+_LIBRARY_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _TOPS = ("/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", f"{sys.base_prefix}/lib")
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _PATIENCE = 10.0  # seconds
@@ -108,7 +202,7 @@ def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:
     """Return where a library is that is made for this processor."""
     places = [Path(folder, name) for folder in folders]
     places += _known_libraries().get(name, [])
-    places += [Path(folder, name) for folder in _FOLDERS]
+    places += [Path(folder, name) for folder in _LIBRARY_FOLDERS]
     for place in places:
         header = _read_header(place)
         if header and header.machine == machine:

@@ -1,4 +1,4 @@
-"""Limits: the time and the memory that a bot may use."""
+"""Define how much time and memory a bot may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages: what the arena and a bot's process say to each other (docs/protocol.md)."""
+"""Define the messages between the arena and a bot's process (docs/protocol.md)."""
 
 from __future__ import annotations
 

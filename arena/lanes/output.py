@@ -1,4 +1,4 @@
-"""Output: what bots print; its end is kept as evidence.
+"""Capture what bots print, and keep the end of it as evidence.
 
 The process of a bot imports this module: standard library only.
 """

@@ -1,4 +1,4 @@
-"""Probe: whether bots load and take their parameters, before a run begins."""
+"""Check that bots load and take their parameters, before a run begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Process: a bot in a process of its own, spoken to in lines of JSON (docs/protocol.md)."""
+"""Start, ask, watch and kill a bot in a process of its own, in lines of JSON (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
-from arena.lanes.faults import Forfeit, describe_exit, idle_forfeit, last_words
-from arena.lanes.jail import HOME, most_processes
+from arena.lanes.faults import (
+    KILLED,
+    KINDS,
+    Ended,
+    Forfeit,
+    describe_exit,
+    idle_forfeit,
+    last_words,
+)
+from arena.lanes.jail import HOME
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
-from arena.lanes.memory_use import find_below, read_usage
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Meter, Stopwatch
-from arena.lanes.pause import Pause, ended_while_stopped
-from arena.lanes.pipes import Pipes
-from arena.lanes.private import PrivateFolder
+from arena.lanes.meter import Meter, Stopwatch, find_below, read_usage
+from arena.lanes.pipes import Pause, Pipes, ended_while_stopped
+from arena.lanes.scratch import PrivateFolder
 from engine import Rules
 from engine.strategy import Spent
 
@@ -38,8 +44,6 @@ _MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
 _ABOVE = 2  # processes of bubblewrap above the one it has started
-_KINDS = ("exception", "memory")  # of an answer with an error
-_HOST_KINDS = (*_KINDS, "illegal", "timeout", "params", "import")
 _EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
 
@@ -141,8 +145,7 @@ class BotProcess:
 
     def _popen(self) -> subprocess.Popen[bytes]:
         self._private.renew()  # what the process before has left is not for this one
-        most = most_processes(hosted=self.launch.hosted) + _ABOVE * self.launch.contained
-        self._group = make_group(self.launch.folder, self.limits.memory, most)
+        self._group = make_group(self.launch.folder)
         process = self.launch.popen(self._group.joining)
         self._pipes = Pipes(process)
         return process
@@ -174,7 +177,8 @@ class BotProcess:
             if ended_while_stopped(self._process):
                 forfeit = self._exit_forfeit()
                 if not self.launch.contained:  # nobody reaches it in a namespace of its own
-                    forfeit.ended = "waiting"
+                    killed = forfeit.ended is not None and forfeit.ended.killed
+                    forfeit.ended = Ended("waiting", killed)
                 return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
             self.resume()
         allowed = allowed._replace(idle=self.budget.left)
@@ -229,8 +233,9 @@ class BotProcess:
         raise self._refusal(answer)
 
     def _refusal(self, answer: Answer) -> Forfeit:
-        kinds = _HOST_KINDS if self.launch.hosted else _KINDS
-        kind = answer.kind if answer.kind in kinds else "exception"
+        known = KINDS.get(answer.kind)
+        may = known and (known.of_host if self.launch.hosted else known.of_program)
+        kind = answer.kind if may else "exception"
         output = answer.output if self.launch.hosted else self.printed()
         forfeit = Forfeit(kind, answer.error or "", answer.traceback, output)
         return self._kill_for(forfeit) if kind == "memory" else forfeit
@@ -267,15 +272,13 @@ class BotProcess:
     def _exit_forfeit(self) -> Forfeit:
         """Return the forfeit of a process whose output has ended."""
         assert self._process is not None
-        if self._group.lacked_memory():
-            return self._memory_forfeit()
         try:
             status = self._process.wait(_EXIT_PATIENCE)
         except subprocess.TimeoutExpired:
             return Forfeit("crash", "closed its output")
         if self.launch.contained and status > _CONTAINED_SIGNAL:
             status = _CONTAINED_SIGNAL - status
-        return Forfeit("crash", describe_exit(status), ended="asked")
+        return Forfeit("crash", describe_exit(status), ended=Ended("asked", status in KILLED))
 
     def _check_processes(self) -> None:
         """Kill the bot if its processes are too many, or use too much memory together."""

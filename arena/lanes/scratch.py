@@ -1,4 +1,4 @@
-"""Scratch: the folders that runs use while they go on, in one folder of this user's own.
+"""Make and remove the temporary folders of runs and of their bots' processes.
 
 Only what the arena has made is removed: a folder with a marker, which no living process has
 locked. Nothing is known by its name alone.
@@ -6,6 +6,7 @@ locked. Nothing is known by its name alone.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
@@ -16,8 +17,23 @@ from typing import Final
 
 from arena.errors import ArenaError
 from arena.lanes.cgroup import RUN, groups_of_run
-from arena.lanes.cleanup import is_own_program, remove_folder
-from arena.lanes.lock import lock_file
+from arena.lanes.cleanup import remove_folder, remove_tree
+from arena.lanes.users import IS_ROOT
+
+
+def lock_file(path: Path) -> int:
+    """Return a descriptor that locks a file or folder until it is closed.
+
+    Raises BlockingIOError if it is locked, and OSError where the file system has no locks.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
 
 MARKER: Final = "made-by-district-noir-arena"
 """The file by which the arena knows its folders; a run locks that in its own."""
@@ -40,7 +56,7 @@ def scratch_folder() -> Iterator[Path]:
     folder, lock = _make_folder()
     _remove_killed(folder.parent)
     try:
-        with groups_of_run(folder.name, is_own_program=is_own_program()):
+        with groups_of_run(folder.name):
             yield folder
     finally:
         remove_scratch(folder)
@@ -139,3 +155,52 @@ def _lock(folder: Path) -> int:
         reason = f"its file system has no locks ({error.strerror})"
         advice = "set TMPDIR to a folder on a local disk"
         raise ArenaError(f"temporary folder {tempfile.gettempdir()}: {reason}; {advice}") from None
+
+
+def hiding(folder: Path) -> tuple[str, ...]:
+    """Return the arguments with which bubblewrap hides the folders of all runs but this one.
+
+    Root could take away what hides them, and so loses the right to.
+    """
+    own = folder.resolve()
+    home = next((path.parent for path in (own, *own.parents) if path.name.startswith(RUN)), None)
+    if home is None:  # not of a run
+        return ()
+    words = ("--tmpfs", str(home), "--bind", str(own), str(own), "--remount-ro", str(home))
+    return (*words, "--cap-drop", "CAP_SYS_ADMIN") if IS_ROOT else words
+
+
+class PrivateFolder:
+    """A folder that is empty whenever a process is started in it.
+
+    Where bots have no namespaces, each of them can change the folders of all.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state: tuple[int, ...] | None = None
+
+    def renew(self) -> None:
+        """Make the folder empty, also where a bot has put something else in its place."""
+        state = _look(self.path)
+        if state and not stat.S_ISDIR(state[0]):
+            self.path.unlink()
+        self.path.mkdir(parents=True, exist_ok=True)
+        for item in self.path.iterdir():
+            with suppress(OSError):
+                item.unlink() if item.is_symlink() else remove_tree(item)
+        self._state = _look(self.path)
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether somebody, perhaps the bot itself, has changed what is in it since then."""
+        return self._state is not None and self._state != _look(self.path)
+
+
+def _look(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when anything is added to a folder or removed, None if it is gone."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_mode, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns

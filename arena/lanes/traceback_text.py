@@ -1,4 +1,4 @@
-"""Evidence: what a bot has raised and printed, as text that is the same in every run.
+"""Format exceptions and output without what varies from run to run (addresses, folders, numbers).
 
 The process of a bot imports this module: standard library only.
 """

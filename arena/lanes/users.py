@@ -1,4 +1,4 @@
-"""Users: the number of a user that one jail has, and no other jail on this machine.
+"""Give each jail a user id of its own, which no other jail on this machine has.
 
 The kernel counts processes by their user, so two jails of one user would share one limit.
 """

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from arena.entries.ladder import expand_ladder
-from arena.insight.verdict import describe, describe_twins
+from arena.insight.comparison import describe, describe_differences
 from arena.lanes.limits import Limits
 from arena.library.bots import Bot
 from arena.library.request import Location, request
@@ -36,7 +36,7 @@ class Comparison:
     True
     """
 
-    def __init__(self, found: made.Comparison, results: Results) -> None:
+    def __init__(self, found: made.SprtResult, results: Results) -> None:
         """Take what was found, and the results of the games."""
         self._found = found
         self.results = results
@@ -90,19 +90,19 @@ class Comparison:
 
         None where the two bots played each other.
         """
-        return self._found.twins.differences if self._found.twins else None
+        return self._found.paired.differences if self._found.paired else None
 
     @property
     def decided(self) -> pd.DataFrame | None:
         """The games in which the change decided (decided.csv), None as for `differences`."""
-        return self._found.twins.decided if self._found.twins else None
+        return self._found.paired.decided if self._found.paired else None
 
     def document(self) -> dict[str, Any]:
         """Return what `arena compare --json` prints of it."""
         return self._found.document()
 
     def __str__(self) -> str:
-        return "\n".join([*describe(self._found), *describe_twins(self._found)])
+        return "\n".join([*describe(self._found), *describe_differences(self._found)])
 
     __repr__ = __str__
 
@@ -139,7 +139,7 @@ def compare(
 ) -> Comparison:
     """Play until a sequential test says whether `new` is stronger than `old`.
 
-    It weighs a lead of `elo1` Elo points against one of `elo0`, with error rates `alpha` and
+    It weighs an Elo difference of `elo1` (H1) against `elo0` (H0), with error rates `alpha` and
     `beta`, and is undecided after `max_pairs`. With `against`, a bot, some of them or "ladder",
     both meet these bots on the same deals, and the difference by deal is tested. The other
     arguments, and the errors, are those of `run`.

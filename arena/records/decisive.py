@@ -10,7 +10,7 @@ from itertools import pairwise
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.games.asked import asked
+from arena.games.thinking import asked
 from arena.lanes.faults import Forfeit
 from engine import TAKE, EngineError, Record, Seat, State, outcome
 from engine.notation import parse_actions, parse_deal

@@ -50,7 +50,7 @@ def _result(state: State, seat: Seat, opponent: str) -> str:
 
 def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
     """Return what the bot did wrong, with the evidence."""
-    what = KINDS.get(fault.kind, fault.kind)
+    what = KINDS[fault.kind].text if fault.kind in KINDS else fault.kind
     text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
     lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
     for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from arena.insight.ablation_table import Ablation, VariantResult
-from arena.insight.rule_effects import MEASURES, SPREAD, Measure
+from arena.insight.ablation import MEASURES, SPREAD, Ablation, Measure, VariantResult
 from arena.reports.about import with_glossary
 from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
 from arena.reports.dots import Dot, dot_chart, name_sure, verdict_of

@@ -1,4 +1,4 @@
-"""Comparison: whether one bot is stronger than another, and what a new version does otherwise."""
+"""SprtResult: whether one bot is stronger than another, and what a new version does otherwise."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from arena.errors import counted
-from arena.insight.ratio_path import Look, read_path
-from arena.insight.verdict import describe, name_value
+from arena.insight.comparison import describe
+from arena.insight.observations import Look, read_path
+from arena.insight.verdict import name_value
 from arena.reports.chart_rows import frame_table, plain_rows
 from arena.reports.charts import BLUE, GREY, chart, quantity
 from arena.reports.document import Block, Chart, Code, Column, Section, Table, Text
@@ -16,7 +17,8 @@ from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import Comparison, Twins
+    from arena.insight.comparison import SprtResult
+    from arena.insight.paired import PairedGames
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
@@ -62,7 +64,7 @@ _PATH_COLUMNS = (
 
 
 def comparison_sections(
-    comparison: Comparison, tournament: Tournament, store: Store, replays: Collection[str]
+    comparison: SprtResult, tournament: Tournament, store: Store, replays: Collection[str]
 ) -> Iterator[Section]:
     """Yield the verdict with the path of its test, and what two versions do otherwise.
 
@@ -71,15 +73,15 @@ def comparison_sections(
     pairs, out = comparison.evidence.pairs, comparison.out
     path = read_path(tournament, comparison.stop, store, pairs, out)
     yield Section("verdict", "Verdict", [*_verdict(comparison, path)])
-    if twins := comparison.twins:
-        blocks = [*_differences(comparison, twins)]
+    if paired := comparison.paired:
+        blocks = [*_differences(comparison, paired)]
         yield Section("differences", "Where the two versions differ", blocks)
         yield Section(
-            "decided", "Games in which the change decided", [*_decided(tournament, twins, replays)]
+            "decided", "Games in which the change decided", [*_decided(tournament, paired, replays)]
         )
 
 
-def _verdict(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
+def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     verdict, lead, *_ = describe(comparison)
     elo, stop = comparison.elo, comparison.stop
     yield Text([f"{verdict[:1].upper()}{verdict[1:]}.", f"{lead}."])
@@ -100,7 +102,7 @@ def _verdict(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
         yield Code("The command that plays it again", comparison.command, folded=False)
 
 
-def _path(comparison: Comparison, path: Sequence[Look]) -> Iterator[Block]:
+def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     """Yield how the ratio went between its bounds."""
     if not path:
         return
@@ -156,11 +158,11 @@ def _around(path: Sequence[Look], low: float, high: float) -> list[float]:
     return [round(ends[0] - room, 3), round(ends[1] + room, 3)]
 
 
-def _counts(comparison: Comparison) -> Table:
+def _counts(comparison: SprtResult) -> Table:
     """Return the observations of the test by value."""
     evidence, what = comparison.evidence, "score"
     caption = f"Pairs by the score of {comparison.new}"
-    if comparison.twins:
+    if comparison.paired:
         what = "difference"
         caption = f"Pairs by how much {comparison.new} had more than {comparison.old}"
     columns = (
@@ -176,12 +178,12 @@ def _counts(comparison: Comparison) -> Table:
     return Table("counts", caption, columns, rows)
 
 
-def _differences(comparison: Comparison, twins: Twins) -> Iterator[Block]:
-    table = twins.differences
+def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]:
+    table = paired.differences
     if table.empty:
         yield Text(["No game is left to compare."])
         return
-    yield Text([*_describe_twins(twins)])
+    yield Text([*_describe_paired(paired)])
     names = [
         f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(table, ["part", "name"])
     ]
@@ -208,22 +210,24 @@ def _differences(comparison: Comparison, twins: Twins) -> Iterator[Block]:
     yield frame_table("differences", caption, DIFFERENCE_COLUMNS, table, "differences.csv")
 
 
-def _describe_twins(twins: Twins) -> Iterator[str]:
+def _describe_paired(paired: PairedGames) -> Iterator[str]:
     """Yield how much the two versions have in common, and what that saves."""
-    games = twins.games
+    games = paired.games
     yield (
         f"Both versions met the same opponents on the same deals with the same luck. "
-        f"{2 * twins.same_games:,} of {games:,} games are the same move by move for both."
+        f"{2 * paired.same_games:,} of {games:,} games are the same move by move for both."
     )
-    times = twins.separate_games / games if games else 0
+    times = paired.separate_games / games if games else 0
     yield (
-        f"Two separate round robins would need {twins.separate_games:,} games to be as sure, "
+        f"Two separate round robins would need {paired.separate_games:,} games to be as sure, "
         f"{times:.1f} times as many."
     )
 
 
-def _decided(tournament: Tournament, twins: Twins, replays: Collection[str]) -> Iterator[Block]:
-    table = twins.decided
+def _decided(
+    tournament: Tournament, paired: PairedGames, replays: Collection[str]
+) -> Iterator[Block]:
+    table = paired.decided
     if table.empty:
         yield Text(["The change decided no game."])
         return

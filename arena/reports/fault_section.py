@@ -28,7 +28,7 @@ KIND_COLUMNS = (
         "Kind",
         "text",
         "What a bot did wrong: "
-        + ", ".join(f"{kind} ({words})" for kind, words in KINDS.items())
+        + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
         + "; max_faults counts games not played after too many faults.",
     ),
     Column("games", "Games", "count"),

@@ -136,8 +136,8 @@ class _Sections:
 
     def _picks(self) -> Iterator[Pick]:
         comparison = self.files.comparison
-        if comparison and comparison.twins:
-            yield from pick_decided(self.tournament, comparison.twins.decided)
+        if comparison and comparison.paired:
+            yield from pick_decided(self.tournament, comparison.paired.decided)
         turns, games = self.files.wins().turns, self.files.counts.total
         yield from pick_games(self.store, turns, self.margins, games)
         for shown in self.faults:

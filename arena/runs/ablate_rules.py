@@ -20,8 +20,7 @@ from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.ablation_table import Ablation, VariantResult
-    from arena.insight.rule_effects import Contest, Counted
+    from arena.insight.ablation import Ablation, Contest, Counted, VariantResult
 
 Announce: TypeAlias = Callable[[Variant], None]
 """Is called before the run of a variant begins."""
@@ -43,7 +42,7 @@ def ablate(
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
-    from arena.insight.ablation_table import Ablation, check_folder, write
+    from arena.insight.ablation import Ablation, check_folder, write
     from arena.reports.place import check_place
 
     if tournament.stop or tournament.rounds:
@@ -101,7 +100,7 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Counted:
     """Return the counts of a run that has ended."""
-    from arena.insight.rule_effects import Counted, sum_game
+    from arena.insight.ablation import Counted, sum_game
 
     tournament, store = read_run(path)
     with closing(store):
@@ -111,7 +110,7 @@ def _count(path: Path) -> Counted:
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
-    from arena.insight.rule_effects import Contest
+    from arena.insight.ablation import Contest
 
     rated = outcome.standings.dropna(subset="elo")
     elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
@@ -141,8 +140,7 @@ def _compare(
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.insight.ablation_table import VariantResult
-    from arena.insight.rule_effects import MEASURES, difference, estimate
+    from arena.insight.ablation import MEASURES, VariantResult, difference, estimate
     from arena.statistics.intervals import Estimate
 
     return VariantResult(
@@ -189,7 +187,7 @@ def prepare_variants(
 
 def clear(path: Path, variants: Sequence[Variant]) -> None:
     """Remove earlier runs of these variants, the table and the reports; raises InputError."""
-    from arena.insight.ablation_table import FILE, check_folder
+    from arena.insight.ablation import FILE, check_folder
 
     check_folder(path)
     for variant in variants:

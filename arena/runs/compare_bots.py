@@ -22,7 +22,7 @@ from arena.tournament.tournament import Tournament
 from engine.errors import show
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import Comparison
+    from arena.insight.comparison import SprtResult
 
 ELO0, ELO1 = 0.0, 10.0
 ERROR_RATE = 0.05
@@ -100,7 +100,7 @@ def compare(
     *,
     store: Store | None = None,
     replace: bool = False,
-) -> tuple[Outcome, Comparison]:
+) -> tuple[Outcome, SprtResult]:
     """Play a comparison until it has a verdict, and return what it came to.
 
     The arguments and errors are those of `run`.

@@ -33,7 +33,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.comparison import Comparison
+    from arena.insight.comparison import SprtResult
     from arena.insight.findings import Findings
     from arena.insight.run_files import Files
 
@@ -55,7 +55,7 @@ class Outcome:
     out: Mapping[str, str]
     seconds: float
     timings: Mapping[str, Timing]
-    comparison: Comparison | None = None
+    comparison: SprtResult | None = None
 
 
 class Interrupted(KeyboardInterrupt):

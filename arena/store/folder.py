@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from arena.errors import ArenaError, InputError
-from arena.lanes.lock import lock_file
+from arena.lanes.scratch import lock_file
 from arena.store import store
 from arena.store.database import is_foreign
 from arena.store.manifest import obstacles, read_manifest

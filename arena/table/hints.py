@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.games.asked import asked
+from arena.games.thinking import asked
 from arena.lanes.faults import Forfeit
 from arena.records.thoughts import to_data
 from engine import View

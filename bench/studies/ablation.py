@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.rule_effects import MEASURES, Counted, PairSums, difference
+from arena.insight.ablation import MEASURES, Counted, PairSums, difference
 
 SEED = 13
 RUNS = 1000

@@ -7,14 +7,13 @@ import re
 import pytest
 
 from arena.entries.archive import MOST_DATA, MOST_FILES
-from arena.lanes.allowed import ALLOWED
 from arena.lanes.bubblewrap import OLDEST_JAIL
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.init import DISK, INODES, SOCKETS
 from arena.lanes.jail import most_processes
-from arena.lanes.programs import TOOLS
-from arena.lanes.syscalls import DECIDED
-from arena.lanes.warm import MOST
+from arena.lanes.launch import MOST
+from arena.lanes.libraries import TOOLS
+from arena.lanes.syscalls import ALLOWED, DECIDED
 from tests import ROOT
 from tests.rogues import fills_kernel
 

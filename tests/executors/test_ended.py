@@ -19,9 +19,9 @@ from arena.executors.doubts import Doubts
 from arena.executors.worker import Worker
 from arena.games.match import Finished, GameResult
 from arena.lanes import launch
-from arena.lanes.faults import Fault
+from arena.lanes.faults import Ended, Fault
 from arena.lanes.limits import Limits
-from arena.lanes.memory_use import find_below
+from arena.lanes.meter import find_below
 from arena.lanes.process import BotProcess
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture
@@ -246,7 +246,7 @@ def test_the_end_of_a_process_is_forgiven_twenty_times_and_logged_once(
     """In one worker, of one bot; then the end of its process is its fault."""
     tournament = Tournament("test", 0, 99, [resolve("greedy"), resolve("uniform")], STANDARD)
     doubts, state = Doubts(), State(random_deal(Random(0)))
-    end = Finished(state, Fault("crash", "ended with exit status 3"), 1, "asked")
+    end = Finished(state, Fault("crash", "ended with exit status 3"), 1, Ended("asked"))
     fine = Finished(state, None, None)
     with caplog.at_level("WARNING"):
         ends = [

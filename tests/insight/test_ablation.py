@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.games.match import GameResult
-from arena.insight.rule_effects import (
+from arena.insight.ablation import (
     MEASURES,
     Contest,
     Counted,

@@ -11,7 +11,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import Changes, RunGames, find_changes
-from arena.insight.matched import Kin, find_kin
+from arena.insight.matched import MatchedBot, match_bots
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
@@ -52,14 +52,14 @@ def test_a_bot_is_the_same_by_source_and_parameters_whatever_its_label() -> None
     """With its label and other parameters it has changed; the rest is only in one run."""
     base = tournament("greedy", "uniform", "mine=greedy(patience=2.5)", "denier")
     other = tournament("uniform", "mine=greedy(patience=2)", "g=greedy", "majority")
-    assert find_kin(base.entries, other.entries) == [
-        Kin("greedy", "g", "same"),
-        Kin("uniform", "uniform", "same"),
-        Kin("mine", "mine", "changed"),
-        Kin("denier", None, "only in the base"),
-        Kin(None, "majority", "only in the other run"),
+    assert match_bots(base.entries, other.entries) == [
+        MatchedBot("greedy", "g", "same"),
+        MatchedBot("uniform", "uniform", "same"),
+        MatchedBot("mine", "mine", "changed"),
+        MatchedBot("denier", None, "only in the base"),
+        MatchedBot(None, "majority", "only in the other run"),
     ]
-    assert [one.name for one in find_kin(base.entries, other.entries)][:2] == [
+    assert [one.name for one in match_bots(base.entries, other.entries)][:2] == [
         "greedy / g",
         "uniform",
     ]
@@ -170,7 +170,7 @@ def test_runs_without_a_common_bot_have_nothing_to_compare(base: RunGames) -> No
     assert changes.win_types.empty
     assert changes.totals.empty
     other = changes_to(base, tournament("greedy=denier", "uniform=majority", pairs=2))
-    assert [one.status for one in other.kin[:2]] == ["changed", "changed"]
+    assert [one.status for one in other.bots[:2]] == ["changed", "changed"]
     assert other.warnings == [
         "No bot is the same in both runs, so their ratings cannot be compared."
     ]

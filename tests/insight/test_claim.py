@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.insight.claim import Claim, make_claim
-from arena.insight.verdict import make_sentence
+from arena.insight.verdict import Claim, make_claim, make_sentence
 from arena.statistics.intervals import Estimate, find_significant
 from arena.tournament.sprt_evidence import Verdict
 from arena.tournament.stop import Sprt

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
-from arena.lanes.launch import plan_launch
+from arena.lanes.launch import plan_launch, warm
 from arena.lanes.limits import Limits
-from arena.lanes.warm import warm
 from engine.seeds import stream
 from tests import rogues
 

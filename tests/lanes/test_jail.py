@@ -21,7 +21,7 @@ from arena.lanes.cleanup import remove_tree
 from arena.lanes.init import DISK, INODES, SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
-from arena.lanes.memory_use import find_below, read_usage
+from arena.lanes.meter import find_below, read_usage
 from tests import ROOT, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.lanes.layout import bound, links_to
-from arena.lanes.libraries import find_libraries, find_opened
-from arena.lanes.programs import folders_of, programs_of
+from arena.lanes.bubblewrap import bound, links_to
+from arena.lanes.libraries import find_libraries, find_opened, folders_of, programs_of
 
 PROGRAMS = [path for name in ("sh", "sort", "node", "find") if (path := shutil.which(name))]
 

@@ -16,8 +16,7 @@ from arena.executors.worker import Worker
 from arena.lanes import launch
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
-from arena.lanes.private import PrivateFolder
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.scratch import PrivateFolder, scratch_folder
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
 from tests.lanes.framed import RULES, play

@@ -7,8 +7,7 @@ import struct
 
 import pytest
 
-from arena.lanes.allowed import ALLOWED
-from arena.lanes.syscalls import DECIDED, make_filter, make_watch
+from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
 
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 ALLOW, ASK, ERROR = 0x7FFF0000, 0x7FC00000, 0x00050000

@@ -11,7 +11,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.local import open_crew
 from arena.executors.log import run_log
-from arena.lanes import warm
+from arena.lanes import launch
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -27,10 +27,10 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         assert advice == os.POSIX_FADV_WILLNEED
         asked.append(os.readlink(f"/proc/self/fd/{descriptor}"))
 
-    warm.warm.cache_clear()
+    launch.warm.cache_clear()
     monkeypatch.setattr(os, "posix_fadvise", advise)
     yield asked
-    warm.warm.cache_clear()
+    launch.warm.cache_clear()
 
 
 def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
@@ -44,7 +44,7 @@ def test_all_files_of_a_folder_are_read_and_links_lead_nowhere(
     (folder / "link").symlink_to(outside)
     os.mkfifo(folder / "pipe")
     for _ in range(2):
-        warm.warm(folder)
+        launch.warm(folder)
     assert read == [str(folder / "a"), str(folder / "deep" / "b")]
 
 
@@ -52,10 +52,10 @@ def test_no_more_than_so_many_bytes_are_read(
     tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a config names with `needs:` may be larger than the memory."""
-    monkeypatch.setattr(warm, "MOST", 5)
+    monkeypatch.setattr(launch, "MOST", 5)
     for name in "abc":
         (tmp_path / name).write_text("xxx")
-    warm.warm(tmp_path)
+    launch.warm(tmp_path)
     assert read == [str(tmp_path / "a")]
 
 
@@ -64,7 +64,7 @@ def test_a_crew_begins_when_all_that_its_jails_show_has_been_asked_for(
 ) -> None:
     """And nothing where there is no jail."""
     (tmp_path / "table.bin").write_bytes(bytes(10))
-    monkeypatch.setattr(warm, "readable", lambda *_: [tmp_path])
+    monkeypatch.setattr(launch, "readable", lambda *_: [tmp_path])
     for lane, files in (("inproc", []), ("jail", [str(tmp_path / "table.bin")])):
         bots = [resolve("uniform"), resolve("greedy", lane=lane)]  # type: ignore[arg-type]
         tournament = Tournament("warm", 1, 1, bots, STANDARD)

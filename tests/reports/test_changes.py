@@ -12,7 +12,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import find_changes
-from arena.insight.ratio_path import read_path
+from arena.insight.observations import read_path
 from arena.insight.run_files import make_files
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.changes_report import make_changes_report
@@ -181,14 +181,14 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     rows = table_of(report, "ratio-path").rows
     assert [row[0] for row in rows] == [*comparison.evidence.looks]
     names = [section.name for section in report.sections]
-    assert ("differences" in names) == ("decided" in names) == (comparison.twins is not None)
+    assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 
 
 def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
     """Those that are on the page."""
     what, games = compared
     files = make_files(what, games.store)
-    if files.comparison is None or files.comparison.twins is None:
+    if files.comparison is None or files.comparison.paired is None:
         return
     report = make_report(what, games.store, files)
     table = table_of(report, "decided")

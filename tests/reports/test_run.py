@@ -321,7 +321,7 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
     assert len(to_html(made)) > 10_000
     assert len(table(made, "standings").rows) == len(files.standings)
     if form == "comparison":
-        decided = files.comparison and files.comparison.twins and files.comparison.twins.decided
+        decided = files.comparison and files.comparison.paired and files.comparison.paired.decided
         assert decided is not None
         reasons = [replay.reason for replay in made.replays() if "decided" in replay.reason]
         assert len(decided) == 0 or len(reasons) >= 2

@@ -15,8 +15,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation_table import COLUMNS, FILE, Ablation
-from arena.insight.rule_effects import MEASURES
+from arena.insight.ablation import COLUMNS, FILE, MEASURES, Ablation
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify

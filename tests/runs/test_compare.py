@@ -18,8 +18,8 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.insight.comparison import Comparison, Twins, comparison_command
-from arena.insight.verdict import describe, describe_twins
+from arena.insight.comparison import SprtResult, comparison_command, describe, describe_differences
+from arena.insight.paired import PairedGames
 from arena.lanes.limits import Limits
 from arena.runs.compare_bots import as_comparison, compare, make_stop
 from arena.runs.run import run
@@ -46,7 +46,7 @@ def comparison_of(new: str, old: str, *against: str, most: int = 64) -> Tourname
     return as_comparison(plain, make_stop(0, 30, 0.05, 0.05, most))
 
 
-def play(tournament: Tournament, folder: Path, workers: int = 4) -> Comparison:
+def play(tournament: Tournament, folder: Path, workers: int = 4) -> SprtResult:
     return compare(tournament, LocalExecutor(workers), RunFolder(folder), QUIET)[1]
 
 
@@ -114,25 +114,25 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     gaps = (by_deal["new"] - by_deal["greedy"]).value_counts()
     counts = [int(gaps.get(value / 2, 0)) for value in range(-4, 5)]
     assert [*found.evidence.counts] == counts
-    assert found.twins
-    total = found.twins.differences.iloc[0]
+    assert found.paired
+    total = found.paired.differences.iloc[0]
     shares = games.groupby("bot")["score"].mean()
     assert (total["new"], total["old"]) == (round(shares["new"], 4), round(shares["greedy"], 4))
     keys = ["opponent", "pair", "seat"]
     both = games.pivot(index=keys, columns="bot", values="score")
     changed = both[both["new"] != both["greedy"]]
-    assert len(changed) == len(found.twins.decided)
-    assert {*found.twins.decided["game"]} == {f"new/{o}/{p}/{s}" for o, p, s in changed.index}
-    assert found.twins.same_games < len(both)
+    assert len(changed) == len(found.paired.decided)
+    assert {*found.paired.decided["game"]} == {f"new/{o}/{p}/{s}" for o, p, s in changed.index}
+    assert found.paired.same_games < len(both)
 
 
 def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
     """Move by move, in other processes and under another label."""
     tournament = comparison_of("new=greedy", "greedy", "uniform", "denier", most=32)
     found = play(tournament, tmp_path)
-    assert found.twins
-    assert 2 * found.twins.same_games == found.games == 128
-    assert len(found.twins.decided) == 0
+    assert found.paired
+    assert 2 * found.paired.same_games == found.games == 128
+    assert len(found.paired.decided) == 0
     assert abs(found.elo.value) < 1e-6
     assert found.elo.low < 0 < found.elo.high
 
@@ -169,7 +169,7 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     if against and failing in ("both", "opponent"):
         failed = "every opponent had" if failing == "opponent" else "new and old both had"
     assert next(describe(found)).startswith(f"{verdict}: {failed} too many faults")
-    printed = [*describe(found), *describe_twins(found)]
+    printed = [*describe(found), *describe_differences(found)]
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
@@ -187,14 +187,14 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     found = play(comparison_of(*changed, fails, "denier", most=64), tmp_path / "out")
     alone = play(comparison_of(*changed, "denier", most=32), tmp_path / "alone")
     assert found.out == ("fails",)
-    assert found.twins
-    assert alone.twins
-    assert {*found.twins.differences["part"]} >= {"total", "opponent", "seat", "won_by"}
+    assert found.paired
+    assert alone.paired
+    assert {*found.paired.differences["part"]} >= {"total", "opponent", "seat", "won_by"}
     for table in ("differences.csv", "decided.csv"):
         one, other = ((tmp_path / run / table).read_text() for run in ("out", "alone"))
         assert one == other
-    assert (found.twins.games, found.twins.same_games) == (128, alone.twins.same_games)
-    assert found.twins.separate_games == alone.twins.separate_games
+    assert (found.paired.games, found.paired.same_games) == (128, alone.paired.same_games)
+    assert found.paired.separate_games == alone.paired.separate_games
     kinds = pd.read_csv(tmp_path / "out" / "faults.csv")["kind"]
     assert (kinds == "max_faults").any()
     assert found.games == 128 + (kinds != "max_faults").sum()
@@ -208,9 +208,9 @@ def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
     games = pd.read_csv(tmp_path / "out" / "faults.csv")
     played = int((games["kind"] != "max_faults").sum())
     assert played < len(games)
-    assert found.twins
-    assert found.games == found.twins.games == 2 * found.twins.same_games == played
-    assert found.twins.differences["name"].tolist().count("uniform") == 1
+    assert found.paired
+    assert found.games == found.paired.games == 2 * found.paired.same_games == played
+    assert found.paired.differences["name"].tolist().count("uniform") == 1
 
 
 @pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
@@ -271,20 +271,20 @@ def test_no_number_is_minus_zero() -> None:
         ("difference", "low", "high", "elo", "elo_low", "elo_high", "error"), -0.0002
     )
     row = {"part": "total", "name": "", "deals": 9, "new": 0.5, "old": 0.5} | columns
-    twins = Twins(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
+    twins = PairedGames(pd.DataFrame([row]), pd.DataFrame(), 18, 9, 18)
     ends = Bounds(-2.9, 2.9)
     evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
     assert -0.005 < evidence.ratio < 0
     stop, elo = make_stop(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
-    found = Comparison(
+    found = SprtResult(
         *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
     )
-    text = "\n".join([*describe(found), *describe_twins(found)])
+    text = "\n".join([*describe(found), *describe_differences(found)])
     assert "ratio 0.00, bounds" in text
     assert "+0.0%..+0.0%    +0       +0..+0" in text
     assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
     assert "new is at +0 Elo points (0..0)" in text
-    assert "a lead of 10 against one of 0" in text
+    assert "an Elo difference of 0 (H0) against 10 (H1)" in text
     document = found.document()
     del document["differences"]
     assert all(math.copysign(1, n) > 0 for n in numbers(document) if n == 0)

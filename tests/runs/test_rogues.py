@@ -23,7 +23,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
-from arena.lanes.cgroup import try_group
+from arena.lanes.cgroup import has_groups
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.limits import Limits
 from arena.runs.run import run
@@ -42,7 +42,7 @@ NO_START = Limits(decision=0.5, start=0.5, backstop=1.0, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
 LANES = ("inproc", "process", "jail")
-HAS_GROUPS = "cpu" in try_group()
+HAS_GROUPS = has_groups()
 """Whether there are control groups; only they count children that a bot hides."""
 
 EXPECTED = {

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.insight.paired import (
-    COLUMNS,
-    Twin,
-    make_differences,
-    separate_games,
-)
+from arena.insight.paired import COLUMNS, PairedGame, make_differences, separate_games
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of
@@ -28,7 +23,7 @@ def twins_of(*rows: tuple[str, int, int, float, float]) -> pd.DataFrame:
     kinds = ("city", "points")
     return pd.DataFrame(
         [
-            Twin(name, pair, seat, new, old, kinds[seat], kinds[seat], 3)
+            PairedGame(name, pair, seat, new, old, kinds[seat], kinds[seat], 3)
             for name, pair, seat, new, old in rows
         ]
     )

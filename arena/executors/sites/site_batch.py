@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from arena.lanes.faults import KINDS, Fault
 from arena.tournament.chunk import Chunk, Played
 
 if TYPE_CHECKING:
     from arena.executors.sites.roster import Site
-
-SURE: Final = ("illegal",)
-"""Kinds of faults that hang on no machine; others are played again on another one."""
 
 
 class Held:
@@ -22,7 +20,7 @@ class Held:
         self.played = played
         chunk = played.chunk
         forfeits = played.forfeits
-        pairs = sorted({one.pair for one in forfeits if one.fault and one.fault.kind not in SURE})
+        pairs = sorted({one.pair for one in forfeits if one.fault and not _is_sure(one.fault)})
         self.chunks = [Chunk(chunk.pairing, pair, 1, seats=chunk.seats) for pair in pairs]
 
     def settle(self, again: Sequence[Played]) -> Played:
@@ -30,6 +28,11 @@ class Held:
         new = {result[:2]: result for played in again for result in played.results}
         results = [new.get(result[:2], result) for result in self.played.results]
         return self.played._replace(results=results)
+
+
+def _is_sure(fault: Fault) -> bool:
+    """Return whether a fault is the same on all machines; else it is played again on another."""
+    return fault.kind in KINDS and KINDS[fault.kind].is_sure
 
 
 class Batch:

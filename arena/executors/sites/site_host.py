@@ -19,7 +19,7 @@ from arena.errors import ArenaError
 from arena.executors import frames
 from arena.executors.sites import wire
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.program import write_program
+from arena.lanes.launch import write_program
 
 CLIENT_PATIENCE = 45.0
 """Seconds without a sign of the client after which a site is ended."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-import arena
+from arena.lanes.traceback_text import ROOT
 from arena.tournament.tournament import engine_sha256
 
 _SHOWN = 12  # characters of a hash
@@ -40,7 +40,7 @@ class Versions(msgspec.Struct, frozen=True):
 def versions_here() -> Versions:
     """Return the versions of this process."""
     major, minor, _ = platform.python_version_tuple()
-    return Versions(engine_sha256(), _hash(arena.__path__[0]), f"{major}.{minor}")
+    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}")
 
 
 def _hash(package: str) -> str:

@@ -72,8 +72,8 @@ def _add_up(bots: int, rows: Ints) -> Moments:
     for group in range(bots + 1):
         chosen = slice(None) if group == bots else rows[:, 2] == group
         pairs, local = np.unique(place[chosen], return_inverse=True)
-        counts, totals = np.zeros((2, len(pairs), len(KINDS)), np.int64)
-        where = local, rows[chosen, 3]
+        counts, totals = np.zeros((2, len(KINDS), len(pairs)), np.int64)
+        where = rows[chosen, 3], local
         np.add.at(counts, where, 1)
         np.add.at(totals, where, rows[chosen, 4] + _HALVES)
         moments.add(np.full(len(pairs), group), counts, totals)

@@ -25,22 +25,22 @@ class Sides:
     def add_up(
         self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
     ) -> Ints:
-        """Return sums for each group and key (3 pairs x keys) of what seats did in games.
+        """Return sums for each key and group (keys x 3 pairs) of what seats did in games.
 
         Without `values` it is counted.
         """
         side = seat ^ self.batch.first[game]
-        cell = (side * self.pairs + self.batch.pair[game]) * keys + key
+        cell = (side * keys + key) * self.pairs + self.batch.pair[game]
         # sums of whole numbers in floats are exact up to 2**53
-        sums = np.bincount(cell, values, 2 * self.pairs * keys).astype(np.int64)
-        sides = sums.reshape(2, self.pairs, keys)
-        return np.concatenate([sides[0], sides[1], sides[0] + sides[1]])
+        sums = np.bincount(cell, values, 2 * keys * self.pairs).astype(np.int64)
+        first, second = sums.reshape(2, keys, self.pairs)
+        return np.concatenate([first, second, first + second], axis=1)
 
     def add_up_all(self, values: Ints) -> Ints:
-        """Return sums for each group and key (3 pairs x keys) of values (seat, key, game)."""
+        """Return sums for each key and group (keys x 3 pairs) of values (seat, key, game)."""
         by_side = np.where(self.batch.first, values[::-1], values)
-        sides = np.add.reduceat(by_side, self.starts, axis=-1).swapaxes(1, 2)
-        return np.concatenate([sides[0], sides[1], sides[0] + sides[1]])
+        first, second = np.add.reduceat(by_side, self.starts, axis=-1)
+        return np.concatenate([first, second, first + second], axis=1)
 
     def add(self, moments: Moments, counts: Ints, totals: Ints) -> None:
         """Add sums of these groups to the moments."""

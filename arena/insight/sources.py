@@ -51,7 +51,7 @@ class Sources:
         by_points = batch.win_type[game] != CITY_WIN
         both, many = np.tile(game, len(SOURCES)), len(SOURCES)
         source = np.repeat(np.arange(many), len(game))
-        counts, totals, leads = (np.zeros((3 * batch.pairs, self.keys), np.int64) for _ in "123")
+        counts, totals, leads = (np.zeros((self.keys, 3 * batch.pairs), np.int64) for _ in "123")
         for seat in (0, 1):
             end = np.where(winner < 0, _DRAWN, 2 * (winner != seat) + by_points)
             key = np.tile(end, many) * many + source

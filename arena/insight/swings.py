@@ -58,8 +58,8 @@ class Decisive:
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)
         )
-        by_type = counts.reshape(len(counts), len(_ENDED), -1)
-        of_type = np.broadcast_to(by_type.sum(axis=2, keepdims=True), by_type.shape)
+        by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
+        of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
         sides.add(self.share, of_type.reshape(counts.shape), counts)
         sides.add(self.swing, counts, swings)
         sides.add(self.own, counts, owns)
@@ -67,7 +67,7 @@ class Decisive:
     def _only_winners(self, sums: Ints, sides: Sides) -> Ints:
         """Return sums without the draws of single bots."""
         width = _KEYS // len(_ENDED)
-        sums[: 2 * sides.pairs, _DRAW * width : (_DRAW + 1) * width] = 0
+        sums[_DRAW * width : (_DRAW + 1) * width, : 2 * sides.pairs] = 0
         return sums
 
     def table(self) -> pd.DataFrame:

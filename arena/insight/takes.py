@@ -61,15 +61,15 @@ class Takes:
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""
-        by_round = sums.reshape(len(sums), self.rules.rounds, self.actions).sum(axis=2)
-        return np.concatenate([sums, by_round, by_round.sum(axis=1, keepdims=True)], axis=1)
+        by_round = sums.reshape(self.rules.rounds, self.actions, -1).sum(axis=1)
+        return np.concatenate([sums, by_round, by_round.sum(axis=0, keepdims=True)])
 
     def _out_of(self, counts: Ints) -> Ints:
         """Return how many takes each count is a share of: those of its round, or of all."""
         rounds = self.rules.rounds
-        by_round, total = counts[:, -rounds - 1 : -1], counts[:, -1:]
-        parts = [by_round.repeat(self.actions, axis=1), total.repeat(rounds, axis=1), total]
-        return np.concatenate(parts, axis=1)
+        by_round, total = counts[-rounds - 1 : -1], counts[-1:]
+        parts = [by_round.repeat(self.actions, axis=0), total.repeat(rounds, axis=0), total]
+        return np.concatenate(parts)
 
     def table(self) -> pd.DataFrame:
         """Return a row for each bot, round and action; then for its rounds, and for all of them."""

@@ -23,7 +23,7 @@ from arena.errors import counted, naming
 
 if TYPE_CHECKING:
     from arena.insight.ablation import Ablation
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
 

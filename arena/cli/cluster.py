@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from arena.cli.machine import (
     Finding,
@@ -14,8 +14,8 @@ from arena.cli.machine import (
     examine_temporary_folder,
 )
 from arena.errors import counted
-from arena.executors.dask import submit_to
-from arena.executors.sites.versions import Versions, versions_here
+from arena.executors.dask import OneWorker, find_workers
+from arena.executors.wire import Versions, versions_here
 from arena.lanes.faults import one_line
 
 if TYPE_CHECKING:
@@ -45,33 +45,25 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
     `plays` says whether it can play what this machine plays. One that does not answer within
     `patience` seconds lacks that.
     """
-    from distributed import wait
-
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    cores = find_workers(client)
     futures = {
-        address: submit_to(client, address, f"arena-{uuid4().hex}", describe_here)
-        for address in sorted(workers)
+        address: OneWorker(client, address).submit(describe_here) for address in sorted(cores)
     }
-    if futures:
-        try:
-            with client.as_current():
-                wait([*futures.values()], timeout=patience)  # type: ignore[no-untyped-call]
-        except TimeoutError:
-            pass  # of those that have not answered nothing is known
+    wait(futures.values(), timeout=patience)
     for address, future in futures.items():
-        site = {"site": address, "cores": workers[address]["nthreads"]}
+        site = {"site": address, "cores": cores[address]}
         yield site | _judge(future, patience)
 
 
-def _judge(future: Any, patience: float) -> dict[str, Any]:
+def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
     """Return what a machine has answered, and whether it plays."""
-    if future.status == "finished":
-        found: dict[str, Any] = future.result()
+    error = future.exception() if future.done() and not future.cancelled() else None
+    if future.done() and not error:
+        found = future.result()
         differs = Versions(**found["versions"]).differences(versions_here())
         return found | {"lacks": differs + found["lacks"], "plays": not differs}
     reason = f"no answer within {patience:g} s"
-    if future.status == "error":
-        error = future.exception()
+    if error:
         reason = one_line(f"{type(error).__name__}: {error}")
     return {"memory": "", "lanes": "", "versions": {}, "lacks": [reason], "plays": False}
 

@@ -19,7 +19,7 @@ from arena.errors import InputError
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
     from arena.runs.run import Outcome
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided

@@ -61,7 +61,7 @@ def pick_game(
 
 def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
     """Say on standard error of a run that it is not finished, if it is not."""
-    from arena.runs.rounds_so_far import measure_extent
+    from arena.runs.run_progress import measure_extent
 
     if state := measure_extent(tournament, store).describe():
         click.echo(f"note: {path}: {state}", err=True)

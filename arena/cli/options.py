@@ -16,7 +16,7 @@ from arena.cli.whole import SEED, WORKERS
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
-from arena.tournament.bounds import EXECUTORS
+from arena.tournament.keys import EXECUTORS
 
 if TYPE_CHECKING:
     from arena.lanes.limits import Limits
@@ -100,7 +100,7 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
     import msgspec
 
     from arena.lanes.limits import Limits
-    from arena.tournament.wording import unknown_key
+    from arena.tournament.document import unknown_key
 
     fields = Limits.__struct_fields__
     for name in changes:

@@ -42,10 +42,8 @@ def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
 
 def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
-    from arena.runs.targets import describe_end
-
     yield from outcome.findings.lines()
-    yield from describe_end(outcome.course, outcome.out)
+    yield from outcome.progress.describe_end(outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())
     if forfeits:
         yield counted(forfeits, "forfeit") + (f": see {folder}/faults.csv" if folder else "")
@@ -70,13 +68,12 @@ def to_document(
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
     from arena.insight.summary import plain_rows
-    from arena.runs.targets import find_open
 
-    found = find_open(outcome.course, outcome.out)
+    found = outcome.progress.find_open(outcome.out)
     return {
         "run": tournament.name,
         "folder": None if folder is None else str(folder),
-        "games": 2 * outcome.course.scheduled,
+        "games": 2 * outcome.progress.scheduled,
         "played": outcome.played,
         "kept": outcome.kept,
         "standings": plain_rows(outcome.standings),

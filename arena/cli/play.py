@@ -30,7 +30,7 @@ from arena.errors import naming
 from arena.records.naming import Naming
 
 if TYPE_CHECKING:
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _NOT_OF_A_MANIFEST = (
@@ -139,13 +139,12 @@ def run(
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
     """Play the run of a manifest, which may be a comparison."""
     from arena.runs.from_manifest import play_as
-    from arena.tournament.stop import Sprt
 
     refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
     choice = how.choose()
     with naming(path):
         tournament = play_as(manifest)
-    play = play_comparison if isinstance(tournament.stop, Sprt) else _play
+    play = play_comparison if tournament.comparison else _play
     play(tournament, out or Path("results") / tournament.name, how, choice, path)
 
 
@@ -194,8 +193,7 @@ def play(
     """
     from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.tournament.anchor import read_anchor
-    from arena.tournament.tournament import Tournament
+    from arena.tournament.tournament import Tournament, read_anchor
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
@@ -255,8 +253,8 @@ def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoic
     if choice.kind != "local" or not (jailed or tournament.limits != Limits()):
         return
     from arena.executors.local import count_cores
-    from arena.runs.progress import format_duration
-    from arena.tournament.longest import longest_seconds
+    from arena.runs.progress_bar import format_duration
+    from arena.tournament.tournament import longest_seconds
 
     most = format_duration(longest_seconds(tournament, workers or count_cores()))
     yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"

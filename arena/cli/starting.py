@@ -18,8 +18,7 @@ from arena.errors import ChangedBots, InputError, NoSites
 if TYPE_CHECKING:
     from arena.executors.contract import Executor
     from arena.store.folder import RunFolder
-    from arena.tournament.bounds import ExecutorKind
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice, ExecutorKind
     from arena.tournament.tournament import Tournament
 
 
@@ -69,11 +68,11 @@ class How:
 
         A rank of MPI that is not the first serves here, and ends the command.
         """
-        from arena.tournament.executor_choice import choose_executor
+        from arena.tournament.keys import choose_executor
 
         choice = choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
         if choice.kind == "mpi":
-            from arena.executors.mpi import serve_if_not_root
+            from arena.executors.pool import serve_if_not_root
 
             if serve_if_not_root():
                 raise click.exceptions.Exit(0)
@@ -109,7 +108,7 @@ def stoppable(
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.executors.choice import open_executor
+    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.tournament.bounds import (
+from arena.tournament.keys import (
     MOST_PAIRS,
     MOST_SEED,
     MOST_SWAPS,

@@ -14,7 +14,7 @@ from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_optio
 from arena.cli.record_files import open_out
 from arena.cli.whole import SEED, SWAPS, WORKERS
 from arena.errors import naming
-from arena.tournament import bounds
+from arena.tournament import keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
 @click.option(
     "--swaps",
     type=SWAPS,
-    default=bounds.SWAPS,
+    default=keys.SWAPS,
     show_default=True,
     help="Swaps at most; each plays a game on.",
 )

@@ -98,7 +98,7 @@ def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
 
 def _read_games(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[PairedGame]:
     """Yield every game of the new version beside that of the old one; opponents out have none."""
-    for number in sorted(tournament.twins):
+    for number in sorted(tournament.new_pairings):
         opponent = tournament.pairings[number].opponent
         if opponent in out:
             continue

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
-from arena.tournament.sprt_evidence import Verdict
+from arena.tournament.sprt_rounds import Verdict
 from arena.tournament.stop import Sprt
 
 Claim: TypeAlias = Literal[

@@ -12,7 +12,6 @@ from typing import Any
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.errors import InputError
-from arena.library.compiled import rebuild_definition
 from arena.library.definition import Definition, check_kind, namespace_of
 from arena.library.importable import find_import, is_installed
 from arena.library.literal import write_literal
@@ -74,9 +73,10 @@ class _Bundle:
         if self._bind(own, thing):
             definition = read_definition(kind)
             if definition is None:
-                definition = rebuild_definition(kind)
-                if kind is not thing:
-                    raise Unshippable(f"{own} has a decorator, and its source cannot be found")
+                raise Unshippable(
+                    f"the source of {own} cannot be found; write it into a file, or run the "
+                    f"program from one"
+                )
             self._add(definition, namespace, own)
             if isinstance(kind, type):
                 self._set_attributes(kind, definition)
@@ -95,7 +95,7 @@ class _Bundle:
                 if text != write_literal(definition.values.get(name, ...)):
                     self.statements.append(f"{place} = {text}")
             except Unshippable as refusal:
-                if not definition.decorated and definition.values.get(name) is not ...:
+                if not definition.decorated:
                     raise Unshippable(f"{place} was set to {refusal}") from None
 
     def _add(self, definition: Definition, namespace: Mapping[str, Any], user: str) -> None:

@@ -16,7 +16,7 @@ from arena.library.running import Playing, listed
 from arena.library.where import Where, of_config, open_where
 from arena.runs import compare_bots as comparisons
 from arena.runs.compare_bots import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
-from arena.tournament.sprt_evidence import Verdict
+from arena.tournament.sprt_rounds import Verdict
 from engine import Rules
 
 if TYPE_CHECKING:

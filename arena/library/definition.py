@@ -22,7 +22,7 @@ class Definition(NamedTuple):
     `eager` are those that the statement itself needs, `lazy` those that it needs when it is
     called, `optional` are in annotations that nobody evaluates. `attributes` are names after a
     dot. `future` is whether its annotations are not evaluated. `binds` are the names that a class
-    statement binds, and `values` those that it binds to plain values, or to ... if unknown.
+    statement binds, and `values` those that it binds to plain values.
     """
 
     text: str

@@ -10,7 +10,7 @@ from arena.errors import InputError, naming
 from arena.executors.local import LocalExecutor, count_cores
 from arena.runs.intervene import intervene
 from arena.store.store import Store
-from arena.tournament.bounds import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
 from arena.tournament.tournament import Tournament
 from engine.errors import show
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.errors import InputError, not_installed
 from arena.reports.document import Report
 from arena.reports.place import check_place, write_text
-from arena.runs.rounds_so_far import Extent
+from arena.runs.run_progress import Extent
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 

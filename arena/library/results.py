@@ -15,7 +15,7 @@ from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.finding import find_game
 from arena.library.request import folder_path
-from arena.runs.rounds_so_far import Course, Extent, follow, measure_extent
+from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.command import replay_commands
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
@@ -197,10 +197,9 @@ class Results:
         """
         import pandas as pd
 
-        from arena.runs.targets import find_open
-        from arena.tournament.until_rounds import Open
+        from arena.tournament.rounds import Open
 
-        found = find_open(self._course, self._strikes.out) or []
+        found = self._progress.find_open(self._strikes.out) or []
         table = pd.DataFrame(found, columns=Open._fields)
         return table.astype({"further_pairs": "Int64"})
 
@@ -215,12 +214,12 @@ class Results:
         return make_win_tables(self._tournament, self._counts, self._store.records)
 
     @cached_property
-    def _course(self) -> Course:
+    def _progress(self) -> RunProgress:
         return follow(self._tournament, self._store, self._strikes)
 
     @cached_property
     def _extent(self) -> Extent:
-        return measure_extent(self._tournament, self._store, self._course)
+        return measure_extent(self._tournament, self._store, self._progress)
 
     @cached_property
     def _tables(self) -> Tables:

@@ -13,7 +13,7 @@ from arena.library.bots import Bot
 from arena.library.request import request
 from arena.runs.rerun import add_thoughts, play_again
 from arena.store.finished import Game
-from arena.tournament.bounds import MOST_PAIRS
+from arena.tournament.keys import MOST_PAIRS
 from engine import Rules
 from engine.errors import show
 

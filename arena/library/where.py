@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent import futures
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.errors import InputError
-from arena.executors.choice import open_executor
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.tournament.config import Config
-from arena.tournament.executor_choice import choose_executor
+from arena.tournament.keys import choose_executor
 from engine.errors import show
 
 if TYPE_CHECKING:
     from distributed import Client
 
-Where: TypeAlias = "str | Mapping[str, Any] | Client"
-"""The name of an executor, a mapping as in a config, or a client of a Dask cluster."""
+Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
+"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
 
 
 def of_config(where: Where | None) -> Any:
@@ -38,8 +38,14 @@ def open_where(
         with open_executor(choice, settings.workers, default) as executor:
             yield executor
         return
+    if isinstance(where, futures.Executor):
+        from arena.executors.pool import PoolExecutor
+
+        yield PoolExecutor(where, settings.workers or 1)
+        return
     from arena.executors.dask import DaskExecutor, import_distributed
 
     if not isinstance(where, import_distributed().Client):
-        raise InputError(f"executor: {show(where)} is neither a name, a mapping nor a Dask client")
+        known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
+        raise InputError(f"executor: {show(where)} is neither {known}")
     yield DaskExecutor(where, settings.workers)

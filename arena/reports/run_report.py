@@ -24,7 +24,6 @@ from arena.statistics.intervals import Estimate
 from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
-from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
 
 def _format(tournament: Tournament) -> str:
     """Return in words what was played."""
-    if isinstance(tournament.stop, Sprt):
+    if tournament.comparison:
         return "a comparison"
     if tournament.rounds:
         return f"a Swiss tournament of {counted(tournament.rounds, 'round')}"

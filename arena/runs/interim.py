@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.insight.unrated import find_unrated
-from arena.tournament.anchor import Anchor
 from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import Anchor
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts

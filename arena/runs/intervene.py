@@ -18,12 +18,12 @@ from arena.insight.effects import Swapped
 from arena.insight.quota import share_out
 from arena.insight.run_games import Row
 from arena.insight.win_tables import count_pairs
-from arena.runs.progress import make_bar
+from arena.runs.progress_bar import make_bar
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
-from arena.tournament.bounds import SWAPS
 from arena.tournament.chunk import Chunk
+from arena.tournament.keys import SWAPS
 from arena.tournament.plan import Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -227,7 +227,7 @@ def _compare(
     halves = 0
     if result is not None:
         halves = _halves(row.winner, side) - _halves(result.winner, side)
-    if number in tournament.twins:  # two pairings share their deals
+    if number in tournament.new_pairings:  # two pairings share their deals
         number = tournament.old_pairing(number)
     return Swapped(number, pair, bot, swap.kind, halves)
 

@@ -8,7 +8,7 @@ from arena.entries.entry import check_labels
 from arena.errors import ChangedBots, InputError
 from arena.lanes.probe import probe
 from arena.store.glance import find_changed
-from arena.tournament.bounds import MOST_BOTS
+from arena.tournament.keys import MOST_BOTS
 from arena.tournament.tournament import Tournament
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import InputError
-from arena.runs.rounds_so_far import follow
+from arena.runs.run_progress import follow
 from arena.store.folder import GAMES, TIMINGS, RunFolder, Writer, part_of
 from arena.store.reader import read_run
 from arena.store.store import NAME, Store

@@ -12,15 +12,15 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.runs import rounds_so_far as course
+from arena.runs import run_progress
 from arena.runs.compared import Difference
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
 from arena.tournament.chunk import Played
-from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
-from arena.tournament.rounds import Counts
+from arena.tournament.rounds import Counts, Rounds
+from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -30,18 +30,20 @@ from tests.stores import forge
 SEEN: list[tuple[int, dict[int, Counts], list[str]]] = []
 
 
-class Closest:
+class Closest(Rounds):
     """Two pairs of every pairing, then three more, twice, of the one that is closest to even."""
 
-    most = None
+    leaves_out_unrated = True
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
 
-    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+    def next(
+        self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
+    ) -> list[PairRange]:
         SEEN.append((number, dict(counts), [*out]))
         if number == 0:
-            return [Leg(n, 0, 2) for n in range(len(self.tournament.pairings))]
+            return [PairRange(n, 0, 2) for n in range(len(self.tournament.pairings))]
         if number > 2:
             return []
         lead = {
@@ -49,7 +51,7 @@ class Closest:
         }
         free = [n for n in lead if not {*self.tournament.pairings[n]} & {*out}]
         closest = min(free, key=lambda n: (lead[n], n))
-        return [Leg(closest, sum(counts[closest]), sum(counts[closest]) + 3)]
+        return [PairRange(closest, sum(counts[closest]), sum(counts[closest]) + 3)]
 
     def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
         return f"{sum(map(sum, counts.values()))} pairs"
@@ -58,7 +60,7 @@ class Closest:
 @pytest.fixture(autouse=True)
 def closest(monkeypatch: pytest.MonkeyPatch) -> None:
     SEEN.clear()
-    monkeypatch.setattr(course, "make_rounds", Closest)
+    monkeypatch.setattr(run_progress, "make_rounds", Closest)
 
 
 @pytest.fixture
@@ -92,10 +94,10 @@ def test_rounds_are_decided_from_all_games_before_them(cup: Tournament, tmp_path
     outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)
     assert [number for number, *_ in SEEN] == [0, 1, 2, 3]
     assert [sum(map(sum, counts.values())) for _, counts, _ in SEEN] == [0, 6, 9, 12]
-    assert outcome.course.counts == SEEN[-1][1]
+    assert outcome.progress.counts == SEEN[-1][1]
     assert outcome.played == 24 == int(outcome.standings["games"].sum()) / 2
-    lengths = {n: sum(c) for n, c in outcome.course.counts.items()}
-    assert outcome.course.lengths == lengths
+    lengths = {n: sum(c) for n, c in outcome.progress.counts.items()}
+    assert outcome.progress.lengths == lengths
     assert max(lengths.values()) > min(lengths.values()) == 2
 
 
@@ -123,7 +125,7 @@ def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_p
     folder = RunFolder(tmp_path / "cup")
     with pytest.MonkeyPatch.context() as patch:
         patch.undo()
-        patch.setattr(course, "make_rounds", lambda tournament: Whole(tournament))
+        patch.setattr(run_progress, "make_rounds", lambda tournament: Whole(tournament))
         run(longer, LocalExecutor(2), folder, QUIET)
         before = files(folder.path)
     outcome = run(cup, LocalExecutor(2), folder, QUIET)
@@ -131,7 +133,7 @@ def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_p
     run(cup, LocalExecutor(2), RunFolder(tmp_path / "new"), QUIET)
     assert files(folder.path) == files(tmp_path / "new")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(course, "make_rounds", lambda tournament: Whole(tournament))
+        patch.setattr(run_progress, "make_rounds", lambda tournament: Whole(tournament))
         assert run(longer, LocalExecutor(2), folder, QUIET).played == 0
     assert files(folder.path) == before
 
@@ -141,8 +143,10 @@ class Whole(Closest):
 
     most = 1  # type: ignore[assignment]
 
-    def next(self, *_: object) -> list[Leg]:
-        return [Leg(n, 0, self.tournament.pairs) for n in range(len(self.tournament.pairings))]
+    def next(self, *_: object) -> list[PairRange]:
+        return [
+            PairRange(n, 0, self.tournament.pairs) for n in range(len(self.tournament.pairings))
+        ]
 
 
 def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: Path) -> None:
@@ -157,7 +161,7 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
     cup = Tournament("cup", 5, 2, bots, STANDARD, max_faults=3, stop=Until("resolved", 8))
     outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path / "out"), QUIET)
     assert [out for *_, out in SEEN] == [[], ["fails"], ["fails"], ["fails"]]
-    assert outcome.course.lengths == {0: 2, 1: 8, 2: 2}
+    assert outcome.progress.lengths == {0: 2, 1: 8, 2: 2}
     assert outcome.out == {"fails": "3 exceptions"}
     verified = list(verify(tmp_path / "out", 2, LocalExecutor(1)))
     assert verified[0] == "games: 24 replayed"

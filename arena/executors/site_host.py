@@ -1,7 +1,7 @@
-"""Host: the process on another machine that has a site, and these functions called in it.
+"""Start, ask and end a site in the process that is called for it: a site's host.
 
-A Dask worker, a rank of MPI and the client itself can be one. A site ends with its host, and when
-its client has been silent for a while.
+A Dask worker, a process of a pool, a rank of MPI and the client itself can be one. A site ends with
+its host, and when its client has been silent for a while.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from queue import SimpleQueue
 from typing import Final
 
 from arena.errors import ArenaError
-from arena.executors import frames
-from arena.executors.sites import wire
+from arena.executors import frames, wire
 from arena.lanes.faults import describe_exit, one_line
 from arena.lanes.launch import write_program
 
@@ -42,7 +41,8 @@ class SiteEnded(ArenaError):
 class HostedSite:
     """A site's program, as its host sees it; several threads may use it."""
 
-    def __init__(self, head: bytes) -> None:
+    def __init__(self, head: bytes, *, hears_of_client: bool = True) -> None:
+        self.hears_of_client = hears_of_client
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", PROGRAM],
@@ -124,7 +124,7 @@ class HostedSite:
         """End the site when its client, or the site itself, has been silent for too long."""
         while self._process.poll() is None:
             now = time.monotonic()
-            if now - self.heard > CLIENT_PATIENCE:
+            if self.hears_of_client and now - self.heard > CLIENT_PATIENCE:
                 self.ended = f"the client was silent for {CLIENT_PATIENCE:g} s"
                 self.end()
             elif now - self._beat > _SITE_PATIENCE:
@@ -160,6 +160,20 @@ def open_site(token: str, head: bytes) -> bytes:
 def play_batch(token: str, number: int, batch: bytes) -> bytes:
     """Return what a batch comes to on the site with this token; raises SiteEnded."""
     return _find(token).play(number, batch)
+
+
+def play_once(head: bytes, number: int, batch: bytes) -> tuple[bytes, bytes]:
+    """Return what a site says first, and what a batch comes to on it; then it ends.
+
+    So nothing outlives a call in a pool, of whose processes none can be asked for anything. The
+    second is empty where the site refuses. Raises SiteEnded.
+    """
+    site = HostedSite(head, hears_of_client=False)
+    try:
+        hello = site.hello()
+        return hello, b"" if wire.read_hello(hello).refusals else site.play(number, batch)
+    finally:
+        site.end()
 
 
 def beat_site(token: str) -> None:

@@ -1,4 +1,4 @@
-"""Fleet: plays a plan on sites, wherever they are, with a few batches on the way to each.
+"""Play a plan on sites, wherever they are, with a few batches on the way to each.
 
 Whatever becomes of a site, its batches go to another one: a game has the same bytes on all of
 them. So a batch may be played twice, and the first answer counts.
@@ -10,32 +10,20 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from typing import Any
 
 from arena.errors import NoSites
+from arena.executors import site_host, wire
+from arena.executors.calls import Calls, Event, Gone, Joined, Left, Places, own_place
 from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger, make_record
-from arena.executors.sites import site_host as host
-from arena.executors.sites import wire
-from arena.executors.sites.calls import Calls
-from arena.executors.sites.greeting import Opening
-from arena.executors.sites.roster import Host, Roster, Site
-from arena.executors.sites.site_batch import Batch, Held
-from arena.executors.sites.transport import (
-    Done,
-    Event,
-    Failed,
-    Gone,
-    Joined,
-    Left,
-    Transport,
-)
+from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.tournament.chunk import Played
-from arena.tournament.executor_choice import PATIENCE
+from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
 _WINDOW = 2  # batches on the way to each site
-_CHUNKS = 2  # of a batch, for each core of its site
 _TICK = 0.5  # seconds
 _SILENCE = 60.0  # seconds in which a site answers one
 _OPENING = 60.0  # seconds for which the first game waits for sites to open
@@ -44,15 +32,15 @@ _LATE_AT_LEAST = 1.0  # seconds
 
 
 class Fleet:
-    """Plays the chunks of a plan on the sites of a transport's hosts.
+    """Plays the chunks of a plan on sites at all places that there are.
 
-    A site has `workers` workers, or with 0 one for each core of its host. `own` has the client's
-    own site, on which doubtful games are played again where there is no other site.
+    A site has `workers` workers, or with 0 one for each core of its place. `own` has the client's
+    own site, on which doubtful games are played again where there is no other machine.
     """
 
     def __init__(
         self,
-        transport: Transport,
+        places: Places,
         plan: Plan,
         tournament: Tournament,
         log: RunLog,
@@ -65,8 +53,8 @@ class Fleet:
         self.log = log
         self.workers = workers
         self.roster = Roster(patience)
-        self.own = Host("the client", 1)
-        self.calls = Calls(transport, self.own, self._sites)
+        self.own = Host("the client", own_place())
+        self.calls = Calls(places, self.own, self._sites)
         self.waiting: list[Batch] = []  # for a site; the schedule's first is given first
         self.batches: set[Batch] = set()  # that are not done
         self._doubtful: Counter[int] = Counter()  # batches that play games again, by pairing
@@ -75,6 +63,7 @@ class Fleet:
         self._durations = [0.0, 0]  # of batches: their sum and number
         self._late_batches: list[Batch] = []
         self._looked = 0.0
+        self._numbers = itertools.count(1)  # of batches
 
     def play(self) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each; raises NoSites and InputError."""
@@ -129,9 +118,9 @@ class Fleet:
                 return batch
         if site.host is self.own:
             return None
-        most = _CHUNKS * self._workers_of(site.host)
+        most = site.host.chunks * self._workers_of(site.host)
         chunks = [*itertools.islice(iter(lambda: self.plan.next(self._is_clear), None), most)]
-        return self._add(Batch(next(self.calls.numbers), chunks)) if chunks else self._late(site)
+        return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
 
     def _is_clear(self, pairing: int) -> bool:
         """Return whether no game of a pairing is in doubt: its bot may be out soon."""
@@ -174,58 +163,65 @@ class Fleet:
     def _send(self, batch: Batch, site: Site) -> None:
         batch.give(site)
         data = wire.write_batch(batch.number, batch.chunks)
-        self.calls.ask(site, batch, host.play_batch, site.token, batch.number, data)
+        if site.host.place.pool:
+            head = self.opening.head(self._workers_of(site.host))
+            self.calls.ask(site, batch, site_host.play_once, head, batch.number, data)
+        else:
+            self.calls.ask(site, batch, site_host.play_batch, site.token, batch.number, data)
 
     def _workers_of(self, one: Host) -> int:
-        return self.workers or one.cores
+        return self.workers or one.place.cores
 
     def _open(self, one: Host) -> None:
-        """Open a host's site."""
+        """Open a host's site; in a pool it is opened with each batch."""
         one.site = site = Site(one)
+        if one.place.pool:
+            site.is_ready = True
+            return
         head = self.opening.head(self._workers_of(one))
-        self.calls.ask(site, None, host.open_site, site.token, head)
+        self.calls.ask(site, None, site_host.open_site, site.token, head)
 
     # what happens
 
     def _handle(self, event: Event) -> Iterator[Played]:
         """Yield the chunks that an event finishes."""
         if isinstance(event, Joined):
-            self.roster.join(event.host, event.cores)
+            self.roster.join(event.name, event.place)
         elif isinstance(event, Left):
-            if site := self.roster.leave(event.host, event.reason):
-                self._lose(site, event.reason)
+            if site := self.roster.leave(event.name):
+                self._lose(site, LEFT)
+                self.calls.forget(site)
         elif isinstance(event, Gone):
             self.calls.is_gone = True
             raise NoSites(event.reason)
-        elif asked := self.calls.asked(event.call):
-            site_asked, batch = asked
-            yield from self._hear_answer(site_asked, batch, event)
-        else:  # a site was ended
-            self.calls.took(event.call)
+        else:
+            yield from self._hear_answer(*event)
 
     def _hear_answer(
-        self, site: Site, batch: Batch | None, event: Done | Failed
+        self, site: Site, batch: Batch | None, value: Any, error: str
     ) -> Iterator[Played]:
         """Yield the chunks that the answer to a call finishes; without a batch it opened a site."""
         try:
-            if isinstance(event, Failed):
-                self._lose(site, event.reason)
+            if error:
+                self._lose(site, error)
             elif batch is None:
-                self._welcome(site, event.value)
-            else:
-                yield from self._accept(site, batch, event.value)
-        except Garbled as error:
-            self._lose(site, str(error))
-        finally:
-            self.calls.took(event.call, site)
+                self._welcome(site, value)
+            elif not site.host.place.pool:
+                yield from self._accept(site, batch, value)
+            elif self._welcome(site, value[0]):
+                yield from self._accept(site, batch, value[1])
+        except Garbled as garbled:
+            self._lose(site, str(garbled))
 
-    def _welcome(self, site: Site, data: bytes) -> None:
-        """Let a site play, unless it lacks something."""
+    def _welcome(self, site: Site, data: bytes) -> bool:
+        """Let a site play, unless it lacks something; return whether it plays."""
         if lack := self.opening.find_lack(data):
             self.calls.end(site)
             self.roster.refuse(site.host, lack)
-        else:
-            site.is_ready = True
+            self._give_back(site)
+            return False
+        site.is_ready = True
+        return True
 
     def _accept(self, site: Site, batch: Batch, data: bytes) -> Iterator[Played]:
         """Yield what a batch came to, except what is to be played again elsewhere first."""
@@ -257,7 +253,7 @@ class Fleet:
 
     def _play_again(self, held: Held, batch: Batch) -> None:
         """Have doubtful games played on another site, or on the client."""
-        again = self._add(Batch(next(self.calls.numbers), held.chunks, held))
+        again = self._add(Batch(next(self._numbers), held.chunks, held))
         again.given |= batch.given
         self._doubtful[held.played.chunk.pairing] += 1
         self.waiting.append(again)
@@ -268,6 +264,10 @@ class Fleet:
             if site.host is self.own or site.host.name in self.roster.hosts:
                 self.calls.end(site)
             self.roster.fail(site, reason)
+        self._give_back(site)
+
+    def _give_back(self, site: Site) -> None:
+        """Have what a site was to play played elsewhere."""
         for batch in [*site.batches]:
             batch.lose(site)
             if not batch.is_done and not batch.playing:

@@ -64,7 +64,7 @@ def rows() -> Iterator[Row]:
     for what, cluster in CASES.items():
         some_batches = 8 / cluster.rate
         seconds = max(_SECONDS, some_batches)
-        first, last, waiting = measure(cluster, _BEFORE + some_batches, seconds)
+        first, last = measure(cluster, _BEFORE + some_batches, seconds)
         now, busy, games, calls, idle, worked = (
             after - before for before, after in zip(first, last, strict=True)
         )
@@ -73,13 +73,13 @@ def rows() -> Iterator[Row]:
         figure = f"{games / now:,.0f} games/s; cores idle {share:.0%}"
         more = (
             f"client {busy / now:.0%} busy, {1e6 * busy / max(1, games):,.1f} us a game,"
-            f" {calls / now:,.0f} calls/s, {waiting / _MB:.1f} MB wait, {memory:.0f} MB in all"
+            f" {calls / now:,.0f} calls/s, {memory:.0f} MB in all"
         )
         yield Row(what, figure, more)
 
 
-def measure(cluster: Cluster, before: float, seconds: float) -> tuple[Figures, Figures, int]:
-    """Return the figures before and after so many seconds, and the most bytes that waited."""
+def measure(cluster: Cluster, before: float, seconds: float) -> tuple[Figures, Figures]:
+    """Return the figures before and after so many seconds."""
     entries = [resolve(f"bot{number}=uniform") for number in range(_BOTS)]
     tournament = Tournament("cluster", 1, _PAIRS, entries, STANDARD)
     executor = SimulatedExecutor(cluster, before + seconds)
@@ -89,12 +89,12 @@ def measure(cluster: Cluster, before: float, seconds: float) -> tuple[Figures, F
     with tempfile.TemporaryDirectory() as folder, suppress(TimeoutError):
         store = Store(Path(folder) / "run.sqlite")
         run(tournament, executor, None, QUIET, store=store)
-    return found[0], found[1], executor.transport.most_fetched
+    return found[0], found[1]
 
 
 def _figures(executor: SimulatedExecutor) -> Figures:
-    clock, transport = executor.clock, executor.transport
-    return Figures(clock.now, clock.busy, executor.games, transport.calls, *transport.idle())
+    clock, places = executor.clock, executor.places
+    return Figures(clock.now, clock.busy, executor.games, places.calls, *places.idle())
 
 
 if __name__ == "__main__":

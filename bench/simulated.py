@@ -11,6 +11,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,11 +21,11 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from arena.executors import calls, fleet, roster, wire
+from arena.executors.calls import Event
+from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog
-from arena.executors.sites import calls, fleet, roster, wire
-from arena.executors.sites import site_batch as batch
-from arena.executors.sites.fleet import Fleet
-from arena.executors.sites.transport import Done, Event, Failed, Joined, Left
+from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.tournament.chunk import Chunk, Played, join_chunks
@@ -165,17 +166,31 @@ class SimulatedHost:
         return there - worked, worked
 
 
-class SimulatedTransport:
+class SimulatedPlace(Executor):
+    """Calls one host of a simulated cluster."""
+
+    def __init__(self, places: SimulatedPlaces, host: SimulatedHost) -> None:
+        self.places = places
+        self.host = host
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **_: Any) -> Future[Any]:
+        """Let a call pass the scheduler."""
+        future: Future[Any] = Future()
+        self.places.call(future, self.host, function.__name__, args)
+        return future
+
+
+class SimulatedPlaces:
     """Calls that pass a scheduler and come to made-up answers; hosts that die and come back."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self.cluster = cluster
         self.clock = clock
         self.hosts: dict[str, SimulatedHost] = {}
+        self.places: dict[str, Place] = {}
         self.gone: list[SimulatedHost] = []
         self.calls = self.bytes = self.deaths = 0
-        self.fetched: dict[int, int] = {}  # bytes of answers that the client has not used
-        self.most_fetched = 0
+        self.changed: Callable[[], None] = lambda: None
         self._rng = Random(cluster.seed)
         self._names = itertools.count(1)
         self._scheduler = 0.0  # until then it has something to do
@@ -186,20 +201,26 @@ class SimulatedTransport:
     def __str__(self) -> str:
         return f"{self.cluster.sites} simulated sites"
 
-    def start(self, tell: Callable[[Event], None]) -> None:
-        """Let all hosts join, and some of them die from now on."""
-        self._tell = tell
-        for _ in range(self.cluster.sites):
-            self._join()
-        self._plan_death()
+    def look(self) -> dict[str, Place]:
+        """Return the places of all hosts; from the first look on they die."""
+        if not self.hosts and not self.gone:
+            for _ in range(self.cluster.sites):
+                self._add()
+            self._plan_death()
+        return self.places
 
     def _join(self) -> None:
+        """Let a host join."""
+        self._add()
+        self.changed()
+
+    def _add(self) -> None:
         cluster = self.cluster
         slow = self._rng.random() < cluster.slow
         name = f"host{next(self._names):05}"
         rate = cluster.rate / 10 if slow else cluster.rate
-        self.hosts[name] = SimulatedHost(self.clock.now, cluster.cores, rate)
-        self._tell(Joined(name, cluster.cores))
+        self.hosts[name] = host = SimulatedHost(self.clock.now, cluster.cores, rate)
+        self.places[name] = Place(SimulatedPlace(self, host), cluster.cores)
 
     def _plan_death(self) -> None:
         if self.cluster.deaths:
@@ -213,41 +234,45 @@ class SimulatedTransport:
             return
         name = self._rng.choice([*self.hosts])
         host = self.hosts.pop(name)
+        del self.places[name]
         host.left = self.clock.now
         self.gone.append(host)
         self.deaths += 1
-        self._tell(Left(name, "its machine has died"))
+        self.changed()
         self.clock.at(self.clock.now + self.cluster.back, self._join)
 
-    def call(self, number: int, host: str, function: Callable[..., Any], *args: Any) -> None:
+    def call(
+        self, future: Future[Any], host: SimulatedHost, function: str, args: tuple[Any, ...]
+    ) -> None:
         """Let a call pass the scheduler."""
         with self.clock.aside():
             self.calls += 1
             self.clock.charge(self.cluster.client)
-            self._pass(partial(self._arrive, number, host, function.__name__, args))
+            self._pass(partial(self._arrive, future, host, function, args))
 
     def _pass(self, action: Callable[[], None]) -> None:
         """Let something happen when the scheduler has had the time for it."""
         self._scheduler = max(self.clock.now, self._scheduler) + self.cluster.calls
         self.clock.at(self._scheduler + _WIRE, action)
 
-    def _arrive(self, number: int, name: str, function: str, args: tuple[Any, ...]) -> None:
+    def _arrive(
+        self, future: Future[Any], host: SimulatedHost, function: str, args: tuple[Any, ...]
+    ) -> None:
         """Answer a call on its host, if it lives until then."""
-        host = self.hosts.get(name)
-        if host is None:
-            self._tell(Failed(number, "its host has gone"))
+        if host.left is not None:
+            future.cancel()
         elif function == "play_batch":
             batch_number, chunks = wire.read_batch(args[2])
             end, durations = host.play(self.clock.now, chunks)
-            back = partial(self._answer, number, host, batch_number, chunks, durations)
+            back = partial(self._answer, future, host, batch_number, chunks, durations)
             self.clock.at(end, lambda: self._pass(back))
         else:
             value = self._hello if function == "open_site" else None
-            self._pass(lambda: self._tell(Done(number, value)))
+            self._pass(lambda: _finish(future, value))
 
     def _answer(
         self,
-        number: int,
+        future: Future[Any],
         host: SimulatedHost,
         batch_number: int,
         chunks: Sequence[Chunk],
@@ -263,9 +288,7 @@ class SimulatedTransport:
         ]
         data = wire.write_answer(batch_number, played, [])
         self.bytes += len(data)
-        self.fetched[number] = len(data)
-        self.most_fetched = max(self.most_fetched, sum(self.fetched.values()))
-        self._tell(Done(number, data))
+        _finish(future, data)
 
     def _times(self, pairing: int) -> dict[str, Timing]:
         """Return made-up times of decisions."""
@@ -276,19 +299,16 @@ class SimulatedTransport:
             self._timings[pairing] = dict.fromkeys(self.labels[pairing], timing)
         return self._timings[pairing]
 
-    def took(self, number: int) -> None:
-        """Take note that a value was used."""
-        self.fetched.pop(number, None)
-
-    def close(self) -> None:
-        """Tell nothing more."""
-        self._tell = lambda _event: None
-
     def idle(self) -> tuple[float, float]:
         """Return the seconds of all cores without and with work, since the first batch of each."""
         pairs = [host.idle(self.clock.now) for host in (*self.hosts.values(), *self.gone)]
         idle, worked = (sum(column) for column in zip(*pairs, strict=True))
         return idle, worked
+
+
+def _finish(future: Future[Any], value: object) -> None:
+    if not future.cancelled():
+        future.set_result(value)
 
 
 def _games(chunk: Chunk) -> list[GameResult]:
@@ -307,24 +327,26 @@ class SimulatedExecutor:
         self.cluster = cluster
         self.seconds = seconds
         self.clock = Clock(charged=cluster.charged)
-        self.transport = SimulatedTransport(cluster, self.clock)
+        self.places = SimulatedPlaces(cluster, self.clock)
         self.games = 0
 
     def __str__(self) -> str:
-        return str(self.transport)
+        return str(self.places)
 
     def play(
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play on the real fleet; raises TimeoutError when the seconds are over."""
-        self.transport.labels = tournament.pairings
+        self.places.labels = tournament.pairings
         with ExitStack() as stack:
             times = SimpleNamespace(monotonic=self.clock.monotonic)
-            for module in (batch, calls, fleet, roster):
+            for module in (calls, fleet, roster):
                 stack.enter_context(mock.patch.object(module, "time", times))
-            stack.enter_context(mock.patch.object(calls.Calls, "_beat"))
-            playing = Fleet(self.transport, plan, tournament, log)
+            stack.enter_context(mock.patch.object(calls.Calls, "_repeat"))
+            stack.enter_context(mock.patch.object(calls, "wait"))
+            playing = Fleet(self.places, plan, tournament, log)
             playing.calls._events = self.clock  # type: ignore[assignment]
+            self.places.changed = playing.calls.look
             for played in playing.play():
                 self.games += len(played.results)
                 yield played

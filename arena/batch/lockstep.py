@@ -112,7 +112,8 @@ class Lockstep(Piles):
     @property
     def first_seat(self) -> Indices:
         """The seats that began the rounds (R3)."""
-        return seat_at(self.round * self.rules.round_plies, self.rules)
+        seats: Indices = seat_at(self.round * self.rules.round_plies, self.rules)
+        return seats
 
     @property
     def _seat_size(self) -> int:

@@ -16,12 +16,13 @@ from engine.scoring import WinType
 DRAW: Final = -1
 """The winner of a game that nobody has won."""
 
-_Ply = TypeVar("_Ply", int, npt.NDArray[Any])
+_Ply = TypeVar("_Ply", int, Any)
 
 
 def seat_at(ply: _Ply, rules: Rules) -> _Ply:
     """Return the seat that acts at a ply, or at each of many: seats begin rounds in turn (R3).
 
+    >>> from engine import STANDARD
     >>> [seat_at(ply, STANDARD) for ply in (0, 1, 11, 12, 13, 24)]
     [0, 1, 1, 1, 0, 0]
     """

@@ -1,4 +1,4 @@
-"""Commands that play a tournament: of a config, or of a few bots."""
+"""The commands that play a tournament: of a config, or of bots that are named."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from arena.cli.compare import AGAINST, play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
     ANCHOR,
+    GAMES,
     NAMES,
+    PAIRS,
     PATH,
     REPLACE,
+    TARGET,
     add_run_options,
     change_limits,
     change_rules,
@@ -23,14 +26,12 @@ from arena.cli.options import (
     refuse_options,
     with_changes,
 )
-from arena.cli.outcome import print_report, to_document
-from arena.cli.starting import How, stoppable
-from arena.cli.whole import GAMES, PAIRS, TARGET
+from arena.cli.starting import How, print_report, stoppable, to_document
 from arena.errors import naming
 from arena.records.naming import Naming
 
 if TYPE_CHECKING:
-    from arena.tournament.executor_choice import ExecutorChoice
+    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _NOT_OF_A_MANIFEST = (
@@ -111,7 +112,7 @@ def run(
     Example:
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
-    from arena.runs.from_manifest import find_manifest
+    from arena.runs.rerun import find_manifest
     from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
@@ -138,14 +139,13 @@ def run(
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
     """Play the run of a manifest, which may be a comparison."""
-    from arena.runs.from_manifest import play_as
-    from arena.tournament.stop import Sprt
+    from arena.runs.rerun import play_as
 
     refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
     choice = how.choose()
     with naming(path):
         tournament = play_as(manifest)
-    play = play_comparison if isinstance(tournament.stop, Sprt) else _play
+    play = play_comparison if tournament.comparison else _play
     play(tournament, out or Path("results") / tournament.name, how, choice, path)
 
 
@@ -194,8 +194,7 @@ def play(
     """
     from arena.entries.ladder import expand_ladder
     from arena.entries.resolve import resolve
-    from arena.tournament.anchor import read_anchor
-    from arena.tournament.tournament import Tournament
+    from arena.tournament.tournament import Tournament, read_anchor
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
@@ -255,8 +254,8 @@ def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoic
     if choice.kind != "local" or not (jailed or tournament.limits != Limits()):
         return
     from arena.executors.local import count_cores
-    from arena.runs.progress import format_duration
-    from arena.tournament.longest import longest_seconds
+    from arena.runs.progress_bar import format_duration
+    from arena.tournament.tournament import longest_seconds
 
     most = format_duration(longest_seconds(tournament, workers or count_cores()))
     yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"

@@ -1,4 +1,4 @@
-"""Answers: what a worker or a site says of its games, as bytes that are checked as they are read.
+"""Write and read what a worker or a site reports of its games, and check that it can be.
 
 A bot may run in the process that says it. So nothing is unpickled, and what cannot be is Garbled.
 """
@@ -6,17 +6,18 @@ A bot may run in the process that says it. So nothing is unpickled, and what can
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
 from arena.executors.deaths import Asking
 from arena.executors.frames import Garbled, pack
-from arena.executors.possible import is_possible, is_possible_timing
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
-from arena.lanes.faults import MOST_OUTPUT
+from arena.lanes.faults import KINDS, MOST_OUTPUT, Fault, one_line, printable
 from arena.tournament.chunk import Chunk, Played
+from engine.cards import CHARS
+from engine.scoring import WinType
 
 PLAYED, ASKING, WORDS, FAILED, DISTURBED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.
@@ -131,3 +132,47 @@ _failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
 _disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)
+
+_FORFEIT: Final = "forfeit"
+_DRAW: Final = "draw"
+_WIN_TYPES = frozenset(get_args(WinType)) | {_FORFEIT}
+_MOST = 1_000_000  # of points and plies: no rules reach it
+_MOST_BUCKET = 1000  # of times: those of a bucket above it are no seconds
+_MOST_DECISIONS = 1 << 40  # of a bot in one chunk
+
+
+def is_possible(result: GameResult) -> bool:
+    """Return whether there can be such a game: its texts, its numbers, its winner and its fault."""
+    return (
+        result.win_type in _WIN_TYPES
+        and (result.win_type == _DRAW) == (result.winner is None)
+        and result.winner in (0, 1, None)
+        and abs(result.points) < _MOST
+        and abs(result.opponent_points) < _MOST
+        and result.plies == len(result.actions) < _MOST
+        and not result.actions.strip(CHARS)
+        and (result.win_type == _FORFEIT) == (result.fault is not None)
+        and (result.fault is None or _is_possible_fault(result.fault))
+    )
+
+
+def _is_possible_fault(fault: Fault) -> bool:
+    """Return whether a lane could have found this fault; forfeits by rule are the client's."""
+    evidence = fault.traceback + fault.output
+    return (
+        fault.kind in KINDS
+        and fault.message == one_line(fault.message)
+        and evidence == printable(evidence)
+        and len(evidence) <= 2 * MOST_OUTPUT
+    )
+
+
+def is_possible_timing(data: TimingData) -> bool:
+    """Return whether a Timing can be made of this: its counts are counts of times."""
+    return all(
+        0 <= count < _MOST_DECISIONS
+        and all(
+            abs(bucket) < _MOST_BUCKET and 0 < n < _MOST_DECISIONS for bucket, n in buckets.items()
+        )
+        for count, _, _, buckets in data
+    )

@@ -1,12 +1,15 @@
-"""Base: what every executor can do. The crew of this machine is the first one."""
+"""Define what an executor does, and open the one that a config names."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
+from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import RunLog
 from arena.tournament.chunk import Played
+from arena.tournament.keys import ExecutorChoice
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament
 
@@ -30,3 +33,28 @@ class Executor(Protocol):
         workers die and no bot is to blame.
         """
         ...
+
+
+@contextmanager
+def open_executor(
+    choice: ExecutorChoice, workers: int | None = None, default: int | None = None
+) -> Iterator[Executor]:
+    """Yield an executor of so many workers; without a number, of `default` or of all cores.
+
+    On a cluster the number is that of each site. Raises InputError if it cannot be reached.
+    """
+    if choice.kind == "local":
+        yield LocalExecutor(workers or default or count_cores())
+        return
+    if choice.kind == "mpi":
+        from arena.executors.pool import mpi_executor
+
+        with mpi_executor(workers, choice.patience) as of_ranks:
+            yield of_ranks
+        return
+    from arena.executors.dask import dask_executor
+
+    with dask_executor(
+        choice.scheduler, choice.scheduler_file, workers, choice.patience
+    ) as of_cluster:
+        yield of_cluster

@@ -1,4 +1,4 @@
-"""Deaths: what becomes of the games that a worker process did not survive.
+"""Decide what is played in place of the games that a worker process did not survive.
 
 A worker may be killed from outside, or by a bot that it holds. So the pairs that it was
 playing are played again apart: every bot in a process of its own, where a crash, a late

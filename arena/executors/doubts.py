@@ -1,4 +1,4 @@
-"""Doubts: games in which a bot's process ended, which may have come from outside."""
+"""Decide whose fault it was where a bot's process ended, which may have come from outside."""
 
 from __future__ import annotations
 

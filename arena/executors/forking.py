@@ -1,4 +1,4 @@
-"""Forking: the program from which a run's workers are forked, and which ends them with the run.
+"""Fork a run's workers from a warm process, and end them with the run: the fork server's program.
 
 It has imported what workers need, and no bot ever runs in it. It forks a worker for each order
 that comes through its socket, and says on it how each of them has ended. When the socket or the

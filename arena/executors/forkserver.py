@@ -1,4 +1,4 @@
-"""Forkserver: the process from which workers are forked, as their parent sees it.
+"""Start the fork server and order worker processes from it: its parent's side.
 
 It is a program of our own, and not multiprocessing's: so a run changes nothing in the program that
 calls it (its environment, start method, signals and `__main__`), and does not depend on any of

@@ -1,4 +1,4 @@
-"""Frames: messages between two processes, as bytes; each is its length, its kind and its data."""
+"""Frame messages between two processes: each is its length, its kind and its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local: the executor of this machine, a crew of worker processes."""
+"""Play on this machine, with a crew of worker processes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from arena.errors import WorkerDied, counted
 from arena.executors.deaths import Deaths
 from arena.executors.forkserver import ForkServer, open_server
 from arena.executors.frames import Garbled
-from arena.executors.halves import Halves, Work, keep_apart
+from arena.executors.halves import Halves, Phases, Work, keep_apart
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
-from arena.executors.phases import Phases
 from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.launch import warm_jails
@@ -88,7 +87,7 @@ class Crew:
     ) -> None:
         self.size = size
         is_apart = tournament.halves == "apart"
-        self.halves = (Phases if is_apart else Halves)(work, size, tournament.twins)
+        self.halves = (Phases if is_apart else Halves)(work, size, tournament.new_pairings)
         self.tournament = tournament
         self.head = write_head(tournament)
         self.log = log

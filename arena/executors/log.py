@@ -1,4 +1,4 @@
-"""Log: one run.log for the parent and its workers.
+"""Write one run.log for the parent and its workers.
 
 multiprocessing-logging's own installer only works where processes are forked. Its handler
 works everywhere, with a pipe in place of its queue: the queue would fix the program's start

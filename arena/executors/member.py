@@ -1,4 +1,4 @@
-"""Member: one worker process of the crew, as its parent sees it."""
+"""Start, ask and bury one worker process of the crew: its parent's side."""
 
 from __future__ import annotations
 

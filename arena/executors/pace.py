@@ -1,4 +1,4 @@
-"""Pace: how long the decisions of bots take, and so how many games of one go on together."""
+"""Choose how many games a bot is asked about at once, by how long its decisions took."""
 
 from __future__ import annotations
 

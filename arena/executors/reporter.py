@@ -1,4 +1,4 @@
-"""Reporter: what a worker says while it plays, to its parent and in the log."""
+"""Define what a worker reports while it plays, to its parent and in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Site: a crew of workers as a program of its own, for another machine to give games to.
+"""Be a site: a crew of workers as a program of its own, which another machine gives games to.
 
 It reads frames from its standard input (`sites.wire`): first what
 it is to play, and then batches of chunks. It answers on its standard output. It ends, and leaves
@@ -20,12 +20,10 @@ from queue import Empty, SimpleQueue
 from arena.entries.elsewhere import find_here
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
-from arena.executors import frames
+from arena.executors import frames, wire
 from arena.executors.local import open_crew
 from arena.executors.log import RunLog, logger
-from arena.executors.sites import wire
-from arena.executors.sites.versions import versions_here
-from arena.executors.sites.wire import Head, Hello, Line
+from arena.executors.wire import Head, Hello, Line, versions_here
 from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.probe import find_problems
 from arena.tournament.chunk import Chunk, Played

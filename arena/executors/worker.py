@@ -1,4 +1,4 @@
-"""Worker: plays chunks of a tournament's games, and holds the processes of its bots."""
+"""Play chunks of a tournament's games, and hold the processes of their bots."""
 
 from __future__ import annotations
 

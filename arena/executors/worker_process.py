@@ -1,4 +1,4 @@
-"""Process: the program of a worker process, around a Worker."""
+"""Be a worker process: read chunks from a socket, play them, and answer."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from arena.store.cells import csv_writer
 from arena.store.counting import Counts
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
-from arena.tournament.bounds import MAX_FAULTS
-from arena.tournament.sprt_evidence import Evidence, Verdict, decide, weigh
+from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 

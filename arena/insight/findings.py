@@ -13,7 +13,7 @@ from arena.errors import counted
 from arena.insight.summary import cut, describe_end
 from arena.statistics.intervals import SeatAdvantage
 from arena.statistics.spread import Spread
-from arena.tournament.anchor import Anchor
+from arena.tournament.tournament import Anchor
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
@@ -21,7 +21,7 @@ _MOST_NAMED = 4  # groups in a line
 
 @dataclass(frozen=True)
 class Misfit:
-    """A pairing whose score is not what the ratings say, beyond chance; shares are 0 to 1."""
+    """A pairing whose score differs significantly from what the ratings say; shares are 0 to 1."""
 
     bot: str
     opponent: str

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from arena.statistics.sprt import looks
 from arena.store.store import Store
-from arena.tournament.sprt_evidence import weigh
+from arena.tournament.sprt_rounds import weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
@@ -28,7 +28,7 @@ def count_observations(
     """
     return {
         number: store.count_differences(number, tournament.old_pairing(number), first, end)
-        if number in tournament.twins
+        if number in tournament.new_pairings
         else store.count_pairs(number, first, end)
         for number in range(len(tournament.pairings))
     }
@@ -41,7 +41,9 @@ def read_path(
 
     `played` are the pairs that were observed, of all opponents that are not `out`.
     """
-    paired = [n for n in sorted(tournament.twins) if tournament.pairings[n].opponent not in out]
+    paired = [
+        n for n in sorted(tournament.new_pairings) if tournament.pairings[n].opponent not in out
+    ]
     path: list[Look] = []
     counts, before = count_observations(tournament, store, 0, 0), 0
     for look in looks(played // max(1, len(paired))):

@@ -27,11 +27,9 @@ from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.store.timings import make_timings
-from arena.tournament.anchor import Anchor
-from arena.tournament.bounds import MAX_FAULTS
+from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
-from arena.tournament.stop import Sprt
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
@@ -112,10 +110,10 @@ def make_files(
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
-    if isinstance(tournament.stop, Sprt):
+    if test := tournament.comparison:
         from arena.insight.comparison import comparison_writers, make_comparison
 
-        comparison = make_comparison(tournament, tournament.stop, store, counts)
+        comparison = make_comparison(tournament, test, store, counts)
         writers |= comparison_writers(comparison)
         return Files(made, counts, wins, writers, comparison)
     return Files(made, counts, wins, writers)

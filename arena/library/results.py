@@ -1,8 +1,9 @@
-"""Results: what the games of a run add up to, as tables."""
+"""Give the results of a run as tables: what its games add up to."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -10,12 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.finding import find_game
 from arena.library.request import folder_path
-from arena.runs.rounds_so_far import Course, Extent, follow, measure_extent
+from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.command import replay_commands
 from arena.store.finished import Game
 from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
@@ -197,10 +198,9 @@ class Results:
         """
         import pandas as pd
 
-        from arena.runs.targets import find_open
-        from arena.tournament.until_rounds import Open
+        from arena.tournament.rounds import Open
 
-        found = find_open(self._course, self._strikes.out) or []
+        found = self._progress.find_open(self._strikes.out) or []
         table = pd.DataFrame(found, columns=Open._fields)
         return table.astype({"further_pairs": "Int64"})
 
@@ -215,12 +215,12 @@ class Results:
         return make_win_tables(self._tournament, self._counts, self._store.records)
 
     @cached_property
-    def _course(self) -> Course:
+    def _progress(self) -> RunProgress:
         return follow(self._tournament, self._store, self._strikes)
 
     @cached_property
     def _extent(self) -> Extent:
-        return measure_extent(self._tournament, self._store, self._course)
+        return measure_extent(self._tournament, self._store, self._progress)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -256,13 +256,18 @@ class Results:
         4
         """
         from arena.insight.effects import ADJUSTED
-        from arena.library.intervening import Experiment
+        from arena.runs.intervene import add_effects
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
-        experiment = Experiment(swaps, seed, workers, progress=progress)
-        name = str(self._folder or self.name)
-        return experiment.add_to(self.cards, self._tournament, self._store, name)
+        run = self._tournament, self._store
+        with naming(str(self._folder or self.name)):
+            table, note = add_effects(
+                self.cards, *run, workers, swaps=swaps, seed=seed, progress=progress
+            )
+        if note:
+            warnings.warn(note, stacklevel=2)
+        return table
 
     def report(self, *others: Results) -> RunReport:
         """Return the report of the run, or what is different from it to other runs.

@@ -1,4 +1,4 @@
-"""Compare: whether one bot is stronger than another, or a new version than the old one."""
+"""Compare two bots, or two versions of one, by a sequential test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.executors.log import NORMAL
 from arena.runs.run import Outcome, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.bounds import MOST_PAIRS
+from arena.tournament.keys import MOST_PAIRS
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine.errors import show

@@ -1,4 +1,4 @@
-"""Run: from a tournament to its files, going on where an earlier run stopped."""
+"""Run a tournament: play what its store lacks, and write its files."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from arena.games.timing import Timing
 from arena.insight.growing import GrowingTables
 from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination
-from arena.runs.first_faults import FirstFaults
-from arena.runs.interim import Interim
-from arena.runs.progress import is_terminal, show_progress
-from arena.runs.resume import open_store
-from arena.runs.rounds_so_far import Course
-from arena.runs.saving import write_files
+from arena.runs.interim import FirstFaults, Interim
+from arena.runs.progress_bar import is_terminal, show_progress
+from arena.runs.run_progress import RunProgress
+from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
 from arena.tournament.chunk import Played
-from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
+from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
@@ -43,14 +41,14 @@ if TYPE_CHECKING:
 class Outcome:
     """What a run came to: games played now, and kept from before; seconds to the last file.
 
-    `course` has the pairs of each pairing, and their scores if the run had several rounds;
+    `progress` has the pairs of each pairing, and their scores if the run had several rounds;
     `out` has the faults of the bots that had too many, as text by label; `timings` are by label.
     A run that is a comparison has a `comparison`.
     """
 
     standings: pd.DataFrame
     findings: Findings
-    course: Course
+    progress: RunProgress
     played: int
     kept: int
     out: Mapping[str, str]
@@ -106,7 +104,7 @@ def run(
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(store.count_games(), 2 * under_way.course.scheduled) from None
+                raise Interrupted(store.count_games(), 2 * under_way.progress.scheduled) from None
             raise
         finally:
             under_way.growing.close()
@@ -124,7 +122,7 @@ class _Run:
         self.store = store
         self.show_progress = show_progress
         self.pairings = tournament.pairings
-        self.course = Course(tournament, store)
+        self.progress = RunProgress(tournament, store)
         self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
         self.played = self.kept = 0
@@ -145,20 +143,20 @@ class _Run:
             self.growing.spoil()
         if self.interim and self.kept:
             self.interim.add(self.store.count())
-        scheduled = 2 * self.course.scheduled
+        scheduled = 2 * self.progress.scheduled
         with show_progress(
             scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress
-        ) as progress:
+        ) as shown:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
                     for played in games:
                         self._keep(played, plan)
-                        progress.add(len(played.results))
+                        shown.add(len(played.results))
                         if plan.is_finished and self._go_on(plan):
-                            scheduled = 2 * self.course.scheduled
-                            progress.plan(scheduled, self.kept, self.status)
+                            scheduled = 2 * self.progress.scheduled
+                            shown.plan(scheduled, self.kept, self.status)
                 goes_on = self._go_on(plan)
-        self.store.trim(self.pairings, self.course.lengths)
+        self.store.trim(self.pairings, self.progress.lengths)
 
     def _go_on(self, plan: Plan) -> bool:
         """Begin rounds until one of them lacks games; return whether there is anything to play.
@@ -168,15 +166,15 @@ class _Run:
         while plan.is_finished:  # the games that the last round lacked may be forfeits by rule
             self._carry_out_forfeits()
             self.store.commit()
-            legs = self.course.next_round(self.strikes.out)
-            if not legs:
+            ranges = self.progress.next_round(self.strikes.out)
+            if not ranges:
                 return False
-            self.strikes.extend(legs)
+            self.strikes.extend(ranges)
             if self.show_progress:
-                self.status = self.course.status()
-            for leg in legs:
-                missing = [(leg.pairing, pairs) for pairs in self._missing(leg)]
-                plan.add(missing, spread=self.course.number > 1)
+                self.status = self.progress.status()
+            for span in ranges:
+                missing = [(span.pairing, pairs) for pairs in self._missing(span)]
+                plan.add(missing, spread=self.progress.number > 1)
         return True
 
     def _lines(self) -> list[str]:
@@ -189,18 +187,18 @@ class _Run:
         with self.lock:
             return [*lines, HEAD, *format_rows(self.interim.rows(), unrated="")]
 
-    def _missing(self, leg: Leg) -> list[range]:
-        """Return the ranges of a leg's pairs that are not in the store."""
+    def _missing(self, span: PairRange) -> list[range]:
+        """Return the ranges of a span's pairs that are not in the store."""
         missing = []
-        start = leg.first
-        finished = self.store.finished(leg.pairing, leg.first, leg.end)
-        for pairs in [*finished, range(leg.end, leg.end)]:
+        start = span.first
+        finished = self.store.finished(span.pairing, span.first, span.end)
+        for pairs in [*finished, range(span.end, span.end)]:
             if start < pairs.start:
                 missing.append(range(start, pairs.start))
             if pairs:
                 self.kept += 2 * len(pairs)
-                forfeits = self.store.forfeits(leg.pairing, pairs)
-                self.strikes.finish(leg.pairing, pairs.start, len(pairs), forfeits)
+                forfeits = self.store.forfeits(span.pairing, pairs)
+                self.strikes.finish(span.pairing, pairs.start, len(pairs), forfeits)
             start = pairs.stop
         return missing
 
@@ -253,7 +251,7 @@ class _Run:
         return Outcome(
             files.standings,
             files.findings,
-            self.course,
+            self.progress,
             self.played,
             self.kept,
             self.strikes.describe_out(),
@@ -266,7 +264,7 @@ class _Run:
 @cache
 def _say_what_is_missing(*, aloud: bool) -> None:
     """Say once in a program that runs are without report.html, and what brings it."""
-    from arena.reports.scripts import find_lack
+    from arena.reports.html import find_lack
 
     if lack := find_lack():
         level = logging.WARNING if aloud else logging.INFO

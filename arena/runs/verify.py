@@ -1,4 +1,4 @@
-"""Verify: a finished run's folder checked, from its records to the last byte of its files."""
+"""Verify the folder of a finished run, from its records to the last byte of its files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
 from arena.runs.compared import Difference, check_files, find_left_out
-from arena.runs.progress import make_bar
+from arena.runs.progress_bar import make_bar
 from arena.runs.rerun import resolve_same
-from arena.runs.rounds_so_far import follow
+from arena.runs.run_progress import follow
 from arena.store.folder import MANIFEST, RunFolder
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
@@ -98,13 +98,13 @@ def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool
 def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
     """Replay every game, and return how many pairs each pairing has."""
     strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
-    course = follow(tournament, store, strikes)
+    progress = follow(tournament, store, strikes)
     by_rule: dict[int, list[Forfeits]] = {}
     for forfeits in strikes.take_due():
         by_rule.setdefault(forfeits.pairing, []).append(forfeits)
     rows = store.results()
-    with make_bar(2 * course.scheduled) as bar:
-        for number, length in sorted(course.lengths.items()):
+    with make_bar(2 * progress.scheduled) as bar:
+        for number, length in sorted(progress.lengths.items()):
             for pair in range(length):
                 for seat in (0, 1):
                     fixture = tournament.fixture(number, pair, seat)
@@ -117,7 +117,7 @@ def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
                 bar.update(2)
     if next(rows, None) is not None:
         raise Difference(f"{NAME}: more games than the run has")
-    return course.lengths
+    return progress.lengths
 
 
 def _find_problem(

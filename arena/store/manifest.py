@@ -13,11 +13,9 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.anchor import Anchor, check_anchor
-from arena.tournament.bounds import HalvesChoice
-from arena.tournament.numbers import Bots, Pairs, Positive, Rounds, Seed
+from arena.tournament.keys import Bots, HalvesChoice, Pairs, Positive, Rounds, Seed
 from arena.tournament.stop import Stop
-from arena.tournament.tournament import Tournament, versions
+from arena.tournament.tournament import Anchor, Tournament, check_anchor, versions
 from engine import EngineError, Rules
 
 MOST_BYTES: Final = 1 << 24

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from arena.errors import InputError
 from arena.records.naming import Naming
-from arena.tournament.bounds import MOST_SEED
+from arena.tournament.keys import MOST_SEED
 
 MOST_BODY = 1 << 14
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]

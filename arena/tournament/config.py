@@ -1,4 +1,4 @@
-"""Config: one tournament as YAML, read strictly."""
+"""Read the config of a tournament from YAML or from data, strictly."""
 
 from __future__ import annotations
 
@@ -16,16 +16,26 @@ from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.anchor import read_anchor
-from arena.tournament.bounds import EXECUTORS, HALVES, MAX_FAULTS, ExecutorKind, HalvesChoice
-from arena.tournament.document import MOST_BYTES, parse
-from arena.tournament.executor_choice import ExecutorChoice
-from arena.tournament.mistaken import explain_no_config
-from arena.tournament.numbers import Bots, Pairs, Positive, Seed, SwissRounds, Width, Workers
+from arena.tournament.keys import (
+    EXECUTORS,
+    HALVES,
+    MAX_FAULTS,
+    Bots,
+    ExecutorChoice,
+    ExecutorKind,
+    HalvesChoice,
+    Pairs,
+    Positive,
+    Seed,
+    SwissRounds,
+    Width,
+    Workers,
+)
+from arena.tournament.shipped import explain_no_config
 from arena.tournament.stop import make_until
-from arena.tournament.swiss_pairings import check_swiss, default_rounds
-from arena.tournament.tournament import Tournament
-from arena.tournament.wording import explain, line_of
+from arena.tournament.swiss_rounds import check_swiss, default_rounds
+from arena.tournament.tournament import Tournament, read_anchor
+from arena.tournament.yaml_text import MOST_BYTES, explain, line_of, parse
 from engine import Rules
 from engine.errors import RulesError
 

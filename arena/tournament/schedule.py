@@ -1,8 +1,14 @@
-"""Schedule: which games a run has, and the place of each one in it."""
+"""List the games of a run: its pairings, the place of each game, and the order of playing.
+
+Pairs are played in turns, so that no pairing runs ahead. In the first turns every pairing plays
+one pair: pair 0 of all, then pair 1. Later it plays some pairs in a turn, a quarter of those that
+it has played. So in a run that is stopped all pairings have about as many pairs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -74,3 +80,64 @@ def gauntlet(challengers: Sequence[str], panel: Sequence[str]) -> list[Pairing]:
     ['a - c', 'a - d', 'b - c', 'b - d']
     """
     return [Pairing(*two) for two in product(challengers, panel)]
+
+
+class PairRange(NamedTuple):
+    """Some pairs of the pairing with this number: from `first` on, up to `end`."""
+
+    pairing: int
+    first: int
+    end: int
+
+
+def single_round(pairings: Sequence[Pairing], pairs: int) -> list[PairRange]:
+    """Return the ranges of a run in which every pairing plays so many pairs.
+
+    >>> single_round([Pairing("a", "b"), Pairing("a", "c")], pairs=5)
+    [PairRange(pairing=0, first=0, end=5), PairRange(pairing=1, first=0, end=5)]
+    """
+    return [PairRange(number, 0, pairs) for number in range(len(pairings))]
+
+
+_PART = 4  # a turn is one part of so many of the pairs before it
+
+_starts = [0]  # of turns, counted from a span's first pair
+
+
+def turn_of(place: int) -> int:
+    """Return the turn in which a pair is played that has this place in its span.
+
+    >>> [turn_of(place) for place in (0, 1, 7, 8, 9, 10, 1000)]
+    [0, 1, 7, 8, 8, 9, 30]
+    """
+    while _starts[-1] <= place:
+        _starts.append(_starts[-1] + max(1, _starts[-1] // _PART))
+    return bisect_right(_starts, place) - 1
+
+
+def turn_end(place: int) -> int:
+    """Return the place after the last pair of a turn, which has this place in it.
+
+    >>> turn_end(0), turn_end(8), turn_end(9)
+    (1, 10, 10)
+    """
+    return _starts[turn_of(place) + 1]
+
+
+def in_turns(ranges: Sequence[PairRange]) -> Iterator[PairRange]:
+    """Yield the parts of ranges in the order in which they are played.
+
+    One that is alone is not parted.
+
+    >>> [tuple(span) for span in in_turns([PairRange(0, 5, 7), PairRange(1, 0, 3)])]
+    [(0, 5, 6), (1, 0, 1), (0, 6, 7), (1, 1, 2), (1, 2, 3)]
+    """
+    if len(ranges) == 1:
+        yield from ranges
+        return
+    start = 0
+    while ranges := [span for span in ranges if span.first + start < span.end]:
+        end = turn_end(start)
+        for span in ranges:
+            yield PairRange(span.pairing, span.first + start, min(span.first + end, span.end))
+        start = end

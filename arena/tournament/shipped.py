@@ -1,13 +1,57 @@
-"""Shipped: the configs that come with the arena, found by their names."""
+"""Find a config by its path or its name, and explain what is no config."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Final
 
+from arena.entries.files_below import MAINS
+from arena.entries.resolve import installed
 from arena.errors import InputError
-from arena.tournament.mistaken import explain_no_name
+
+_RUN = ("manifest.json", "run.sqlite")
+"""Files by which the folder of a run is known: the first is a config, too."""
+
+
+def explain_no_config(path: Path) -> str:
+    """Return what is at a path that holds no config, and the command that was meant.
+
+    It is nothing where a config may be.
+    """
+    if path.is_dir():
+        bot = any((path / name).is_file() for name in MAINS)
+        return _play(f"{path}/") if bot else "is a directory; a config is a YAML file"
+    if path.suffix == ".py":
+        return _play(str(path))
+    if path.suffix == ".jsonl":
+        return f"game records, not a config; to judge them: {_join('arena', 'replay', path)}"
+    manifest = path.with_name(_RUN[0])
+    if path.name != _RUN[0] and path.with_name(_RUN[1]).is_file() and manifest.is_file():
+        command = f"{_join('arena', 'run', manifest)} --out FOLDER"
+        return f"a file of a run, not a config; to play the run again: {command}"
+    return ""
+
+
+def explain_no_name(word: str) -> str:
+    """Return what a word is that names no config, and the command that was meant."""
+    if word in dict(installed()):
+        return f"a bot, not a config; to play it: arena play {word} OPPONENT"
+    for ending in (".yaml", ".yml"):
+        if os.path.isfile(word + ending):
+            return f"no such file, and no config has this name; did you mean {word}{ending}?"
+    return ""
+
+
+def _play(target: str) -> str:
+    spec = target if "/" in target.rstrip("/") else f"./{target}"
+    return f"a bot, not a config; to play it: {_join('arena', 'play', spec, 'greedy')}"
+
+
+def _join(*words: str | Path) -> str:
+    return shlex.join(map(str, words))
+
 
 FOLDER: Final = Path(__file__).parents[1] / "configs"
 

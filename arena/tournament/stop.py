@@ -1,14 +1,18 @@
-"""Stop: when a run has played enough, if that is not known before it begins."""
+"""Stopping rules of a tournament: what is asked for, as data.
+
+Each names its `rounds`, a subclass of `Rounds` or what makes one, as module:name; says how many
+games there are `most_games` at most; and `chooses_pairings` where it gives some pairings more
+pairs than others. Another rule is a class here and its rounds in a module.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from arena.errors import InputError
-from arena.tournament.bounds import MOST_PAIRS
-from arena.tournament.numbers import Pairs
+from arena.tournament.keys import MOST_PAIRS, Pairs
 
 _TIMES = 100  # the pairs of the first round: what a pairing may play if nobody says
 
@@ -23,8 +27,15 @@ class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until"
     more than `max_pairs`.
     """
 
+    rounds: ClassVar[str] = "arena.tournament.until_rounds:make_rounds"
+    chooses_pairings: ClassVar[bool] = True
+
     target: Literal["resolved"] | float
     max_pairs: Pairs
+
+    def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
+        """Return how many games there are at most: each pairing can play all its pairs."""
+        return 2 * self.max_pairs * pairings
 
 
 class Sprt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sprt", tag_field="kind"):
@@ -34,11 +45,18 @@ class Sprt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sprt", 
     most `max_pairs` pairs, counted over all opponents.
     """
 
+    rounds: ClassVar[str] = "arena.tournament.sprt_rounds:SprtRounds"
+    chooses_pairings: ClassVar[bool] = False
+
     elo0: Elo
     elo1: Elo
     alpha: ErrorRate
     beta: ErrorRate
     max_pairs: Pairs
+
+    def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
+        """Return how many games there are at most: a paired test plays each deal twice."""
+        return 2 * self.max_pairs * (1 + paired)
 
     def __post_init__(self) -> None:
         if self.elo1 <= self.elo0:

@@ -1,4 +1,4 @@
-"""Strikes: which bots have had too many faults, and which games are forfeits by rule.
+"""Count the faults of bots, and decide which games are forfeits by rule.
 
 It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been
@@ -18,9 +18,7 @@ from typing import NamedTuple
 from arena.errors import counted
 from arena.games.match import GameResult
 from arena.lanes.faults import count_strikes
-from arena.tournament.leg import Leg, single_round
-from arena.tournament.schedule import Pairing
-from arena.tournament.turn_order import in_turns, turn_end, turn_of
+from arena.tournament.schedule import Pairing, PairRange, in_turns, single_round, turn_end, turn_of
 
 _NOUNS = {
     "illegal": "illegal action",
@@ -62,33 +60,33 @@ class Strikes:
         self._due: list[Forfeits] = []
         self._strikes: Counter[str] = Counter()
         self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._legs: dict[int, Leg] = {}  # of this round, by pairing
+        self._ranges: dict[int, PairRange] = {}  # of this round, by pairing
         self._ranks: dict[int, int] = {}  # of the pairings in each turn
-        self._schedule: Iterator[Leg] = iter(())
-        self._next: Leg | None = None  # the first of the schedule that is not settled
+        self._schedule: Iterator[PairRange] = iter(())
+        self._next: PairRange | None = None  # the first of the schedule that is not settled
         self._finished: dict[tuple[int, int], tuple[int, list[GameResult]]] = {}
         if pairs:
             self.extend(single_round(pairings, pairs))
 
-    def extend(self, legs: Sequence[Leg]) -> None:
+    def extend(self, ranges: Sequence[PairRange]) -> None:
         """Add a round to the schedule; all pairs of the rounds before are finished."""
-        legs = sorted(legs, key=lambda leg: (sorted(self.pairings[leg.pairing]), leg))
-        self._legs = {leg.pairing: leg for leg in legs}
-        self._ranks = {leg.pairing: rank for rank, leg in enumerate(legs)}
-        self._schedule = in_turns(legs)
+        ranges = sorted(ranges, key=lambda span: (sorted(self.pairings[span.pairing]), span))
+        self._ranges = {span.pairing: span for span in ranges}
+        self._ranks = {span.pairing: rank for rank, span in enumerate(ranges)}
+        self._schedule = in_turns(ranges)
         self._next = next(self._schedule, None)
 
     def place_of(self, pairing: int, pair: int) -> tuple[int, int]:
         """Return the turn of this round in which a pair is played, and the place in the turn."""
-        return turn_of(pair - self._legs[pairing].first), self._ranks[pairing]
+        return turn_of(pair - self._ranges[pairing].first), self._ranks[pairing]
 
     def turn_end(self, pairing: int, pair: int) -> int:
         """Return the pair of a pairing with which the turn after that of a pair begins.
 
         A pairing that is alone in its round plays all in one turn.
         """
-        leg = self._legs[pairing]
-        return leg.end if len(self._legs) == 1 else leg.first + turn_end(pair - leg.first)
+        span = self._ranges[pairing]
+        return span.end if len(self._ranges) == 1 else span.first + turn_end(pair - span.first)
 
     def is_out(self, pairing: int) -> bool:
         """Return whether a pairing's games that have not been played are forfeits by rule."""
@@ -99,7 +97,7 @@ class Strikes:
     ) -> None:
         """Take note that these pairs have been played, or passed over because of `is_out`.
 
-        They are of one leg. `forfeits` are those of their games that a fault has ended.
+        They are of one span. `forfeits` are those of their games that a fault has ended.
         """
         games = [*forfeits]
         end = first + pairs
@@ -112,7 +110,7 @@ class Strikes:
             number, start, stop = self._next
             width, own = self._finished.pop((number, start))
             self._settle(number, start, width, own)
-            rest = Leg(number, start + width, stop)
+            rest = PairRange(number, start + width, stop)
             self._next = rest if rest.first < stop else next(self._schedule, None)
 
     def take_due(self) -> list[Forfeits]:

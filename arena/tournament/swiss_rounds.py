@@ -1,4 +1,4 @@
-"""Swiss rounds: opponents are chosen by score, nearer and nearer, and a bot may have the bye.
+"""Choose who meets whom in each round of a Swiss tournament, by score, and who has the bye.
 
 In each round the order of the bots is cut into groups, in which the upper half meets the lower
 half. There are few groups at first, and many at the end. With the nearest opponents in every
@@ -10,18 +10,128 @@ round robin. bench/STUDIES.md has what the ratings are now.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from importlib.util import find_spec
+from typing import NamedTuple
 
-from arena.errors import counted
-from arena.tournament.leg import Leg
-from arena.tournament.rounds import Counts
-from arena.tournament.swiss_pairings import choose_bye, count_groups, match
+from arena.errors import InputError, counted, not_installed
+from arena.tournament.rounds import Counts, Rounds
+from arena.tournament.schedule import PairRange
 from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 
+_REACH = 8  # places beside the wanted distance, where an opponent is looked for at first
 
-class SwissRounds:
+Met = Mapping[tuple[int, int], int]
+"""How often two bots have met, by their numbers, the smaller one first."""
+
+
+def default_rounds(bots: int) -> int:
+    """Return how many rounds a Swiss tournament of so many bots has if nobody says.
+
+    Twice as many as a knock-out, and no more than every bot has opponents: bench/STUDIES.md
+    has what they come to.
+
+    >>> default_rounds(5), default_rounds(64), default_rounds(1000)
+    (5, 12, 20)
+    """
+    opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+    return max(1, min(opponents, 2 * (bots - 1).bit_length()))
+
+
+def check_swiss(panel: Sequence[object], until: object) -> None:
+    """Raise InputError for what a Swiss tournament cannot have, and where networkx is missing."""
+    if panel:
+        raise InputError("format: a Swiss tournament has no panel")
+    if until is not None:
+        raise InputError("until: a Swiss tournament stops after its rounds")
+    if not find_spec("networkx"):
+        raise InputError(f"format: swiss: {not_installed('networkx', 'swiss')}")
+
+
+def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:
+    """Return the bot that does not play: the last one of those that had the fewest byes.
+
+    `order` are the bots, the best one first. None if their number is even.
+
+    >>> choose_bye([4, 1, 0, 2, 3], {3: 1})
+    2
+    """
+    if len(order) % 2 == 0:
+        return None
+    return min(reversed(order), key=lambda bot: byes.get(bot, 0))
+
+
+def count_groups(number: int, rounds: int) -> int:
+    """Return into how many groups the order is cut in the round with this number, from 0.
+
+    There is one in the first half of the rounds, and there are many in the last one, so that the
+    mean distance of two bots that meet is about that of a round robin, a third of the field.
+
+    >>> [count_groups(number, 12) for number in range(12)]
+    [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 5, 9]
+    """
+    left = rounds - number
+    return max(1, (3 * rounds + 2 * left) // (4 * left))  # 3/4 of rounds / left, rounded
+
+
+def match(order: Sequence[int], met: Met, groups: int) -> list[tuple[int, int]]:
+    """Return the bots two by two, for an `order` with the best one first, from the top.
+
+    In each of so many groups of neighbours in the order the upper half meets the lower half. The
+    number of bots is even. Nobody meets an opponent again unless that cannot be avoided, and then
+    as few as possible do; after that the distances in the order are as near to half of a group as
+    can be: the sum of the squared differences is least, among opponents within a reach of that
+    distance that grows until all have one.
+
+    >>> match([0, 1, 2, 3], {}, groups=1), match([0, 1, 2, 3], {}, groups=2)
+    ([(0, 2), (1, 3)], [(0, 1), (2, 3)])
+    """
+    groups = min(groups, len(order) // 2)
+    reach = _REACH
+    while reach < len(order):
+        edges = [edge for edge in _edges(order, met, groups, reach) if not edge.times]
+        if len(found := _matching(order, groups, edges)) == len(order) // 2:
+            return found
+        reach *= 2
+    return _matching(order, groups, [*_edges(order, met, groups, reach)])
+
+
+class _Edge(NamedTuple):
+    """Two places of the order, the upper one first, and how often their bots have met."""
+
+    upper: int
+    lower: int
+    times: int
+
+
+def _edges(order: Sequence[int], met: Met, groups: int, reach: int) -> Iterator[_Edge]:
+    """Yield the places whose distance is half of a group, and up to `reach` more or less."""
+    half = len(order) // (2 * groups)
+    for upper, bot in enumerate(order):
+        nearest, farthest = upper + max(1, half - reach), upper + half + reach
+        for lower in range(nearest, min(len(order), farthest + 1)):
+            two = min(bot, order[lower]), max(bot, order[lower])
+            yield _Edge(upper, lower, met.get(two, 0))
+
+
+def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list[tuple[int, int]]:
+    """Return the cheapest of the largest matchings. Source: Galil 1986, by networkx."""
+    import networkx  # takes 0.1 s, and only a Swiss tournament needs it
+
+    bots = len(order)
+    rematch = bots * (2 * groups * bots) ** 2  # more than all distances together
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(bots))
+    for upper, lower, times in edges:
+        beside = 2 * groups * (lower - upper) - bots  # the distance from half of a group, scaled
+        graph.add_edge(upper, lower, weight=-(beside**2) - rematch * times)
+    found = networkx.max_weight_matching(graph, maxcardinality=True)
+    return [(order[min(two)], order[max(two)]) for two in sorted(map(sorted, found))]
+
+
+class SwissRounds(Rounds):
     """So many rounds, in each of which a pairing plays `pairs` pairs.
 
     The bots are in the order of their worth: the mean of what they scored in a game and of what
@@ -33,17 +143,19 @@ class SwissRounds:
     def __init__(self, tournament: Tournament) -> None:
         self.labels = tournament.labels
         self.pairs = tournament.pairs
-        self.most = tournament.rounds
+        self.most = self.wanted = tournament.rounds
         places = {label: place for place, label in enumerate(self.labels)}
         self.numbers = [(places[two.bot], places[two.opponent]) for two in tournament.pairings]
         lots = [stream(tournament.seed, "swiss", label).random() for label in self.labels]
         self.drawn = sorted(range(len(lots)), key=lambda bot: (lots[bot], self.labels[bot]))
         self._by_two = {two: number for number, two in enumerate(self.numbers)}
 
-    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+    def next(
+        self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
+    ) -> list[PairRange]:
         """Return the pairs of this round, none when the run is over or one bot is left."""
         playing = [bot for bot in self.drawn if self.labels[bot] not in out]
-        if number >= self.most or len(playing) < 2:
+        if number >= self.wanted or len(playing) < 2:
             return []
         met = {self.numbers[pairing]: sum(five) // self.pairs for pairing, five in counts.items()}
         worth = self.worth(counts)
@@ -52,14 +164,14 @@ class SwissRounds:
         for two, times in met.items():
             rounds.update(dict.fromkeys(two, times))
         bye = choose_bye(order, {bot: number - rounds[bot] for bot in playing})
-        groups = count_groups(number, self.most)
+        groups = count_groups(number, self.wanted)
         found = match([bot for bot in order if bot != bye], met, groups)
-        legs = []
+        ranges = []
         for two in found:
             pairing = self._by_two[min(two), max(two)]
             first = sum(counts.get(pairing, ()))
-            legs.append(Leg(pairing, first, first + self.pairs))
-        return sorted(legs)
+            ranges.append(PairRange(pairing, first, first + self.pairs))
+        return sorted(ranges)
 
     def worth(self, counts: Mapping[int, Counts]) -> list[Fraction]:
         """Return the worth of each bot, exactly, and so the same on every machine."""

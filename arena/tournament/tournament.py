@@ -1,10 +1,11 @@
-"""Tournament: what a run is to play, with which bots, rules and limits."""
+"""Describe what a run is to play: its bots, rules, limits, anchor and stopping rule."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
@@ -15,14 +16,63 @@ import msgspec
 
 import engine
 from arena.entries.entry import Entry
-from arena.lanes.limits import Limits
-from arena.tournament.anchor import Anchor
-from arena.tournament.bounds import MAX_FAULTS, HalvesChoice
+from arena.errors import InputError
+from arena.lanes.limits import MOST_WAITING, Limits
+from arena.tournament.keys import MAX_FAULTS, HalvesChoice
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
-from arena.tournament.stop import Sprt, Stop, Until
+from arena.tournament.stop import Sprt, Stop
 from engine import Rules
+from engine.errors import show
 from engine.play import Draw
 from engine.state import Seat
+
+MOST_ELO = 100_000.0
+
+
+class Anchor(msgspec.Struct, frozen=True):
+    """A bot, by its label, that has this Elo whatever the games say."""
+
+    bot: str
+    elo: float
+
+
+def read_anchor(value: str | Mapping[str, float], labels: Sequence[str]) -> Anchor | None:
+    """Return the anchor of a text such as "greedy=1239", or of a mapping; None for none.
+
+    Raises InputError if it is no such text, or names no bot of the run.
+
+    >>> read_anchor("greedy=1239", ["greedy", "uniform"])
+    Anchor(bot='greedy', elo=1239.0)
+    """
+    if not value:
+        return None
+    if isinstance(value, str):
+        bot, _, text = value.rpartition("=")
+        bot, elo = bot.strip(), _number(text)
+    elif len(value) == 1:
+        ((bot, elo),) = value.items()
+    else:
+        raise InputError(f"anchor: one bot and its Elo, not {len(value)} bots")
+    anchor = Anchor(bot, elo)
+    check_anchor(anchor, labels)
+    return anchor
+
+
+def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
+    """Raise InputError for an anchor that cannot be that of a run of these bots."""
+    if not abs(anchor.elo) <= MOST_ELO:
+        wanted = f"a bot and its Elo, {-MOST_ELO:.0f} to {MOST_ELO:.0f}, as in greedy=1239"
+        raise InputError(f"anchor: expected {wanted}")
+    if anchor.bot not in labels:
+        known = ", ".join(labels)
+        raise InputError(f"anchor: no bot {show(anchor.bot)} in this run; there are {known}")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 @dataclass(frozen=True)
@@ -82,17 +132,22 @@ class Tournament:
         """How many games the run has at most; without a stop, that is how many it has."""
         if self.rounds:
             return 2 * self.pairs * self.rounds * (len(self.entries) // 2)
-        if isinstance(self.stop, Sprt):
-            return 2 * self.stop.max_pairs * (1 + self.paired)
+        if self.stop:
+            return self.stop.most_games(len(self.pairings), paired=self.paired)
         return 2 * self.most_pairs * len(self.pairings)
 
     @property
     def chooses_pairings(self) -> bool:
         """Whether the games decide which pairings play how many pairs."""
-        return isinstance(self.stop, Until)
+        return bool(self.stop and self.stop.chooses_pairings)
+
+    @property
+    def comparison(self) -> Sprt | None:
+        """The test of a tournament that compares its first two bots, None of any other."""
+        return self.stop if isinstance(self.stop, Sprt) else None
 
     @cached_property
-    def twins(self) -> frozenset[int]:
+    def new_pairings(self) -> frozenset[int]:
         """The numbers of the pairings that play the deals of others: the new version's."""
         if not self.paired:
             return frozenset()
@@ -169,3 +224,25 @@ def engine_sha256() -> str:
     for path in sorted(Path(engine.__path__[0]).glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+_PLAYED_TWICE = 2  # a game is played again by itself where an answer may have been late
+_TRIES = 6  # of a game in which a bot's process ends, and of its start
+
+
+def longest_seconds(tournament: Tournament, workers: int) -> float:
+    """Return the seconds that a tournament takes at most, if each worker has a processor.
+
+    Every bot uses all the time that it may: in each game, for each turn that it waits, for what
+    it sleeps in a run, and for its faults until it is out. On a machine that is busy with other
+    things it can take ten times as long.
+    """
+    limits = tournament.limits
+    decisions = tournament.rules.game_plies / 2
+    thinks = min(decisions * limits.decision, limits.game or math.inf)
+    waits = decisions * MOST_WAITING
+    starts = limits.start if tournament.halves == "apart" else 0.0  # at most before each game
+    of_games = 2 * tournament.games * (_PLAYED_TWICE * (thinks + waits) + starts) / workers
+    of_a_fault = _TRIES * (thinks + limits.start)
+    of_a_bot = limits.budget().seconds + tournament.max_faults * of_a_fault
+    return of_games + len(tournament.entries) * of_a_bot

@@ -1,4 +1,4 @@
-"""Until: rounds that go on where the standings are least sure, until they are sure enough.
+"""Go on where the standings are least certain, until they are certain enough (key `until`).
 
 The first round is the whole schedule. Each further one goes to the pairings that say most about
 what is still open: all those of neighbours that are not told apart, or of bots whose intervals are
@@ -12,43 +12,31 @@ neighbours meet all their opponents again, each other twice as often.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from arena.errors import counted
 from arena.statistics.distributions import Floats
-from arena.tournament.barrier import Standings
-from arena.tournament.leg import Leg
-from arena.tournament.narrowing import Narrowing
-from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing
+from arena.tournament.barrier import Narrowing, Standings
+from arena.tournament.rounds import Counts, Open, Rounds
+from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.stop import Until
+from arena.tournament.tournament import Tournament
 
 _GROWTH = 1.5  # of the pairs that tell about something, in a round
 _LEAST_GROWTH = 1.05  # so that rounds are few
 _UNKNOWN = 10**9  # pairs: nobody plays so many
+_DIGITS = 2  # of an estimated number of pairs
 _HOPE = 2.0  # standard errors by which a lead may be more than it seems
 
 
-class Open(NamedTuple):
-    """What is not known: the order of two neighbours, or, without an opponent, one bot's Elo.
-
-    `further_pairs` is about how many more would tell; None if that cannot be said.
-    """
-
-    bot: str
-    opponent: str | None
-    further_pairs: int | None
-
-
-class UntilRounds:
+class UntilRounds(Rounds):
     """Rounds of a run that stops by itself: `next` decides, and `find_open` says what is open.
 
     `width` is half the width of the intervals that are wanted, in Elo points; None asks for
     every two neighbours to be told apart. `anchor` is the label from which the Elo is counted.
     """
 
-    most = None
+    leaves_out_unrated = True
 
     def __init__(
         self, pairings: Sequence[Pairing], pairs: int, stop: Until, anchor: str | None = None
@@ -60,11 +48,13 @@ class UntilRounds:
         self.anchor = anchor
         self.least = max(1, pairs // 4)
 
-    def next(self, number: int, counts: Mapping[int, Counts], out: Collection[str], /) -> list[Leg]:
+    def next(
+        self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
+    ) -> list[PairRange]:
         """Return the pairs of this round, none when all is known or no pairing may go on."""
         if number == 0:
             pairs = min(self.pairs, self.max_pairs)
-            return [Leg(pairing, 0, pairs) for pairing in range(len(self.pairings))]
+            return [PairRange(pairing, 0, pairs) for pairing in range(len(self.pairings))]
         standings = Standings(self.pairings, counts, out, self.anchor)
         played = standings.played
         room = {pairing: self.max_pairs - played[pairing] for pairing in played}
@@ -74,7 +64,7 @@ class UntilRounds:
         else:
             self._narrow(standings, narrowing, self.width)
         return [
-            Leg(pairing, played[pairing], played[pairing] + pairs)
+            PairRange(pairing, played[pairing], played[pairing] + pairs)
             for pairing, pairs in sorted(narrowing.given.items())
         ]
 
@@ -119,6 +109,29 @@ class UntilRounds:
         what = "neighbours not told apart" if self.width is None else "intervals too wide"
         return f"after {counted(pairs, 'pair')}: {what}: {len(found)}"
 
+    def describe_end(
+        self, counts: Mapping[int, Counts], out: Collection[str], unrated: Collection[str], /
+    ) -> list[str]:
+        """Return lines that say whether all is known, and what the rest would cost."""
+        left = {label for two in self.pairings for label in two} - {*out, *unrated}
+        if len(left) < 2:
+            why = "had too many faults" if out else "finished no game"
+            return [f"nothing to find out: {' and '.join(out or unrated)} {why}"]
+        found = self.find_open(counts, [*out, *unrated])
+        after = f"after {counted(sum(map(sum, counts.values())), 'pair')}"
+        most = f"{self.max_pairs:,} at most in a pairing"
+        others = "".join(_but_for(out, unrated))
+        if self.width is None:
+            if not found:
+                return [f"resolved {after}: every two neighbours are told apart{others}"]
+            head = f"not resolved {after}, with {most}{others}:"
+            return [head, *(f"  {_pair_of(one)}" for one in found)]
+        wanted = f"within {self.width:g} Elo points"
+        if not found:
+            return [f"resolved {after}: all intervals are {wanted}{others}"]
+        head = f"not all intervals are {wanted} {after}, with {most}{others}:"
+        return [head, *(f"  {one.bot}: {_cost(one.further_pairs)}" for one in found)]
+
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
         evidence = standings.evidence
@@ -145,3 +158,36 @@ class UntilRounds:
         wanted = _GROWTH if growth is None else 1 + (growth - 1) / 2
         now = min(_GROWTH, max(_LEAST_GROWTH, wanted))
         narrowing.narrow(contrast, pairings, now, self.least)
+
+
+def make_rounds(tournament: Tournament, stop: Until) -> UntilRounds:
+    """Return the rounds of a tournament with this stopping rule."""
+    anchor = tournament.anchor.bot if tournament.anchor else None
+    return UntilRounds(tournament.pairings, tournament.pairs, stop, anchor)
+
+
+def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
+    """Yield the bots about which nothing is found out, and why.
+
+    >>> print(*_but_for(["a", "b"], ["b", "c"]))
+    , but for a, b, which had too many faults , but for c, which finished no game
+    """
+    if out:
+        yield f", but for {', '.join(out)}, which had too many faults"
+    if unrated := [label for label in unrated if label not in out]:
+        yield f", but for {', '.join(unrated)}, which finished no game"
+
+
+def _pair_of(one: Open) -> str:
+    return f"{one.bot} and {one.opponent} are not told apart: {_cost(one.further_pairs)}"
+
+
+def _cost(further: int | None) -> str:
+    """Return the price of an answer in words.
+
+    >>> _cost(27902), _cost(None)
+    ('about 28,000 further pairs', 'no number of further pairs can be named')
+    """
+    if further is None:
+        return "no number of further pairs can be named"
+    return f"about {counted(int(float(f'{further:.{_DIGITS}g}')), 'further pair')}"

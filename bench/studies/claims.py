@@ -9,7 +9,7 @@ from arena.insight.verdict import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, looks, share_of
 from arena.statistics.stopped import estimate_mean
-from arena.tournament.sprt_evidence import Evidence
+from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.stop import Sprt
 from bench.studies.sprt import ENDS, ERROR_RATE, FAR, MOST, NEAR, RUNS, Finished, Setup, play_tests
 

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
-from arena.tournament.leg import Leg
 from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Pairing, PairRange
 
 _BLOCK = 512  # pairs that are drawn at once
 
@@ -22,7 +21,7 @@ class Rounds(Protocol):
 
     def next(
         self, number: int, counts: Mapping[int, Counts], out: Collection[str]
-    ) -> list[Leg]: ...
+    ) -> list[PairRange]: ...
 
 
 def score_shares(share: float) -> list[float]:
@@ -84,8 +83,8 @@ class Simulated:
         """Yield all pairs by pairing after each round of a run."""
         counts: dict[int, Counts] = {}
         number = 0
-        while legs := rounds.next(number, counts, ()):
-            for pairing, _, end in legs:
+        while ranges := rounds.next(number, counts, ()):
+            for pairing, _, end in ranges:
                 counts[pairing] = self.play(pairings[pairing], end)
             yield dict(counts)
             number += 1

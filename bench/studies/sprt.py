@@ -25,8 +25,7 @@ from arena.statistics.sprt import (
     share_of,
 )
 from arena.statistics.stopped import estimate_mean
-from arena.tournament.sprt_evidence import weigh
-from arena.tournament.sprt_rounds import SprtRounds
+from arena.tournament.sprt_rounds import SprtRounds, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -14,8 +14,7 @@ from arena.statistics.model import Floats
 from arena.statistics.ratings import fit
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
-from arena.tournament.swiss_pairings import default_rounds
-from arena.tournament.swiss_rounds import SwissRounds
+from arena.tournament.swiss_rounds import SwissRounds, default_rounds
 from arena.tournament.tournament import Tournament
 from bench.studies.fields import Simulated
 from engine import STANDARD
@@ -70,7 +69,7 @@ def _ratings(cup: Tournament, counts: Mapping[int, Counts]) -> Floats:
         return numbers[pairing.bot], numbers[pairing.opponent]
 
     scores = [pair_scores(*places(cup.pairings[n]), five) for n, five in counts.items()]
-    return np.array(fit(len(numbers), scores))
+    return np.array([(one.value, one.low, one.high) for one in fit(len(numbers), scores)])
 
 
 def lines(runs: int = RUNS) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from arena.tournament import config
-from arena.tournament.executor_choice import ExecutorChoice
+from arena.tournament.keys import ExecutorChoice
 from tests import ROOT, markdown
 from tests.conftest import Arena
 

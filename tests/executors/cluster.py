@@ -14,7 +14,7 @@ from types import TracebackType
 from tests.waiting import until
 
 _PRELOAD = """
-from arena.executors.sites import site_host as host
+from arena.executors import site_host as host
 host.CLIENT_PATIENCE = {patience}
 """
 

@@ -1,14 +1,16 @@
-"""Scripted: a transport whose sites answer at once and as a test tells them, without processes."""
+"""Scripted: places whose sites answer at once and as a test tells them, without processes."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from arena.executors.sites import wire
-from arena.executors.sites.transport import Done, Event, Failed, Joined
+from arena.errors import NoSites
+from arena.executors import wire
+from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.tournament.chunk import Chunk, Played
@@ -38,8 +40,8 @@ def faulty(kind: str) -> Answering:
     return answer
 
 
-@dataclass
-class ScriptedHost:
+@dataclass(eq=False)
+class ScriptedHost(Executor):
     """A host, what its sites answer, and what they were asked; None is given no answer."""
 
     answer: Answering = won
@@ -47,9 +49,40 @@ class ScriptedHost:
     is_silent: bool = False
     opens_after: float = 0.0
     cores: int = 1
+    pool: str = ""
     opened: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     asked: list[tuple[str, Chunk]] = field(default_factory=list)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **_: Any) -> Future[Any]:
+        """Answer a call at once as the script says, or never."""
+        future: Future[Any] = Future()
+        try:
+            value = self.call(function.__name__, *args)
+        except Exception as error:
+            future.set_exception(error)
+            return future
+        if value is not None and self.opens_after and function.__name__ == "open_site":
+            threading.Timer(self.opens_after, future.set_result, [value]).start()
+        elif value is not None:
+            future.set_result(value)
+        return future
+
+    def call(self, function: str, token: str, *args: Any) -> Any:
+        """Return the value of a call, None for none; in a pool the head is the token."""
+        if function == "open_site":
+            self.opened.append(token)
+            return self.hello and wire.write_hello(self.hello)
+        if function == "play_batch":
+            return self.play(token, *args)
+        if function == "play_once":
+            assert self.hello
+            if self.hello.refusals:
+                return wire.write_hello(self.hello), b""
+            return wire.write_hello(self.hello), self.play(f"call {len(self.asked)}", *args)
+        if function == "close_site":
+            self.closed.append(token)
+        return None if self.is_silent else b""
 
     def play(self, token: str, number: int, batch: bytes) -> bytes | None:
         """Return the answer to a batch; no site is asked for a chunk twice."""
@@ -72,52 +105,30 @@ def _is_of(game: GameResult, chunk: Chunk) -> bool:
 
 
 class Scripted:
-    """Calls nothing: it does what its hosts' scripts say.
-
-    `open_calls` are those whose values have not been taken.
-    """
+    """The places of hosts, which come and go; `gone` says why none can be reached any more."""
 
     def __init__(self, **hosts: ScriptedHost) -> None:
         self.hosts = hosts
-        self.open_calls: set[int] = set()
+        self.gone = ""
+        self.changed: Callable[[], None] = lambda: None
 
-    def start(self, tell: Callable[[Event], None]) -> None:
-        """Tell of all hosts."""
-        self.tell = tell
-        for name, host in self.hosts.items():
-            tell(Joined(name, host.cores))
+    def look(self) -> dict[str, Place]:
+        """Return a place for each host."""
+        if self.gone:
+            raise NoSites(self.gone)
+        return {name: Place(host, host.cores, host.pool) for name, host in self.hosts.items()}
 
-    def call(self, number: int, host: str, function: Callable[..., Any], *args: Any) -> None:
-        """Tell at once what the host's script says."""
-        scripted = self.hosts[host]
-        try:
-            value = self._answer(scripted, function.__name__, *args)
-        except Exception as error:
-            self.tell(Failed(number, str(error)))
-            return
-        if value is not None:
-            self.open_calls.add(number)
-            wait = scripted.opens_after if function.__name__ == "open_site" else 0.0
-            if wait:
-                threading.Timer(wait, self.tell, [Done(number, value)]).start()
-            else:
-                self.tell(Done(number, value))
+    def join(self, name: str, host: ScriptedHost) -> None:
+        """Add a host."""
+        self.hosts[name] = host
+        self.changed()
 
-    def _answer(self, host: ScriptedHost, function: str, token: str, *args: Any) -> Any:
-        """Return the value of a call, None for none."""
-        if function == "open_site":
-            host.opened.append(token)
-            return host.hello and wire.write_hello(host.hello)
-        if function == "play_batch":
-            return host.play(token, *args)
-        if function == "close_site":
-            host.closed.append(token)
-        return None if host.is_silent else b""
+    def leave(self, name: str) -> None:
+        """Remove a host."""
+        del self.hosts[name]
+        self.changed()
 
-    def took(self, number: int) -> None:
-        """Take note that a value was used."""
-        self.open_calls.discard(number)
-
-    def close(self) -> None:
-        """Tell nothing more."""
-        self.tell = lambda _event: None
+    def end(self, reason: str) -> None:
+        """Let no host be reached any more."""
+        self.gone = reason
+        self.changed()

@@ -23,13 +23,12 @@ from arena.cli.cluster import examine_sites, to_finding
 from arena.cli.machine import format_findings
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
-from arena.executors import dask
+from arena.executors import calls, dask
+from arena.executors import fleet as fleets
 from arena.executors.contract import Executor
 from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.executors.sites import calls
-from arena.executors.sites import fleet as fleets
 from arena.runs.run import run
 from arena.store.folder import LOG, TIMINGS, RunFolder
 from arena.store.store import NAME as STORE
@@ -200,7 +199,7 @@ def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) 
 
 CLIENT = """
 import sys
-from arena.executors.sites import calls
+from arena.executors import calls
 calls._BEAT = 1.0
 from arena.__main__ import main
 main()

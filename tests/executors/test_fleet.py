@@ -6,18 +6,19 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
+from arena.executors import calls, wire
+from arena.executors import fleet as fleets
+from arena.executors import roster as rosters
+from arena.executors.fleet import Fleet
 from arena.executors.log import logger
-from arena.executors.sites import calls, wire
-from arena.executors.sites import fleet as fleets
-from arena.executors.sites import roster as rosters
-from arena.executors.sites.fleet import Fleet
-from arena.executors.sites.transport import Gone, Joined, Left
+from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.tournament.chunk import Chunk
 from arena.tournament.plan import Plan
@@ -41,6 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "_TICK", 0.01)
     monkeypatch.setattr(fleets, "_LATE_AT_LEAST", PATIENCE)
     monkeypatch.setattr(calls, "_CLOSING", 0.1)
+    monkeypatch.setattr(calls, "_LOOK", 0.1)
     monkeypatch.setattr(rosters, "_PAUSE", 0.0)
 
 
@@ -66,8 +68,8 @@ def play(
     plan = Plan([[range(PAIRS)]] * 3, strikes)
     fleet = Fleet(transport, plan, TOURNAMENT, LOG, workers=1, patience=patience)
     own = own or ScriptedHost(answer=lambda _: pytest.fail("the client plays"))
-    fleet.calls.own_transport = Scripted(**{fleet.own.name: own})  # type: ignore[assignment]
-    fleet.calls.own_transport.start = lambda tell: setattr(fleet.calls.own_transport, "tell", tell)  # type: ignore
+    fleet.own.place = Place(own)
+    transport.changed = fleet.calls.look
     results = {} if results is None else results
     for played in fleet.play():
         plan.learn(played)
@@ -127,8 +129,7 @@ def test_a_site_that_fails_is_opened_again_and_at_last_left_out(
 
     def answer(chunks: Sequence[Chunk]) -> Any:
         if len(bad.opened) == 3 and "good" not in transport.hosts:
-            transport.hosts["good"] = ScriptedHost()
-            transport.tell(Joined("good", 1))
+            transport.join("good", ScriptedHost())
         return bad_answer(chunks)
 
     transport.hosts["bad"] = bad = ScriptedHost(answer)
@@ -140,7 +141,6 @@ def test_a_site_that_fails_is_opened_again_and_at_last_left_out(
     assert ended == again
     assert f"site bad has ended: {reason[bad_answer.__name__]}" in ended
     assert f"site bad is left out after 3 failures: {reason[bad_answer.__name__]}" in out
-    assert len(transport.open_calls) <= len(transport.hosts)  # those that ended the sites
 
 
 def test_a_site_that_is_lost_in_the_middle_costs_nothing() -> None:
@@ -148,7 +148,7 @@ def test_a_site_that_is_lost_in_the_middle_costs_nothing() -> None:
     transport = Scripted(b=ScriptedHost())
 
     def leaves(_chunks: Sequence[Chunk]) -> None:
-        transport.tell(Left("a", "its power is gone"))
+        transport.leave("a")
 
     transport.hosts["a"] = a = ScriptedHost(Times(3, won, leaves))
     assert play(transport).keys() == every()
@@ -160,9 +160,8 @@ def test_a_host_that_comes_later_plays() -> None:
     transport = Scripted()
 
     def leaves(_chunks: Sequence[Chunk]) -> None:
-        transport.hosts["a"] = ScriptedHost()
-        transport.tell(Left("a", "its power is gone"))
-        transport.tell(Joined("a", 1))
+        transport.leave("a")
+        transport.join("a", ScriptedHost())
 
     transport.hosts["a"] = ScriptedHost(leaves)
     assert play(transport).keys() == every()
@@ -206,10 +205,10 @@ def test_if_the_last_host_leaves_the_fleet_waits_with_patience() -> None:
     transport = Scripted()
 
     def leaves(_chunks: Sequence[Chunk]) -> None:
-        transport.tell(Left("a", "its power is gone"))
+        transport.leave("a")
 
     transport.hosts["a"] = ScriptedHost(Times(3, won, leaves))
-    with pytest.raises(ArenaError, match=r"no site for 0\.1 s, the last: a: its power is gone"):
+    with pytest.raises(ArenaError, match=r"no site for 0\.1 s, the last: a: its host has gone"):
         play(transport, patience=0.1)
 
 
@@ -218,9 +217,8 @@ def test_a_site_that_opens_for_long_is_waited_for() -> None:
     transport = Scripted(a=ScriptedHost(hello=None))
 
     def joins() -> None:
-        transport.hosts["b"] = ScriptedHost()
-        transport.tell(Left("a", "it has not opened"))
-        transport.tell(Joined("b", 1))
+        transport.leave("a")
+        transport.join("b", ScriptedHost())
 
     threading.Timer(0.5, joins).start()
     assert play(transport, patience=0.1).keys() == every()
@@ -231,7 +229,7 @@ def test_if_the_transport_is_gone_the_games_so_far_have_come() -> None:
     transport = Scripted()
     results: Results = {}
     transport.hosts["a"] = ScriptedHost(
-        Times(5, won, lambda _: transport.tell(Gone("the scheduler is gone")))
+        Times(5, won, lambda _: transport.end("the scheduler is gone"))
     )
     with pytest.raises(ArenaError, match="the scheduler is gone"):
         play(transport, results=results)
@@ -243,23 +241,28 @@ def test_a_slow_site_loses_no_time_and_its_answer_counts_once(
 ) -> None:
     """An idle site plays its batches, too; what the slow one says is too late."""
     monkeypatch.setattr(fleets, "_LATE_AT_LEAST", 0.0)
-    late: list[Any] = []
+    late: list[tuple[Future[Any], Any]] = []
     said = threading.Event()
-    transport = Scripted(a=ScriptedHost(), b=ScriptedHost())
-    call = transport.call
 
-    def answers_late(number: int, host: str, function: Any, *args: Any) -> None:
-        if host == "a" and function.__name__ == "play_batch" and not said.is_set():
-            late.append((number, host, function, *args))
-            return
-        call(number, host, function, *args)
-        if late and args[-1:] == late[-1][-1:]:
-            said.set()
-            while late:
-                call(*late.pop())
+    class Late(ScriptedHost):
+        def submit(self, function: Any, /, *args: Any, **_: Any) -> Future[Any]:
+            if function.__name__ != "play_batch" or said.is_set():
+                return super().submit(function, *args)
+            late.append((Future(), args))
+            return late[-1][0]
 
-    transport.call = answers_late  # type: ignore[method-assign]
-    assert play(transport).keys() == every()
+    class Idle(ScriptedHost):
+        def submit(self, function: Any, /, *args: Any, **_: Any) -> Future[Any]:
+            future = super().submit(function, *args)
+            if late and args[-1:] == late[-1][1][-1:]:
+                said.set()
+                while late:
+                    slow, asked = late.pop()
+                    slow.set_result(a.call("play_batch", *asked))
+            return future
+
+    a = Late()
+    assert play(Scripted(a=a, b=Idle())).keys() == every()
     assert said.is_set()
 
 
@@ -372,3 +375,36 @@ def test_closed_early_it_closes_its_sites(monkeypatch: pytest.MonkeyPatch) -> No
     next(played)
     played.close()
     assert host.closed == host.opened != []
+
+
+def test_each_place_of_a_pool_plays_and_opens_a_site_for_each_batch() -> None:
+    """Nothing is opened, beaten or closed; later batches have more chunks."""
+    hosts = {name: ScriptedHost(pool="two processes") for name in ("1", "2")}
+    assert play(Scripted(**hosts)).keys() == every()
+    for host in hosts.values():
+        assert host.asked
+        assert host.opened == host.closed == []
+
+
+def test_a_doubtful_fault_in_a_pool_is_looked_at_by_the_client() -> None:
+    """Its places may all be on one machine."""
+    own = ScriptedHost()
+    hosts = {name: ScriptedHost(faulty("crash"), pool="two processes") for name in ("1", "2")}
+    results = play(Scripted(**hosts), own)
+    assert results.keys() == every()
+    assert len(own.asked) == len(every()) / 2
+    assert {result.win_type for result in results.values()} == {"points"}
+
+
+def test_a_pool_that_lacks_something_plays_nothing() -> None:
+    """Each of its places says so with its first batch."""
+    lacking = ScriptedHost(hello=wire.Hello(["python: 3.12"], []), pool="one process")
+    with pytest.raises(InputError, match=r"no site can play this run: 1: python: 3\.12"):
+        play(Scripted(**{"1": lacking}))
+
+
+def test_a_pool_whose_processes_die_has_lost_its_sites() -> None:
+    """As that of concurrent.futures, which takes no calls any more."""
+    broken = ScriptedHost(fails, pool="one process")
+    with pytest.raises(ArenaError, match="all sites are left out, the last: 1: its disk is full"):
+        play(Scripted(**{"1": broken}))

@@ -49,8 +49,7 @@ def test_every_game_comes_once_whatever_dies(tournament: Tournament, cluster: Cl
     assert plan.is_finished
     assert len(games) == tournament.games
     assert set(games.values()) == {1}
-    assert executor.transport.fetched == {}
-    assert (executor.transport.deaths > 10) == (cluster is DEADLY)
+    assert (executor.places.deaths > 10) == (cluster is DEADLY)
 
 
 @each
@@ -63,7 +62,7 @@ def test_sites_are_hardly_idle_until_the_work_runs_out(
     with pytest.raises(TimeoutError):
         play(executor, plan, tournament)
     assert not plan.is_finished
-    idle, worked = executor.transport.idle()
+    idle, worked = executor.places.idle()
     assert idle < 0.05 * worked
 
 

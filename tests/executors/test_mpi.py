@@ -113,7 +113,7 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
     log = (folder / "ranks" / "run.log").read_text()
     assert f"{RANKS - 1} ranks of MPI" in log
     for rank in range(1, RANKS):
-        assert f"rank {rank} on " in log
+        assert f"{rank} of {RANKS - 1} ranks of MPI" in log
 
 
 @pytest.mark.slow

@@ -13,15 +13,15 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors import phases
+from arena.executors import halves
+from arena.executors.halves import Phases
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.executors.phases import Phases
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
-from arena.tournament.bounds import HalvesChoice
 from arena.tournament.chunk import Chunk, Played
+from arena.tournament.keys import HalvesChoice
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -131,7 +131,7 @@ def test_a_run_that_is_stopped_in_a_block_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The blocks that were over are kept, and the bytes are those of a run without a stop."""
-    monkeypatch.setattr(phases, "_MOST_CHUNKS", 2)
+    monkeypatch.setattr(halves, "_MOST_CHUNKS", 2)
     bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
     whole = Tournament("phases", 3, 4, bots, STANDARD, halves="apart")
     run(whole, LocalExecutor(1), RunFolder(tmp_path / "whole"), QUIET)

@@ -17,10 +17,10 @@ import pytest
 from arena.entries.elsewhere import hash_imports
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.sites import site_host as host
-from arena.executors.sites import wire
-from arena.executors.sites.site_host import SiteEnded
-from arena.executors.sites.versions import versions_here
+from arena.executors import site_host as host
+from arena.executors import wire
+from arena.executors.site_host import SiteEnded
+from arena.executors.wire import versions_here
 from arena.lanes.limits import Limits
 from arena.tournament.chunk import Chunk
 from arena.tournament.tournament import Tournament
@@ -235,7 +235,7 @@ def test_a_site_ends_when_its_client_is_silent(
 
 HOST = """
 import sys
-from arena.executors.sites import site_host as host
+from arena.executors import site_host as host
 data = sys.stdin.buffer.read()
 head, batch = data.split(b"--half--")
 host.open_site("test", head)

@@ -48,7 +48,7 @@ def test_no_worker_plays_two_games_of_a_deal(workers: int) -> None:
     tournament = paired(resolve("denier"))
     strikes = Strikes(tournament.pairings, PAIRS, most=9)
     plan = Plan([[range(PAIRS)]] * 2, strikes)
-    halves = Halves(plan, workers, tournament.twins)
+    halves = Halves(plan, workers, tournament.new_pairings)
     seen: dict[tuple[int, int], tuple[int, int]] = {}  # by worker and pair
     count = 0
     while True:

@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors import frames
-from arena.executors.sites import wire
-from arena.executors.sites.versions import Versions
+from arena.executors import frames, wire
+from arena.executors.wire import Versions
 from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault

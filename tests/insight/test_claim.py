@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.insight.verdict import Claim, make_claim, make_sentence
 from arena.statistics.intervals import Estimate, find_significant
-from arena.tournament.sprt_evidence import Verdict
+from arena.tournament.sprt_rounds import Verdict
 from arena.tournament.stop import Sprt
 from bench.studies.claims import FIRM, SETUPS, count_claims
 from bench.studies.sprt import FAR, Setup

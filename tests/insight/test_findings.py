@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from arena.insight.findings import Findings, Misfit
 from arena.statistics.intervals import SeatAdvantage
-from arena.tournament.anchor import Anchor
+from arena.tournament.tournament import Anchor
 
 NOTHING = Findings(None, False, None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)

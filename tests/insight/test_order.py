@@ -17,10 +17,9 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
 from arena.store.store import Store
-from arena.tournament.anchor import Anchor
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.strikes import Forfeits
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
 
 BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]

@@ -37,7 +37,7 @@ assert next(items).status == "ok"
 items.close()
 """,
     "site": """
-from arena.executors.sites import site_host as host
+from arena.executors import site_host as host
 subprocess.run([sys.executable, "-P", "-c", host.PROGRAM], check=True, stdin=subprocess.DEVNULL)
 """,
     "worker": """

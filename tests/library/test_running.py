@@ -249,29 +249,30 @@ def play():
 
 @pytest.mark.parametrize(
     "how",
-    [
-        "script",
-        pytest.param("standard input", marks=pytest.mark.slow),
-        *[
-            pytest.param(how, marks=pytest.mark.study)
-            for how in ("-c", "thread", "thread of stdin")
-        ],
-    ],
+    ["script", pytest.param("thread", marks=pytest.mark.study)],
 )
 def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: str) -> None:
-    """From a script, from standard input, from -c, and from a thread of each."""
+    """From a script, and from a thread of one."""
     program = f"{PROGRAM}\nplay()\n"
     if "thread" in how:
         program = (
             f"{PROGRAM}\nimport threading\nt = threading.Thread(target=play)\nt.start()\nt.join()\n"
         )
     (tmp_path / "script.py").write_text(program)
-    is_piped = how in ("standard input", "thread of stdin")
-    words = ["-c", program] if how == "-c" else [] if is_piped else ["script.py"]
-    done: Done = run_python(*words, folder=tmp_path, text=program if is_piped else "")
+    done: Done = run_python("script.py", folder=tmp_path)
     assert (done.stderr, done.returncode) == ("", 0)
     expected = arena.run(["greedy", ("Mine", SecondLegal)], pairs=2, seed=7, progress=False)
     assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
+
+
+@pytest.mark.slow
+def test_a_class_from_standard_input_is_refused(tmp_path: Path) -> None:
+    """Its source is lost; the last line of the error says what to do."""
+    done: Done = run_python(folder=tmp_path, text=f"{PROGRAM}\nplay()\n")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("arena.errors.InputError: bot 'Mine': it cannot be sent to a worker: ")
+    assert last.endswith("write it into a file, or run the program from one")
 
 
 class SecondLegal:

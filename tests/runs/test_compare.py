@@ -27,14 +27,14 @@ from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.store.folder import RunFolder
-from arena.tournament.sprt_evidence import Evidence
+from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
 from tests.conftest import run_command
 from tests.kills import kill_often
 from tests.rogues import write
-from tests.runs.test_course import Stops
+from tests.runs.test_run_progress import Stops
 
 FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
 

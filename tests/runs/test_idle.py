@@ -17,10 +17,9 @@ from arena.lanes.limits import Limits, idle_seconds
 from arena.runs.run import run
 from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder
-from arena.tournament.longest import longest_seconds
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits, Strikes
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Tournament, longest_seconds
 from engine import STANDARD
 from engine.strategy import Spent
 from tests.conftest import Arena

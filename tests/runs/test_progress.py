@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.runs import progress
-from arena.runs.progress import make_bar, show_progress
+from arena.runs import progress_bar
+from arena.runs.progress_bar import make_bar, show_progress
 from tests.screen import Screen, terminal
 from tests.waiting import until
 
@@ -24,8 +24,8 @@ def standings(rows: int = 20) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "LINE_EVERY", 0.01)
-    monkeypatch.setattr(progress, "TABLE_EVERY", 0.01)
+    monkeypatch.setattr(progress_bar, "LINE_EVERY", 0.01)
+    monkeypatch.setattr(progress_bar, "TABLE_EVERY", 0.01)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_when_only_errors_are_shown_there_is_no_line(
     """--quiet: no thread is started that could print one."""
     errors = io.StringIO()
     monkeypatch.setattr(sys, "stderr", errors)
-    monkeypatch.setattr(progress, "_repeated", None)
+    monkeypatch.setattr(progress_bar, "_repeated", None)
     with show_progress(1000, 0, standings, log, shown=False) as progressed:
         progressed.add(400)
     assert errors.getvalue() == ""

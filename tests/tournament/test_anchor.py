@@ -10,9 +10,8 @@ import pytest
 import arena as library
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, obstacles, read_tournament
-from arena.tournament.anchor import Anchor, read_anchor
 from arena.tournament.config import convert, make_tournament
-from arena.tournament.tournament import Tournament
+from arena.tournament.tournament import Anchor, Tournament, read_anchor
 from tests.conftest import Arena
 
 TWO = {"bots": ["greedy", "uniform"], "pairs": 2}

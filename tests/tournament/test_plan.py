@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from arena.tournament.chunk import Chunk, Played
-from arena.tournament.leg import Leg
 from arena.tournament.plan import Plan
-from arena.tournament.schedule import round_robin
+from arena.tournament.schedule import PairRange, round_robin
 from arena.tournament.strikes import Strikes
 
 PAIRINGS = round_robin("abc")
@@ -91,10 +90,10 @@ def test_a_round_of_one_pairing_has_work_for_many_workers() -> None:
     """It is cut into eight parts, but not into chunks of fewer than four pairs."""
     for pairs, sizes in ((80, [10] * 8), (10, [4, 4, 2])):
         strikes = Strikes(PAIRINGS, 0, most=10)
-        strikes.extend([Leg(1, 0, 1)])
+        strikes.extend([PairRange(1, 0, 1)])
         plan = Plan([], strikes)
         plan.learn(Played(Chunk(1, 0, 1), [], {}, 1e-6))  # they are fast
-        strikes.extend([Leg(1, 100, 100 + pairs)])
+        strikes.extend([PairRange(1, 100, 100 + pairs)])
         plan.add([(1, range(100, 100 + pairs))], spread=True)
         planned = list(iter(plan.next, None))
         assert [chunk.pairs for chunk in planned] == sizes

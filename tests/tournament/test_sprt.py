@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.tournament.leg import Leg
 from arena.tournament.rounds import Counts, make_rounds
-from arena.tournament.sprt_evidence import weigh
-from arena.tournament.sprt_rounds import SprtRounds
+from arena.tournament.schedule import PairRange
+from arena.tournament.sprt_rounds import SprtRounds, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -36,15 +35,15 @@ def differences(**counts: int) -> Counts:
 
 def test_the_first_round_has_16_pairs() -> None:
     """Of the one pairing, or of both versions against each opponent."""
-    assert make_rounds(duel()).next(0, {}, []) == [Leg(0, 0, 16)]
-    assert make_rounds(paired()).next(0, {}, []) == [Leg(n, 0, 16) for n in range(4)]
+    assert make_rounds(duel()).next(0, {}, []) == [PairRange(0, 0, 16)]
+    assert make_rounds(paired()).next(0, {}, []) == [PairRange(n, 0, 16) for n in range(4)]
 
 
 def test_rounds_go_on_from_what_was_played_up_to_the_most() -> None:
     """A sixteenth of it, from 256 pairs on; the last round is shorter, and none follows."""
     rounds = SprtRounds(duel(), STOP)
-    assert rounds.next(9, {0: (36, 0, 238, 0, 46)}, []) == [Leg(0, 320, 340)]
-    assert rounds.next(9, {0: (45, 0, 288, 0, 59)}, []) == [Leg(0, 392, 400)]
+    assert rounds.next(9, {0: (36, 0, 238, 0, 46)}, []) == [PairRange(0, 320, 340)]
+    assert rounds.next(9, {0: (45, 0, 288, 0, 59)}, []) == [PairRange(0, 392, 400)]
     assert rounds.next(9, {0: (45, 0, 296, 0, 59)}, []) == []
 
 
@@ -73,7 +72,7 @@ def test_all_opponents_have_as_many_deals() -> None:
         2: (20, 0, 99, 0, 80),
         3: (80, 0, 99, 0, 20),
     }
-    assert rounds.next(5, seen, []) == [Leg(n, 199, 200) for n in range(4)]
+    assert rounds.next(5, seen, []) == [PairRange(n, 199, 200) for n in range(4)]
     evidence = weigh(paired(), STOP, seen)
     assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [32, 64], 398)
 
@@ -86,7 +85,10 @@ def test_an_opponent_that_is_out_counts_no_more() -> None:
         2: (0, 0, 0, 0, 16),
         3: (8, 0, 20, 0, 4),
     }
-    assert SprtRounds(paired(), STOP).next(3, seen, ["uniform"]) == [Leg(1, 32, 48), Leg(3, 32, 48)]
+    assert SprtRounds(paired(), STOP).next(3, seen, ["uniform"]) == [
+        PairRange(1, 32, 48),
+        PairRange(3, 32, 48),
+    ]
     evidence = weigh(paired(), STOP, seen, ["uniform"])
     assert (evidence.pairs, evidence.looks) == (32, [16, 32])
     assert evidence.shares == [(28 + 1) / (2 * 33)]

@@ -9,8 +9,7 @@ import pytest
 
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.tournament.leg import Leg
-from arena.tournament.schedule import round_robin
+from arena.tournament.schedule import PairRange, round_robin
 from arena.tournament.strikes import Forfeits, Strikes
 
 LABELS = "abcd"
@@ -90,15 +89,15 @@ def test_the_schedule_decides_which_bot_went_out_first() -> None:
 
 
 def test_a_later_round_begins_with_turns_of_its_own() -> None:
-    """Its legs begin at any pair, and have any length."""
+    """Its ranges begin at any pair, and have any length."""
     strikes = Strikes(PAIRINGS, 0, most=1)
-    strikes.extend([Leg(0, 10, 12), Leg(1, 0, 3)])
+    strikes.extend([PairRange(0, 10, 12), PairRange(1, 0, 3)])
     strikes.finish(0, 10, 2, [strike(11, 0, loser=1)])  # a - b
     strikes.finish(1, 0, 1)
     assert list(strikes.out) == ["b"]
     strikes.finish(1, 1, 2, [strike(1, 0, loser=1)])  # a - c
     assert list(strikes.out) == ["b", "c"]
-    strikes.extend([Leg(3, 4, 6)])
+    strikes.extend([PairRange(3, 4, 6)])
     strikes.finish(3, 4, 2)
     assert strikes.take_due()[-1] == Forfeits(3, 8, 12, loser=0)
 

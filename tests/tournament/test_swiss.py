@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from arena.tournament.swiss_pairings import choose_bye, default_rounds, match
+from arena.tournament.swiss_rounds import choose_bye, default_rounds, match
 
 Two = tuple[int, int]
 

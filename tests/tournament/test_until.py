@@ -7,11 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from arena.statistics.ratings import Fit, PairScores
-from arena.tournament.barrier import Standings
-from arena.tournament.leg import Leg
-from arena.tournament.narrowing import Narrowing
+from arena.tournament.barrier import Narrowing, Standings
 from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing, gauntlet, round_robin
+from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.stop import Until
 from arena.tournament.until_rounds import UntilRounds
 from bench.studies.fields import Simulated
@@ -29,7 +27,7 @@ def resolved(pairings: list[Pairing], most: int = 1000, pairs: int = 100) -> Unt
 
 def test_the_first_round_is_the_whole_schedule() -> None:
     """Whatever bots are strong."""
-    assert resolved(THREE, pairs=7).next(0, {}, ()) == [Leg(n, 0, 7) for n in range(3)]
+    assert resolved(THREE, pairs=7).next(0, {}, ()) == [PairRange(n, 0, 7) for n in range(3)]
 
 
 FOUR = round_robin(["a", "b", "c", "d"])  # a - b, a - c, a - d, b - c, b - d, c - d
@@ -39,10 +37,10 @@ def test_pairs_go_to_all_pairings_of_neighbours_that_are_not_told_apart() -> Non
     """a and d are far from b and c, which are even: one pair for every two, but for a - d."""
     far: Counts = (0, 0, 0, 10, 90)
     counts: dict[int, Counts] = {0: far, 1: far, 2: far, 3: EVEN, 4: far, 5: far}
-    legs = resolved(FOUR).next(1, counts, ())
-    assert {leg.pairing for leg in legs} <= {0, 1, 3, 4, 5}
-    assert Leg(3, 100, 150) in legs
-    assert max(leg.end for leg in resolved(FOUR, most=120).next(1, counts, ())) == 120
+    ranges = resolved(FOUR).next(1, counts, ())
+    assert {span.pairing for span in ranges} <= {0, 1, 3, 4, 5}
+    assert PairRange(3, 100, 150) in ranges
+    assert max(span.end for span in resolved(FOUR, most=120).next(1, counts, ())) == 120
     assert resolved(FOUR, most=100).next(1, counts, ()) == []
     counts = {0: AHEAD, 1: AHEAD, 2: EVEN}
     found = resolved(THREE).find_open(counts, ())
@@ -61,7 +59,7 @@ def test_few_pairs_are_played_where_few_are_missing() -> None:
     counts: dict[int, Counts] = {0: AHEAD, 1: AHEAD, 2: (6, 12, 32, 30, 20)}
     [(_, _, further)] = resolved(THREE).find_open(counts, ())
     assert further is not None
-    given = sum(leg.end - leg.first for leg in resolved(THREE).next(1, counts, ()))
+    given = sum(span.end - span.first for span in resolved(THREE).next(1, counts, ()))
     assert 0.3 * further < given < 0.7 * further
 
 
@@ -70,9 +68,9 @@ def test_neighbours_that_cannot_meet_play_the_panel() -> None:
     pairings = gauntlet(["a", "b"], ["p", "q", "r"])
     good: Counts = (0, 1, 5, 6, 8)
     counts: dict[int, Counts] = dict(enumerate([good] * 3 + [good[::-1]] * 3))
-    legs = resolved(pairings, pairs=20).next(1, counts, ())
-    assert legs
-    assert all(leg.first == 20 for leg in legs)
+    ranges = resolved(pairings, pairs=20).next(1, counts, ())
+    assert ranges
+    assert all(span.first == 20 for span in ranges)
     even: dict[int, Counts] = dict.fromkeys(range(6), EVEN)
     assert resolved(pairings).next(1, even, ()) == []
     assert resolved(pairings).find_open(even, ())[0].further_pairs is None
@@ -81,7 +79,7 @@ def test_neighbours_that_cannot_meet_play_the_panel() -> None:
 def test_bots_that_are_out_are_left_out() -> None:
     """They get no pairs and nobody is compared with them; with one bot left the run is over."""
     counts: dict[int, Counts] = {0: EVEN, 1: EVEN, 2: EVEN}
-    assert [leg.pairing for leg in resolved(THREE).next(1, counts, ["a"])] == [2]
+    assert [span.pairing for span in resolved(THREE).next(1, counts, ["a"])] == [2]
     for out in (["a", "b"], ["a", "b", "c"]):
         assert resolved(THREE).next(1, counts, out) == []
         assert resolved(THREE).find_open(counts, out) == []
@@ -94,10 +92,10 @@ def test_one_sided_pairs_stop_at_the_most(target: str | float, five: Counts) -> 
     rounds = UntilRounds(THREE, 3, Until(target, 40))  # type: ignore[arg-type]
     counts = dict.fromkeys(range(3), five)
     for number in range(1, 100):
-        legs = rounds.next(number, counts, ())
-        if not legs:
+        ranges = rounds.next(number, counts, ())
+        if not ranges:
             break
-        for pairing, first, end in legs:
+        for pairing, first, end in ranges:
             assert sum(counts[pairing]) == first < end <= 40
             first_, second, third, fourth, fifth = (round(end * c / 3) for c in five)
             counts[pairing] = first_, second, third, fourth, fifth

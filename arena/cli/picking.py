@@ -1,0 +1,147 @@
+"""Choose games for a command: of a run, or of a file of records; and open the file to write."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
+
+import click
+
+from arena.errors import InputError, escape
+
+if TYPE_CHECKING:
+    from arena.store.finished import Game
+    from arena.store.store import Store
+    from arena.tournament.schedule import Fixture
+    from arena.tournament.tournament import Tournament
+    from engine import EngineError
+
+
+@contextmanager
+def open_out(path: Path | None) -> Iterator[TextIO]:
+    """Open a new file, which is removed if it cannot be written to its end."""
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("x", encoding="utf-8")
+    except FileExistsError:
+        raise InputError(f"{path}: exists already, and is not changed") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be written: {reason}") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def open_records(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of records; - is standard input."""
+    from arena.entries.file import open_file
+    from arena.store.reader import why_no_file
+
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    if why := why_no_file(path):
+        raise InputError(f"{path}: {why}")
+    try:
+        file = open_file(path)
+    except InputError as error:
+        is_run = path.is_dir() and (path / "run.sqlite").exists()
+        hint = f", of a run: arena export {path} | arena replay -" if is_run else ""
+        raise InputError(f"{path}: {error}{hint}") from None
+    with file:
+        yield file
+
+
+def read_record(path: Path, line: int) -> bytes:
+    """Return a line of a file of records, counted from 1; raises InputError."""
+    from arena.records.reading import read_lines
+
+    with open_records(path) as records:
+        text = next(islice(read_lines(records), line - 1, None), None)
+    if text is None:
+        raise InputError(f"{path}: there is no line {line}")
+    return text
+
+
+def is_run(target: Path, *, line: int | None, chosen: bool) -> bool:
+    """Return whether a target is the folder of a run, and not a file of records.
+
+    Raises InputError where it is neither, for a line of a run, and for a game of a run that is
+    `chosen` in a file.
+    """
+    if os.path.isdir(target):  # False also where it cannot be looked at
+        if line is not None:
+            raise InputError(f"--line: for a file of records, and {target} is a folder")
+        return True
+    if chosen:
+        raise InputError(f"{target}: not the folder of a run; a game of a file is chosen by --line")
+    if not os.path.exists(target) and str(target) != "-":
+        raise InputError(f"{target}: no such file, and no such run")
+    return False
+
+
+def describe_place(line: int, error: EngineError) -> str:
+    """Return where in a file of records an error is: the line, and the ply if it has one."""
+    ply = getattr(error, "ply", None)
+    return f"line {line}" if ply is None else f"line {line}, ply {ply}"
+
+
+_LISTED = 20  # games
+
+
+class Picked(NamedTuple):
+    """A game with its place in a run."""
+
+    tournament: Tournament
+    fixture: Fixture
+    game: Game
+
+
+def pick_game(
+    path: Path, choice: tuple[Sequence[str], int | None, int | None], command: str
+) -> Picked | None:
+    """Return the game of a run that is chosen by labels or a name, a pair and a seat.
+
+    Where several are chosen they are listed, with the `command` for one of them, and it is
+    None. Raises InputError where there is none.
+    """
+    from arena.store.chosen import choose, chosen_games
+    from arena.store.reader import read_run
+
+    tournament, store = read_run(path)
+    with closing(store):
+        games = chosen_games(tournament, store, choose(tournament, *choice))
+        listed = list(islice(games, _LISTED + 1))
+        note_extent(path, tournament, store)
+    if not listed:
+        raise InputError(f"{path}: no such game has been played yet")
+    if len(listed) == 1:
+        return Picked(tournament, *listed[0])
+    for fixture, game in listed[:_LISTED]:
+        click.echo(escape(f"{fixture.name}  {game.ending}"))
+    if len(listed) > _LISTED:
+        click.echo("...")
+    words = shlex.join(["arena", command, str(path), listed[0][0].name])
+    click.echo(f"one of them, ply by ply: {words}")
+    return None
+
+
+def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
+    """Say on standard error of a run that it is not finished, if it is not."""
+    from arena.runs.run_progress import measure_extent
+
+    if state := measure_extent(tournament, store).describe():
+        click.echo(f"note: {path}: {state}", err=True)

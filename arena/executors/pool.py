@@ -1,0 +1,127 @@
+"""Play on the processes of any executor of `concurrent.futures`, also on the ranks of MPI.
+
+An executor does not say which of its processes gets a call, and cannot be asked for anything in the
+middle of one. So each call opens a site, plays a batch of chunks and ends the site: nothing
+outlives a call, and a process that dies costs its batch, which is played elsewhere. What cannot be
+had so is an end before a batch has been played, and another machine of the executor for a second
+look at a fault: that is the client's.
+
+`mpirun` or `srun` start all ranks with one and the same command. Rank 0 is the client: it reads,
+decides and writes. The others serve in a pool of `mpi4py.futures` until rank 0 ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from arena.errors import InputError, escape
+from arena.executors.fleet import Fleet
+from arena.executors.log import RunLog
+from arena.executors.roster import Place
+from arena.tournament.chunk import Played
+from arena.tournament.keys import PATIENCE
+from arena.tournament.plan import Plan
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from mpi4py.futures import MPIPoolExecutor
+
+_SIZES = ("num_workers", "_max_workers")  # what executors call the number of their processes
+_BACKOFF = "0.02"  # seconds between two looks of MPI's pool, which carries no games
+
+_pools: list[MPIPoolExecutor] = []  # the one that rank 0 has opened
+
+
+@dataclass(frozen=True)
+class PoolExecutor:
+    """Plays on all processes of an executor, with a site of `workers` workers in each.
+
+    `size` is their number, where the executor does not say it itself; `patience` says for how
+    many seconds there may be no site. `what` names the processes.
+    """
+
+    executor: Executor = field(repr=False)
+    workers: int = 1
+    patience: float = PATIENCE
+    size: int = 0
+    what: str = ""
+
+    def __str__(self) -> str:
+        return f"{len(self.look())} {self._what}"
+
+    @property
+    def _what(self) -> str:
+        return self.what or f"processes of {type(self.executor).__name__}"
+
+    def look(self) -> Mapping[str, Place]:
+        """Return a place for each process."""
+        sizes = (getattr(self.executor, name, None) for name in _SIZES)
+        size = self.size or next((size for size in sizes if size), os.cpu_count()) or 1
+        place = Place(self.executor, self.workers, pool=self._what)
+        return {f"{number} of {size} {self._what}": place for number in range(1, size + 1)}
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        """Play every chunk of the plan, and yield each as soon as it is finished."""
+        yield from Fleet(self, plan, tournament, log, patience=self.patience).play()
+
+
+def serve_if_not_root() -> bool:
+    """Return False on rank 0; on another rank serve until rank 0 ends, and then return True.
+
+    All ranks call it before they read or write anything, and end with status 0 where it is True.
+    Raises InputError if there is one rank only, and where MPI is not installed.
+    """
+    if _pools:
+        return False
+    world, enter_pool = _import_mpi()
+    if world.size == 1:
+        raise InputError(
+            "executor mpi: there is one rank only, which plays nothing; start several with"
+            " mpirun -n 3 arena ..., or with srun and the --mpi that this MPI needs"
+        )
+    os.environ.setdefault("MPI4PY_FUTURES_BACKOFF", _BACKOFF)
+    if world.rank:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 decides when the others end
+    # rank 0 never leaves it: at its end mpi4py lets the others go, whatever has happened
+    pool = enter_pool(world, root=0).__enter__()
+    if pool is None:
+        return True
+    _pools.append(pool)
+    return False
+
+
+@contextmanager
+def mpi_executor(workers: int | None, patience: float) -> Iterator[PoolExecutor]:
+    """Yield the executor of all ranks but 0, each with so many workers, or one.
+
+    On another rank than 0 it serves, and ends the program. Raises InputError as
+    `serve_if_not_root`.
+    """
+    if serve_if_not_root():
+        raise SystemExit
+    yield PoolExecutor(_pools[0], workers or 1, patience, what="ranks of MPI")
+
+
+def _import_mpi() -> tuple[Any, Any]:
+    """Return the communicator of all ranks, and what makes a pool; raises InputError."""
+    try:
+        import mpi4py.futures
+        from mpi4py import MPI
+    except ModuleNotFoundError:
+        raise InputError(
+            "executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'"
+        ) from None
+    except (ImportError, RuntimeError) as error:
+        reason = escape(str(error)).partition("\\n")[0]
+        raise InputError(f"executor mpi: MPI cannot be loaded: {reason}") from None
+    if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+        raise InputError("executor mpi: this MPI is built without MPI_THREAD_MULTIPLE")
+    return MPI.COMM_WORLD, mpi4py.futures.MPICommExecutor

@@ -1,0 +1,283 @@
+"""Keep which hosts there are, which have a site that plays, and which are left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from functools import cached_property
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+from arena.entries.elsewhere import hash_imports
+from arena.errors import InputError, NoSites
+from arena.executors import wire
+from arena.executors.log import logger
+from arena.executors.wire import versions_here
+from arena.lanes.faults import KINDS, Fault, printable
+from arena.lanes.probe import find_problems
+from arena.tournament.chunk import Chunk, Played
+from arena.tournament.tournament import Tournament
+
+LEFT: Final = "its host has gone"
+"""Why a site is lost whose place is not there any more."""
+
+_MOST_FAILURES = 3  # in a row, of the sites of one host
+_MOST_ENDS = 30  # of sites in a row, of all hosts, without one batch that was played
+_CHUNKS = 2  # of a batch, for each worker of its site
+_MOST_CHUNKS = 32  # of a batch in a pool: as many seconds as a site takes tenths to open
+_PAUSE = 1.0  # seconds before a host's site is opened again, doubled each time
+
+
+class Place(NamedTuple):
+    """Where a site can be: what calls functions there, and its number of cores.
+
+    All calls reach one and the same process, each while others are under way; but those of a
+    `pool`, which is the name of an executor with several processes, reach any of them.
+    """
+
+    executor: Executor
+    cores: int = 1
+    pool: str = ""
+
+
+class Site:
+    """One site of a host, from its opening to its end."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.token = uuid4().hex
+        self.is_ready = False
+        self.batches: set[Batch] = set()
+        self.asked = 0.0  # when it was asked for a sign of life that has not come, else 0
+
+    def __str__(self) -> str:
+        return self.host.name
+
+    def silence(self) -> float:
+        """Return for how many seconds it has been asked for a sign of life that has not come."""
+        asked = self.asked  # another thread may hear the sign
+        return time.monotonic() - asked if asked else 0.0
+
+
+class Host:
+    """A process that can have a site; `out` says why it has none for good.
+
+    `chunks` is how many chunks a batch of it has for each worker: a site in a pool is opened for
+    each batch, and so gets more of them as time goes on.
+    """
+
+    def __init__(self, name: str, place: Place) -> None:
+        self.name = name
+        self.place = place
+        self.chunks = _CHUNKS
+        self.site: Site | None = None
+        self.failures = 0
+        self.refused = False
+        self.out = ""
+        self.opens_at = 0.0
+
+
+class Roster:
+    """All hosts that there are, by name.
+
+    `patience` is for how many seconds there may be no site that plays.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self.hosts: dict[str, Host] = {}
+        self.patience = patience
+        self.ends = 0
+        self.last_reason = ""
+        self._since = time.monotonic()  # there was a site that plays
+
+    def join(self, name: str, place: Place) -> None:
+        """Add a host."""
+        self.hosts[name] = Host(name, place)
+
+    def leave(self, name: str) -> Site | None:
+        """Remove a host, and return its site."""
+        host = self.hosts.pop(name, None)
+        self.last_reason = f"{name}: {LEFT}"
+        return host.site if host else None
+
+    @property
+    def ready(self) -> Iterator[Site]:
+        """The sites that play."""
+        for host in [*self.hosts.values()]:  # another thread may look
+            if host.site and host.site.is_ready:
+                yield host.site
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a host has not said yet whether it plays."""
+        return any(host.site and not host.site.is_ready for host in self.hosts.values())
+
+    def to_open(self) -> Iterator[Host]:
+        """Yield the hosts that are to open a site now."""
+        now = time.monotonic()
+        for host in self.hosts.values():
+            if host.site is None and not host.out and now >= host.opens_at:
+                yield host
+
+    def refuse(self, host: Host, reason: str) -> None:
+        """Leave a host out that cannot play this run."""
+        host.site, host.refused, host.out = None, True, reason
+        logger.warning("site %s is left out: %s", host.name, reason)
+
+    def fail(self, site: Site, reason: str) -> None:
+        """Take note that a site has ended; its host opens another one, unless it often did."""
+        host = site.host
+        if host.site is not site:
+            return
+        self.ends += 1
+        self.last_reason = f"{host.name}: {reason}"
+        host.site = None
+        host.failures += 1
+        host.opens_at = time.monotonic() + _PAUSE * 2**host.failures
+        if host.failures >= _MOST_FAILURES:
+            host.out = reason
+            logger.warning(
+                "site %s is left out after %d failures: %s", host.name, host.failures, reason
+            )
+        else:
+            logger.warning("site %s has ended: %s; its games go elsewhere", host.name, reason)
+
+    def succeed(self, site: Site) -> None:
+        """Take note that a site has played a batch."""
+        host = site.host
+        host.failures = self.ends = 0
+        if host.place.pool:
+            host.chunks = min(2 * host.chunks, _MOST_CHUNKS)
+
+    def check(self) -> None:
+        """Raise NoSites when there is no hope of a site, InputError if none can play this run."""
+        now = time.monotonic()
+        hosts = [*self.hosts.values()]
+        if self.is_opening or any(True for _ in self.ready):
+            self._since = now
+        if self.ends >= _MOST_ENDS:
+            raise NoSites(_describe(f"{self.ends} sites in a row have ended", self.last_reason))
+        if hosts and all(host.refused for host in hosts):
+            raise InputError(f"no site can play this run: {hosts[0].name}: {hosts[0].out}")
+        if hosts and all(host.out for host in hosts):
+            raise NoSites(_describe("all sites are left out", self.last_reason))
+        if now - self._since > self.patience:
+            what = f"there was no site for {self.patience:g} s"
+            raise NoSites(_describe(what, self.last_reason))
+
+
+def _describe(what: str, reason: str) -> str:
+    return f"{what}{f', the last: {reason}' if reason else ''}"
+
+
+def _machine(site: Site) -> str:
+    """Return where a site is: all places of a pool may be on one machine."""
+    return site.host.place.pool or site.host.name
+
+
+class Held:
+    """What a chunk came to on one machine, until its faults have been seen on another."""
+
+    def __init__(self, played: Played) -> None:
+        self.played = played
+        chunk = played.chunk
+        forfeits = played.forfeits
+        pairs = sorted({one.pair for one in forfeits if one.fault and not _is_sure(one.fault)})
+        self.chunks = [Chunk(chunk.pairing, pair, 1, seats=chunk.seats) for pair in pairs]
+
+    def settle(self, again: Sequence[Played]) -> Played:
+        """Return what the chunk came to, where the games that were played again count."""
+        new = {result[:2]: result for played in again for result in played.results}
+        results = [new.get(result[:2], result) for result in self.played.results]
+        return self.played._replace(results=results)
+
+
+def _is_sure(fault: Fault) -> bool:
+    """Return whether a fault is the same on all machines; else it is played again on another."""
+    return fault.kind in KINDS and KINDS[fault.kind].is_sure
+
+
+class Batch:
+    """Chunks that one site plays, or two, of which the first answer counts.
+
+    `given` are all sites that had it, and `playing` those that have it now. A batch with `held`
+    plays games again.
+    """
+
+    def __init__(self, number: int, chunks: Sequence[Chunk], held: Held | None = None) -> None:
+        self.number = number
+        self.chunks = chunks
+        self.held = held
+        self.given: set[Site] = set()
+        self.playing: set[Site] = set()
+        self.is_done = False
+        self.began = 0.0
+
+    def may_go_to(self, site: Site) -> bool:
+        """Return whether a site may play it: no site twice, and games again on another host."""
+        if self.held:
+            return all(_machine(site) != _machine(other) for other in self.given)
+        return site not in self.given
+
+    def give(self, site: Site) -> None:
+        """Take note that a site plays it."""
+        self.given.add(site)
+        self.playing.add(site)
+        site.batches.add(self)
+        self.began = time.monotonic()
+
+    def drop(self, site: Site) -> None:
+        """Take note that a site does not play it any more."""
+        self.playing.discard(site)
+        site.batches.discard(self)
+
+    def lose(self, site: Site) -> None:
+        """Take note that a site was lost; its host may play it with its next one."""
+        self.drop(site)
+        self.given.discard(site)
+
+    @property
+    def seconds(self) -> float:
+        """Since a site has begun with it."""
+        return time.monotonic() - self.began
+
+
+class Opening:
+    """Opens the sites of one run."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self._imports = [hash_imports(entry) for entry in tournament.entries]
+        self._heads: dict[int, bytes] = {}  # by number of workers
+
+    def head(self, workers: int) -> bytes:
+        """Return what a site of so many workers is told; 1,000 sites get the same."""
+        if workers not in self._heads:
+            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
+            self._heads[workers] = wire.write_head(head)
+        return self._heads[workers]
+
+    def find_lack(self, data: bytes) -> str:
+        """Return what a site lacks by its first message, nothing if it can play.
+
+        Raises Garbled.
+        """
+        hello = wire.read_hello(data)
+        lacking = hello.refusals or [text for text in hello.problems if self._is_lack(text)]
+        return "; ".join(printable(text) for text in lacking)
+
+    def _is_lack(self, problem: str) -> bool:
+        """Return whether a bot that does not start on a site starts here."""
+        return _bot_of(problem) not in self._problems_here
+
+    @cached_property
+    def _problems_here(self) -> set[str]:
+        tournament = self.tournament
+        found = find_problems(tournament.entries, tournament.rules, tournament.limits)
+        return {_bot_of(problem) for problem in found}
+
+
+def _bot_of(problem: str) -> str:
+    """Return which bot a problem is about."""
+    return problem.partition(": does not start")[0]

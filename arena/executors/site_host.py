@@ -1,0 +1,206 @@
+"""Start, ask and end a site in the process that is called for it: a site's host.
+
+A Dask worker, a process of a pool, a rank of MPI and the client itself can be one. A site ends with
+its host, and when its client has been silent for a while.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Final
+
+from arena.errors import ArenaError
+from arena.executors import frames, wire
+from arena.lanes.faults import describe_exit, one_line
+from arena.lanes.launch import write_program
+
+CLIENT_PATIENCE = 45.0
+"""Seconds without a sign of the client after which a site is ended."""
+
+PROGRAM: Final = write_program("from arena.executors.site import main; main()")
+"""A site."""
+
+_SITE_PATIENCE = 30.0  # seconds without a beat of the site
+_END_PATIENCE = 10.0  # seconds in which a site ends by itself
+_TICK = 1.0
+
+_sites: dict[str, HostedSite] = {}
+_lock = threading.Lock()
+
+
+class SiteEnded(ArenaError):
+    """A site is not there any more, or does not answer."""
+
+
+class HostedSite:
+    """A site's program, as its host sees it; several threads may use it."""
+
+    def __init__(self, head: bytes, *, hears_of_client: bool = True) -> None:
+        self.hears_of_client = hears_of_client
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._sink = self._process.stdin.fileno()
+        self._source = self._process.stdout.fileno()
+        self._sending = threading.Lock()
+        self._waiting: dict[int, SimpleQueue[bytes]] = {}
+        self._hello: SimpleQueue[bytes] = SimpleQueue()
+        self._beat = self.heard = time.monotonic()
+        self.ended = ""
+        for work in (self._listen, self._watch):
+            threading.Thread(target=work, daemon=True).start()
+        self._send(wire.HEAD, head)
+
+    def hello(self) -> bytes:
+        """Wait for what the site says first; raises SiteEnded."""
+        return self._take(self._hello)
+
+    def play(self, number: int, batch: bytes) -> bytes:
+        """Wait for what a batch comes to; raises SiteEnded."""
+        answers = self._waiting.setdefault(number, SimpleQueue())
+        self._send(wire.BATCH, batch)
+        try:
+            return self._take(answers)
+        finally:
+            self._waiting.pop(number, None)
+
+    def _take(self, queue: SimpleQueue[bytes]) -> bytes:
+        if self.ended:
+            raise SiteEnded(self.ended)
+        data = queue.get()
+        if not data:
+            queue.put(b"")
+            raise SiteEnded(self.ended)
+        return data
+
+    def _send(self, kind: int, data: bytes) -> None:
+        with suppress(OSError), self._sending:  # its end is noticed where it is heard
+            frames.send(self._sink, kind, data)
+
+    def _listen(self) -> None:
+        """Pass on what the site says until it ends."""
+        with suppress(EOFError, OSError, frames.Garbled):
+            while True:
+                kind, data = frames.receive(self._source)
+                self._beat = time.monotonic()
+                if kind == wire.HELLO:
+                    self._hello.put(data)
+                elif kind == wire.ANSWER:
+                    answers = self._waiting.get(wire.number_of(data))
+                    if answers is not None:
+                        answers.put(data)
+        self._process.kill()  # it has ended, or what it says makes no sense
+        self._process.wait()
+        self._fail(self.ended or self._last_words())
+
+    def _last_words(self) -> str:
+        """Return why the site has ended."""
+        self._complaints.seek(0)
+        lines = self._complaints.read()[-2000:].decode(errors="replace").split("\n")
+        said = [one_line(line) for line in lines if line.strip()]
+        how = describe_exit(self._process.returncode)
+        return f"its program {how}" + (f": {said[-1]}" if said else "")
+
+    def _fail(self, why: str) -> None:
+        """Let all who wait for an answer know that there will be none."""
+        self.ended = why
+        for queue in (self._hello, *[*self._waiting.values()]):
+            queue.put(b"")
+
+    def _watch(self) -> None:
+        """End the site when its client, or the site itself, has been silent for too long."""
+        while self._process.poll() is None:
+            now = time.monotonic()
+            if self.hears_of_client and now - self.heard > CLIENT_PATIENCE:
+                self.ended = f"the client was silent for {CLIENT_PATIENCE:g} s"
+                self.end()
+            elif now - self._beat > _SITE_PATIENCE:
+                self.ended = f"its program was silent for {_SITE_PATIENCE:g} s"
+                self.kill()
+            time.sleep(_TICK)
+
+    def end(self) -> None:
+        """End the site, at first by the end of its input."""
+        with self._sending, suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the site's program; its fork server ends the rest."""
+        self._process.kill()
+        self._process.wait()
+
+
+def open_site(token: str, head: bytes) -> bytes:
+    """Start the site with this token, and return what it says first; raises SiteEnded."""
+    with _lock:
+        for other in [other for other, ended in _sites.items() if ended.ended]:
+            del _sites[other]
+        site = _sites[token] = HostedSite(head)
+    return site.hello()
+
+
+def play_batch(token: str, number: int, batch: bytes) -> bytes:
+    """Return what a batch comes to on the site with this token; raises SiteEnded."""
+    return _find(token).play(number, batch)
+
+
+def play_once(head: bytes, number: int, batch: bytes) -> tuple[bytes, bytes]:
+    """Return what a site says first, and what a batch comes to on it; then it ends.
+
+    So nothing outlives a call in a pool, of whose processes none can be asked for anything. The
+    second is empty where the site refuses. Raises SiteEnded.
+    """
+    site = HostedSite(head, hears_of_client=False)
+    try:
+        hello = site.hello()
+        return hello, b"" if wire.read_hello(hello).refusals else site.play(number, batch)
+    finally:
+        site.end()
+
+
+def beat_site(token: str) -> None:
+    """Let a site know that its client lives; raises SiteEnded."""
+    _find(token)
+
+
+def close_site(token: str) -> None:
+    """End the site with this token, if there is one."""
+    with _lock:
+        site = _sites.pop(token, None)
+    if site is not None:
+        site.end()
+
+
+def close_sites() -> None:
+    """End all sites that this host has."""
+    for token in [*_sites]:
+        close_site(token)
+
+
+def _find(token: str) -> HostedSite:
+    with _lock:
+        site = _sites.get(token)
+    if site is None:
+        raise SiteEnded("it has ended, or its host was started anew")
+    site.heard = time.monotonic()
+    if site.ended:
+        raise SiteEnded(site.ended)
+    return site

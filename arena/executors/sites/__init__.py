@@ -1,1 +1,0 @@
-"""Sites: crews on other machines. Each is a program of its own (`arena.executors.site`)."""

@@ -1,0 +1,212 @@
+"""Write and read what a site and its host say to each other, as the data of frames.
+
+A site is told what to play by pickled data, which its host has from the client; what a site says
+is MessagePack that is checked while it is read, so that nothing of a site runs in the client.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from arena.executors.answers import Part, from_part, to_part
+from arena.executors.frames import Garbled
+from arena.lanes.traceback_text import ROOT
+from arena.tournament.chunk import Chunk, Played, join, join_chunks
+from arena.tournament.tournament import Tournament, engine_sha256
+from engine.state import Seat
+
+_SHOWN = 12  # characters of a hash
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """The hashes of the engine's and the arena's source, and Python's minor version."""
+
+    engine: str
+    arena: str
+    python: str
+
+    def differences(self, here: Versions) -> list[str]:
+        """Return what differs, as "engine: there 1f, here 2e"; this one is there.
+
+        >>> there = Versions("1f", "2e", "3.11")
+        >>> there.differences(Versions("1f", "2e", "3.12"))
+        ['python: there 3.11, here 3.12']
+        """
+        pairs = zip(msgspec.structs.fields(self), self._texts(), here._texts(), strict=True)
+        return [f"{name.name}: there {a}, here {b}" for name, a, b in pairs if a != b]
+
+    def _texts(self) -> list[str]:
+        return [value[:_SHOWN] for value in msgspec.structs.astuple(self)]
+
+
+@cache
+def versions_here() -> Versions:
+    """Return the versions of this process."""
+    major, minor, _ = platform.python_version_tuple()
+    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}")
+
+
+def _hash(package: str) -> str:
+    """Return the hash of the names and texts of a package's modules."""
+    folder = Path(package)
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+HEAD, BATCH = 1, 2
+"""Kinds of frames to a site: what it is to play, and some chunks of it."""
+
+HELLO, ANSWER, BEAT = 1, 2, 3
+"""Kinds of frames from a site: what it lacks, what a batch came to, and that it lives."""
+
+
+class Head(NamedTuple):
+    """What a site has to know of a run; `imports` are the entries' `hash_imports`.
+
+    Without `workers` the site has as many as its host says.
+    """
+
+    tournament: Tournament
+    versions: Versions
+    imports: Sequence[str]
+    workers: int
+
+
+class Hello(msgspec.Struct, array_like=True):
+    """What a site says first: why it does not play, and which bots do not start on it."""
+
+    refusals: list[str]
+    problems: list[str]
+
+
+class Line(msgspec.Struct, array_like=True):
+    """A line of a site's log."""
+
+    process: str
+    level: int
+    text: str
+
+
+class Answer(msgspec.Struct, array_like=True):
+    """What the chunks of a batch came to, and the site's log meanwhile."""
+
+    number: int
+    parts: list[Part]
+    lines: list[Line]
+
+
+class _Told(msgspec.Struct, array_like=True):
+    """A head as it travels: only a site with these versions can read what follows them."""
+
+    versions: Versions
+    head: bytes
+
+
+class _Asked(msgspec.Struct, array_like=True):
+    number: int
+    chunks: list[tuple[int, int, int, tuple[Seat, ...]]]
+
+
+class _Numbered(msgspec.Struct, array_like=True):
+    number: int
+
+
+_told = msgspec.msgpack.Decoder(_Told)
+_hello = msgspec.msgpack.Decoder(Hello)
+_answer = msgspec.msgpack.Decoder(Answer)
+_asked = msgspec.msgpack.Decoder(_Asked)
+_numbered = msgspec.msgpack.Decoder(_Numbered)
+
+
+def write_head(head: Head) -> bytes:
+    """Return what a site is told first."""
+    return msgspec.msgpack.encode(_Told(head.versions, pickle.dumps(head)))
+
+
+def read_versions(data: bytes) -> Versions:
+    """Return the versions of what `write_head` has written, which may be those of another arena."""
+    return _told.decode(data).versions
+
+
+def read_head(data: bytes) -> Head:
+    """Return what `write_head` has written, where the versions are the same."""
+    head: Head = pickle.loads(_told.decode(data).head)
+    return head
+
+
+def write_hello(hello: Hello) -> bytes:
+    """Return what a site says first."""
+    return msgspec.msgpack.encode(hello)
+
+
+def read_hello(data: bytes) -> Hello:
+    """Return what a site has said first; raises Garbled."""
+    try:
+        return _hello.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Garbled(f"its first message cannot be read: {error}") from None
+
+
+def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
+    """Return what a site is asked to play."""
+    places = [(chunk.pairing, chunk.first, chunk.pairs, chunk.seats) for chunk in chunks]
+    return msgspec.msgpack.encode(_Asked(number, places))
+
+
+def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
+    """Return the number and the chunks of a batch."""
+    asked = _asked.decode(data)
+    return asked.number, [Chunk(*place[:3], seats=place[3]) for place in asked.chunks]
+
+
+def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
+    """Return what a site answers to a batch; chunks that follow each other are one part of it."""
+    parts = [
+        to_part(join(chunk, (one for one in played if _is_in(one.chunk, chunk))))
+        for chunk in join_chunks([one.chunk for one in played])
+    ]
+    return msgspec.msgpack.encode(Answer(number, parts, lines))
+
+
+def _is_in(part: Chunk, whole: Chunk) -> bool:
+    return part.pairing == whole.pairing and 0 <= part.first - whole.first < whole.pairs
+
+
+def number_of(answer: bytes) -> int:
+    """Return the number of the batch that an answer is for; raises Garbled."""
+    try:
+        return _numbered.decode(answer).number
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Garbled(f"its answer cannot be read: {error}") from None
+
+
+def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], list[Line]]:
+    """Return what these chunks came to, in order, and the site's log.
+
+    Chunks that follow each other are one. Raises Garbled unless it is every game of every chunk,
+    once, and each of them can be.
+    """
+    try:
+        answer = _answer.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Garbled(f"its answer cannot be read: {error}") from None
+    parts = {(part.pairing, part.first): part for part in answer.parts}
+    played = []
+    for chunk in join_chunks(chunks):
+        part = parts.get(chunk[:2])
+        if part is None:
+            raise Garbled("its answer has other games than it was asked for")
+        played.append(from_part(part, chunk))
+    return played, answer.lines

@@ -1,0 +1,148 @@
+"""Describe a report as data (text, tables, charts, replays), which other modules write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from arena.insight.table_columns import Column, Kind
+
+Cell: TypeAlias = "str | int | float | None"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that can be sorted, filtered and copied as CSV; `name` is unique in a report.
+
+    A row has a cell for each column. `links` are, by the number of a row, to which its first
+    cell leads: a replay's id, a fragment of the page, or, where it begins with "./", the address of
+    another page.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    links: Sequence[str | None] = ()
+    note: str = ""
+    """What is to be known of the rows: of how many they are the first, say."""
+    folded: bool = False
+    """Whether the reader has to unfold it: a chart shows the same."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as a Vega-Lite specification, and what it shows in words for who cannot see it.
+
+    `table` is the name of the table with the same numbers.
+
+    The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes
+    it. (Building charts by Altair's own classes took 0.5 s of imports and 55 ms a chart, in
+    every run.)
+    """
+
+    name: str
+    title: str
+    description: str
+    spec: dict[str, Any]
+    table: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs; `warning` for what the reader must not miss."""
+
+    paragraphs: Sequence[str]
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to be shown as it is: a config, a traceback, a command that can be copied."""
+
+    title: str
+    text: str
+    folded: bool = True
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game with its replay: `data` is what `arena.records.timeline` makes of it."""
+
+    id: str
+    title: str
+    reason: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Replays:
+    """Games to look at, each one click from its replay."""
+
+    games: Sequence[Replay]
+
+
+Block: TypeAlias = Text | Table | Chart | Code | Replays
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report with a heading; `name` is its fragment."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report, of one run or of several."""
+
+    title: str
+    summary: Sequence[str]
+    sections: Sequence[Section]
+
+    def charts(self) -> Iterator[Chart]:
+        """Yield every chart, in order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Chart))
+
+    def tables(self) -> Iterator[Table]:
+        """Yield every table, in order."""
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Table))
+
+    def replays(self) -> Iterator[Replay]:
+        """Yield every game with its replay, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Replays):
+                    yield from block.games
+
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def write_cell(value: Cell, kind: Kind) -> str:
+    """Return a cell as people read it.
+
+    >>> [write_cell(0.5134, "share"), write_cell(12.34, "change"), write_cell(0.00123, "seconds")]
+    ['51.3 %', '+12.3', '1.23 ms']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if kind == "share":
+        return f"{100 * value:.1f} %"
+    if kind == "change":
+        return f"{value:+.1f}"
+    if kind == "elo":
+        return f"{value:.0f}"
+    if kind == "number":
+        return f"{value:,.2f}"
+    if kind == "seconds":
+        size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
+        return f"{value / size:.3g} {unit}"
+    return f"{value:,}"

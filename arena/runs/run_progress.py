@@ -1,0 +1,138 @@
+"""Follow a run from round to round, as far as the games in its store decide them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import NamedTuple
+
+from arena.insight.unrated import find_unrated
+from arena.store.store import Store
+from arena.tournament.rounds import Counts, Open, add, make_rounds
+from arena.tournament.schedule import PairRange
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+
+
+class RunProgress:
+    """Goes from round to round; `counts` are those of the rounds that the next one was decided by.
+
+    `lengths` are the pairs of each pairing so far, by number, and `scheduled` those of all.
+    `ended` says that there is no further round; `out` are the labels of the bots that had too
+    many faults before the last decision, and `unrated` are those of the others that had not
+    finished a game: a run with `until` decides nothing about them, and gives them no more pairs.
+    """
+
+    def __init__(self, tournament: Tournament, store: Store) -> None:
+        self.tournament = tournament
+        self.store = store
+        self.rounds = make_rounds(tournament)
+        self.number = 0
+        self.ranges: list[PairRange] = []  # of the round that is being played
+        self.counts: dict[int, Counts] = {}
+        self.lengths: dict[int, int] = {}
+        self.scheduled = 0
+        self.ended = False
+        self.out: Collection[str] = ()
+        self.unrated: Collection[str] = ()
+        self._finished: Counter[int] = Counter()
+
+    def next_round(self, out: Collection[str]) -> list[PairRange]:
+        """Return the pairs of the next round, none if the run is over.
+
+        All games of the round before are in the store. `out` are the labels of bots that had
+        too many faults.
+        """
+        self.out = [*out]
+        if self.ended:
+            return []
+        if self.number == self.rounds.most:
+            self.ranges, self.ended = [], True
+            return []
+        self._count()
+        gone = {*self.out, *self.unrated}
+        if self.unrated and gone.issuperset(self.tournament.labels):
+            self.ranges = []
+        else:
+            self.ranges = self.rounds.next(self.number, self.counts, gone)
+        self.number += 1
+        self.ended = not self.ranges
+        for span in self.ranges:
+            self.lengths[span.pairing] = span.end
+            self.scheduled += span.end - span.first
+        return self.ranges
+
+    def status(self) -> str:
+        """Return in one line how far the run is, at the last barrier."""
+        return self.rounds.status(self.counts, {*self.out, *self.unrated})
+
+    def find_open(self, out: Collection[str]) -> list[Open] | None:
+        """Return what is not known at the end of a run, None for a run that looks for nothing.
+
+        `out` are the labels of the bots that had too many faults.
+        """
+        return self.rounds.find_open(self.counts, [*out, *self.unrated])
+
+    def describe_end(self, out: Collection[str]) -> list[str]:
+        """Return lines that say whether a run has found what it looks for, none without that."""
+        return self.rounds.describe_end(self.counts, out, self.unrated)
+
+    def _count(self) -> None:
+        """Count the games of the last round."""
+        for span in self.ranges:
+            more: Counts = self.store.count_pairs(*span)
+            if span.pairing in self.tournament.new_pairings:
+                old = self.tournament.old_pairing(span.pairing)
+                more = self.store.count_differences(span.pairing, old, span.first, span.end)
+            before = self.counts.get(span.pairing, (0,) * len(more))
+            self.counts[span.pairing] = add(before, more)
+            if self.rounds.leaves_out_unrated:
+                self._finished[span.pairing] += self.store.count_finished(*span)
+        if self.rounds.leaves_out_unrated and self.number:
+            unrated = find_unrated(self.tournament.pairings, self._finished)
+            self.unrated = sorted(unrated - {*self.out})
+
+
+def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgress:
+    """Return the progress of a run as far as its store has whole rounds; `strikes` are empty.
+
+    The strikes have then counted the faults of all these rounds.
+    """
+    progress = RunProgress(tournament, store)
+    while ranges := progress.next_round(strikes.out):
+        strikes.extend(ranges)
+        for span in ranges:
+            pairs = range(span.first, span.end)
+            if sum(store.count_pairs(*span)) < len(pairs):
+                return progress
+            strikes.finish(
+                span.pairing, span.first, len(pairs), store.forfeits(span.pairing, pairs)
+            )
+    return progress
+
+
+class Extent(NamedTuple):
+    """How much of a run there is: games so far, games as far as rounds are known, and the end."""
+
+    played: int
+    total: int
+    finished: bool
+
+    def describe(self) -> str:
+        """Return in words that a run is not finished, nothing for one that is.
+
+        >>> Extent(1200, 3000, False).describe()
+        'not finished: 1,200 of 3,000 games'
+        """
+        return "" if self.finished else f"not finished: {self.played:,} of {self.total:,} games"
+
+
+def measure_extent(
+    tournament: Tournament, store: Store, progress: RunProgress | None = None
+) -> Extent:
+    """Return how much of a run is in a store; `progress` is that of `follow`, if it is known."""
+    if progress is None:
+        progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
+    is_fixed = not tournament.rounds and not tournament.stop
+    total = tournament.games if is_fixed else 2 * progress.scheduled
+    return Extent(store.count_games(), total, progress.ended)

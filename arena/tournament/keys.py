@@ -1,0 +1,106 @@
+"""Options of a tournament: for each its type, its bounds and its text."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar, get_args
+
+from msgspec import Meta, Struct
+
+from arena.errors import InputError
+
+ExecutorKind: TypeAlias = Literal["local", "dask", "mpi"]
+EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
+
+HalvesChoice: TypeAlias = Literal["together", "apart"]
+HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
+
+MOST_SEED: Final = 2**63 - 1
+MOST_BOTS: Final = 1000  # which are half a million pairings
+MOST_PAIRS: Final = 1_000_000_000  # in each pairing
+MOST_ROUNDS: Final = 1000  # of a Swiss tournament
+MOST_WIDTH: Final = 1000  # of half an interval that a run is to narrow, in Elo points
+MOST_WORKERS: Final = 256
+MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
+SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
+MOST_SWAPS: Final = 1_000_000
+
+_LONGEST = 18  # digits of a number that is suggested
+
+
+def advise_whole(value: object) -> str:
+    """Return how to write a number that has to be whole.
+
+    >>> advise_whole("1e3"), advise_whole("1,000"), advise_whole("many")
+    ('write 1000', 'write 1000', 'write a whole number, such as 1000')
+    """
+    try:
+        number = float(str(value)[: 2 * _LONGEST].replace(",", ""))
+    except ValueError:
+        number = 0.5
+    if number.is_integer() and abs(number) < 10**_LONGEST and not isinstance(value, bool):
+        return f"write {int(number)}"
+    return "write a whole number, such as 1000"
+
+
+_Bot = TypeVar("_Bot")
+
+Seed = Annotated[int, Meta(ge=0, le=MOST_SEED)]
+Positive = Annotated[int, Meta(ge=1)]
+Pairs = Annotated[int, Meta(ge=1, le=MOST_PAIRS)]
+Rounds = Annotated[int, Meta(ge=0, le=MOST_ROUNDS)]
+SwissRounds = Annotated[int, Meta(ge=1, le=MOST_ROUNDS)]
+Width = Annotated[float, Meta(ge=1, le=MOST_WIDTH)]  # half of an interval, in Elo points
+Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS)]
+Bots = Annotated[list[_Bot], Meta(max_length=MOST_BOTS)]
+
+
+PATIENCE: Final = 60.0
+"""Seconds for which a cluster may have no site."""
+
+
+class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
+    """This machine, a Dask cluster or the ranks of MPI.
+
+    A Dask scheduler has an address, or a file that says it; without both it is that of Dask's own
+    config. `patience` is for how many seconds there may be no site.
+    """
+
+    kind: ExecutorKind = "local"
+    scheduler: str | None = None
+    scheduler_file: str | None = None
+    patience: Annotated[float, Meta(gt=0)] = PATIENCE
+
+    def __post_init__(self) -> None:
+        if self.scheduler and self.scheduler_file:
+            raise ValueError("a scheduler and a scheduler file: choose one of them")
+        if (self.scheduler or self.scheduler_file) and self.kind != "dask":
+            raise ValueError(f"only dask has a scheduler, and not {self.kind}")
+
+
+def choose_executor(
+    of_config: ExecutorKind | ExecutorChoice | None,
+    kind: ExecutorKind | None = None,
+    scheduler: str | None = None,
+    scheduler_file: str | None = None,
+) -> ExecutorChoice:
+    """Return a config's choice, which options override; a scheduler is one of Dask.
+
+    Raises InputError for options that do not go together.
+
+    >>> choose_executor("mpi", scheduler="tcp://10.0.0.1:8786").kind
+    'dask'
+    """
+    choice = of_config if isinstance(of_config, ExecutorChoice) else None
+    if choice is None:
+        choice = ExecutorChoice(of_config if isinstance(of_config, str) else "local")
+    named = scheduler or scheduler_file
+    if not (kind or named):
+        return choice
+    try:
+        if named or kind != choice.kind:
+            return ExecutorChoice(
+                kind or "dask", scheduler, scheduler_file, patience=choice.patience
+            )
+    except ValueError as error:
+        raise InputError(f"--executor: {error}") from None
+    return choice

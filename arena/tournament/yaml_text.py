@@ -1,0 +1,231 @@
+"""Parse a YAML text of bounded size, strictly, and say in YAML's words what is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+
+from arena.errors import InputError
+from arena.tournament.keys import advise_whole
+from engine.errors import show
+
+MOST_BYTES: Final = 1 << 18
+"""Of a config: a thousand bots take about 100 KB, and any text of this size is read in a second."""
+
+MOST_VALUES: Final = 10_000  # each as often as aliases repeat it
+MOST_DEPTH: Final = 50
+MOST_DIGITS: Final = 1000  # reading a number takes a time that grows with their square
+
+_MERGE = "tag:yaml.org,2002:merge"
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def parse(content: bytes) -> Any:
+    """Return the data of a YAML text.
+
+    Raises InputError, which begins with the line and the column where they are known.
+    """
+    try:
+        return yaml.load(content, _StrictLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise InputError(f"{place}{error.problem or error.context}") from None
+    except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
+        raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
+
+
+class Lines(dict[Any, Any]):
+    """A mapping that knows on which line of the text each of its keys stands, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+
+class Items(list[Any]):
+    """A list that knows on which line of the text each of its values stands, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A safe loader that refuses a duplicate key, and what is too much.
+
+    Values are counted before any of them is made: an alias counts as much as what it names.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.values = 0
+        self.depth = 0
+        self.sizes: dict[yaml.Node, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        mark = event.start_mark
+        before = self.values
+        self.values += 1
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise _refusal(f"nested deeper than {MOST_DEPTH} levels", mark)
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.AliasEvent):
+            if node not in self.sizes:
+                raise _refusal("an alias inside of what it names", mark)
+            self.values += self.sizes[node]
+        elif node is not None:
+            self.sizes[node] = self.values - before
+        if self.values > MOST_VALUES:
+            raise _refusal(f"more than {MOST_VALUES:,} values", mark)
+        self.depth -= 1
+        return node
+
+    def compose_scalar_node(self, anchor: dict[Any, yaml.Node]) -> yaml.ScalarNode:
+        node = super().compose_scalar_node(anchor)
+        if node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
+            raise _refusal(f"a number of more than {MOST_DIGITS:,} digits", node.start_mark)
+        if "\0" in node.value or not _is_encodable(node.value):
+            raise _refusal("a text with a NUL or half a surrogate pair", node.start_mark)
+        return node
+
+    def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = set()
+        for key, _ in node.value:  # before merging adds to them
+            if not isinstance(key, yaml.ScalarNode):
+                raise _refusal("unhashable: a key must be a text", key.start_mark)
+            if key.tag != _MERGE and key.value in keys:
+                raise _refusal(f"key {key.value!r} is given twice", key.start_mark)
+            keys.add(key.value)
+        return node
+
+
+def _make_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> Iterator[Lines]:
+    data = Lines()
+    yield data
+    data.update(loader.construct_mapping(node))
+    data.lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+
+
+def _make_list(loader: _StrictLoader, node: yaml.SequenceNode) -> Iterator[Items]:
+    data = Items()
+    yield data
+    data.extend(loader.construct_sequence(node))
+    data.lines = [item.start_mark.line + 1 for item in node.value]
+
+
+def _refusal(problem: str, mark: yaml.Mark) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, mark)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse(_loader: yaml.SafeLoader, node: yaml.Node) -> object:
+    name = node.tag.rpartition(":")[2]
+    raise _refusal(f"YAML tag !!{name} is not supported", node.start_mark)
+
+
+_StrictLoader.add_constructor("tag:yaml.org,2002:map", _make_mapping)
+_StrictLoader.add_constructor("tag:yaml.org,2002:seq", _make_list)
+for _tag in ("set", "omap", "pairs", "binary"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _refuse)
+
+
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
+_ENUM = re.compile(r"Invalid enum value (.*)", re.DOTALL)
+_WORDS = {"object": "mapping", "array": "list"}
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+def explain(
+    message: str, data: Any, keys: Mapping[str, Sequence[str]], choices: Mapping[str, Sequence[str]]
+) -> str:
+    """Return msgspec's "what - at `$.place`" as "place: what".
+
+    `keys` are those that there can be at a place, `choices` the texts that a key can have; of
+    places in a list the number is left out.
+
+    >>> explain("Expected `int`, got `array` - at `$.pairs`", {}, {}, {})
+    'pairs: expected `int`, got `list`'
+    >>> explain("Object contains unknown field `piars`", {}, {"": ["pairs", "seed"]}, {})
+    "unknown key 'piars'; did you mean 'pairs'?"
+    """
+    what, _, place = message.partition(" - at ")
+    place = place.replace("`", "").replace("$.", "").replace("$[", "[").removeprefix("$")
+    general = re.sub(r"\[\d+\]", "", place)
+    steps = _find_steps(place)
+    if match := _UNKNOWN.fullmatch(what):
+        what = unknown_key(match[1], keys.get(general, ()))
+        steps.append(match[1])
+    elif match := _MISSING.fullmatch(what):
+        what = f"key {match[1]!r} is missing"
+    elif match := _ENUM.fullmatch(what):
+        what = f"{match[1]} is not one of {', '.join(choices[general.rpartition('.')[2]])}"
+    else:
+        what = re.sub(r"\b(object|array)\b", lambda word: _WORDS[word[0]], what)
+        what = what[0].lower() + what[1:] + _describe_value(what, _find(data, steps)[0])
+        steps = steps or [what.partition(":")[0]]
+    place = place.replace("$", "the config")
+    return line_of(data, steps) + (f"{place}: {what}" if place else what)
+
+
+def _describe_value(what: str, value: Any) -> str:
+    """Return the value that has a wrong type, and what to write in place of one for a number."""
+    if ", got `" not in what or not isinstance(value, str | int | float):
+        return ""
+    advice = f"; {advise_whole(value)}" if what.startswith("Expected `int`") else ""
+    return f": {show(value)}{advice}"
+
+
+def unknown_key(key: str, known: Sequence[str]) -> str:
+    """Return what is said of a key that there is not, with the one that was meant."""
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"unknown key {show(key)}; {hint}"
+
+
+def line_of(data: Any, steps: Sequence[str | int]) -> str:
+    """Return "line 3: " for the place in the data to which the steps lead, or the one around it.
+
+    It is nothing where no line is known.
+    """
+    line = _find(data, steps)[1]
+    return f"line {line}: " if line else ""
+
+
+def _find(data: Any, steps: Sequence[str | int]) -> tuple[Any, int]:
+    """Return the value to which the steps lead, and the line on which it stands, 0 if unknown."""
+    line = 0
+    for step in steps:
+        try:
+            if isinstance(data, Lines | Items):
+                line = data.lines[step]  # type: ignore[index]
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None, line
+    return data, line
+
+
+def _find_steps(place: str) -> list[str | int]:
+    """Return the keys and numbers of a place.
+
+    >>> _find_steps("bots[1].params")
+    ['bots', 1, 'params']
+    """
+    found = _STEP.findall(place.removeprefix("key in "))
+    return [int(number) if number else key for key, number in found]

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
-    from arena.library.open_run import open_run as open
     from arena.library.results import Results
-    from arena.library.running import Interrupted, run
-    from arena.library.single import play
+    from arena.library.running import Interrupted, play, run
+    from arena.library.running import open_run as open
     from arena.store.finished import Game
 else:
     _HOMES = {
@@ -30,8 +29,8 @@ else:
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
-        "open": "arena.library.open_run:open_run",
-        "play": "arena.library.single:play",
+        "open": "arena.library.running:open_run",
+        "play": "arena.library.running:play",
         "run": "arena.library.running:run",
     }
 

@@ -390,7 +390,7 @@ class _Chances:
         np, number = self.np, ply // STANDARD.round_plies + 1
         takers = np.flatnonzero(actions == TAKE)
         self.played[takers] = min(number, STANDARD.rounds - 1)
-        self.taken[STANDARD.seat_at(ply), takers] = True
+        self.taken[(ply + number - 1) & 1, takers] = True  # the seats begin rounds in turn
         self.now += self.weights.take(self.played * self.weights.shape[1] + actions)
         if ply + 1 < self.plies:
             self._renew(ply + 1, np.flatnonzero((actions == TAKE) | (actions == CITY)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from engine.cards import CHARS, CITY, KINDS, MOST_COPIES, SUPPORTS, UNIT, Pack, pack_of
 from engine.errors import RulesError, show
@@ -11,7 +11,6 @@ from engine.errors import RulesError, show
 TieBreak: TypeAlias = Literal["cities", "supports"]
 _TIEBREAKS = ("cities", "supports")
 _MOST = 1000
-_Ply = TypeVar("_Ply", int, Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +67,6 @@ cards, but the copies add up to 45
     def game_plies(self) -> int:
         """How many actions a game without a city win has."""
         return self.rounds * self.round_plies
-
-    def seat_at(self, ply: _Ply) -> _Ply:
-        """Return the seat that acts at a ply: they act in turn, and begin rounds alternately (R3).
-
-        `ply` counts from 0, and may be an array of numpy.
-
-        >>> [STANDARD.seat_at(ply) for ply in (0, 1, 11, 12, 13, 24)]
-        [0, 1, 1, 1, 0, 0]
-        """
-        return (ply + ply // self.round_plies) & 1
 
     def changes(self) -> dict[str, Any]:
         """Return the numbers that differ from the published game, ready for JSON or YAML.

@@ -4,15 +4,43 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Final
 
 import click
 
-from arena.cli.sections import Sections
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, shorten
 
 HELP = {"-h", "--help"}
 _INTERRUPTED = 130
+
+SECTIONS: Final = {
+    "Tournaments": ("run", "play", "compare", "ablate", "report", "worth", "verify"),
+    "Bots": ("bots", "new", "check", "pack"),
+    "Games": ("human", "table", "show", "view", "game", "replay", "export"),
+    "Machines": ("doctor", "sites"),
+}
+"""Which command is listed where; a test sees that none is missing."""
+
+
+class Sections(click.Group):
+    """A group whose help lists its commands by what they are for, each in a whole sentence."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list for each section."""
+        width = max(map(len, self.commands))
+        for title, names in SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (f"{name:<{width}}", _summary(command)) for name, command in commands if command
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def _summary(command: click.Command) -> str:
+    """Return the first sentence of a command's help, which fits a line."""
+    return (command.help or "").partition("\n")[0].removesuffix(".")
 
 
 @click.group(
@@ -70,24 +98,17 @@ def _interruption(error: click.Abort) -> str:
 
 from arena.cli import (  # noqa: E402
     ablate,
-    cluster_command,
+    cluster,
     compare,
-    game,
     look,
-    packing,
     person,
     play,
     records,
-    report,
-    serve,
     view,
     worth,
     writing,
 )
 
-for _module in (
-    *(play, compare, ablate, report, person, serve, game, records),
-    *(view, look, cluster_command, writing, packing, worth),
-):
+for _module in (ablate, cluster, compare, look, person, play, records, view, worth, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

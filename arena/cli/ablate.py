@@ -1,4 +1,4 @@
-"""The command that asks what a rule is worth."""
+"""The command that plays the same deals under changed rules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from arena.cli.compare import AGAINST
 from arena.cli.completion import complete_bots, complete_configs, complete_rules
 from arena.cli.options import (
+    PAIRS,
     PATH,
     REPLACE,
     add_run_options,
@@ -18,7 +19,6 @@ from arena.cli.options import (
     with_changes,
 )
 from arena.cli.starting import How, stoppable
-from arena.cli.whole import PAIRS
 from arena.errors import counted, naming
 
 if TYPE_CHECKING:

@@ -1,25 +1,21 @@
-"""Sites: what the machines of a Dask cluster offer to a run, and what each of them lacks."""
+"""The command that lists the machines of a Dask cluster, and what each of them lacks."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.machine import (
-    Finding,
-    examine_bubblewrap,
-    examine_lanes,
-    examine_memory,
-    examine_temporary_folder,
-)
-from arena.errors import counted
-from arena.executors.dask import OneWorker, find_workers
-from arena.executors.wire import Versions, versions_here
-from arena.lanes.faults import one_line
+import click
+
+from arena.cli.options import SCHEDULER, SCHEDULER_FILE, json_option, print_json
+from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from arena.cli.examined import Finding
 
 PATIENCE = 30.0
 """Seconds in which the machines answer."""
@@ -27,12 +23,15 @@ PATIENCE = 30.0
 
 def describe_here() -> dict[str, Any]:
     """Return what this machine offers, as plain data."""
-    jail = examine_bubblewrap()
-    folder = examine_temporary_folder()
-    lanes = examine_lanes(has_workers=True, has_jail=bool(jail.ok))
+    from arena.cli import machine
+    from arena.executors.wire import versions_here
+
+    jail = machine.examine_bubblewrap()
+    folder = machine.examine_temporary_folder()
+    lanes = machine.examine_lanes(has_workers=True, has_jail=bool(jail.ok))
     versions = versions_here()
     return {
-        "memory": examine_memory().detail,
+        "memory": machine.examine_memory().detail,
         "lanes": lanes.detail,
         "versions": {"engine": versions.engine, "arena": versions.arena, "python": versions.python},
         "lacks": [f"{one.what}: {one.detail}" for one in (jail, folder) if one.ok is False],
@@ -45,6 +44,8 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
     `plays` says whether it can play what this machine plays. One that does not answer within
     `patience` seconds lacks that.
     """
+    from arena.executors.dask import OneWorker, find_workers
+
     cores = find_workers(client)
     futures = {
         address: OneWorker(client, address).submit(describe_here) for address in sorted(cores)
@@ -57,6 +58,9 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
 
 def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
     """Return what a machine has answered, and whether it plays."""
+    from arena.executors.wire import Versions, versions_here
+    from arena.lanes.faults import one_line
+
     error = future.exception() if future.done() and not future.cancelled() else None
     if future.done() and not error:
         found = future.result()
@@ -75,9 +79,47 @@ def to_finding(site: dict[str, Any]) -> Finding:
     >>> to_finding(site | {"versions": {"python": "3.11"}, "lacks": [], "plays": True}).detail
     '4 cores, Python 3.11, 8 GiB; lanes: inproc'
     """
+    from arena.cli.examined import Finding
+
     cores = counted(site["cores"], "core")
     detail = cores
     if site["versions"]:
         detail = f"{cores}, Python {site['versions']['python']}, {site['memory']}"
         detail += f"; lanes: {site['lanes']}"
     return Finding(site["site"], site["plays"], detail, "; ".join(site["lacks"]))
+
+
+@click.command()
+@SCHEDULER
+@SCHEDULER_FILE
+@json_option
+def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> None:
+    """List the machines of a Dask cluster, and what each of them lacks.
+
+    Without a scheduler it is that of Dask's own config. The exit status is 1 if one of them
+    cannot play what this machine plays.
+
+    \b
+    Example:
+      arena sites --scheduler tcp://10.0.0.1:8786
+    """
+    from arena.cli.examined import format_findings
+    from arena.executors.dask import connect
+
+    if scheduler and scheduler_file:
+        raise InputError("--scheduler and --scheduler-file: choose one of them")
+    found = []
+    with connect(scheduler, scheduler_file) as client:
+        for site in examine_sites(client):
+            found.append(site)
+            if not as_json:
+                click.echo("\n".join(format_findings([to_finding(site)])))
+    ok = all(site["plays"] for site in found)
+    if as_json:
+        print_json({"ok": ok, "sites": found})
+    elif not found:
+        click.echo("no sites: the scheduler has no workers yet", err=True)
+    sys.exit(0 if ok else 1)
+
+
+COMMANDS: list[click.Command] = [sites]

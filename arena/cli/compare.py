@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import REPLACE, add_run_options, change_limits, change_rules, print_json
-from arena.cli.outcome import count_games
-from arena.cli.starting import How, stoppable
-from arena.cli.whole import PAIRS
+from arena.cli.options import (
+    PAIRS,
+    REPLACE,
+    add_run_options,
+    change_limits,
+    change_rules,
+    print_json,
+)
+from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,16 +50,20 @@ AGAINST: Final = click.option(
 @click.argument("new", shell_complete=complete_bots)
 @click.argument("old", shell_complete=complete_bots)
 @AGAINST
-@click.option("--elo0", type=float, default=0, show_default=True, help="Lead that is none.")
-@click.option("--elo1", type=float, default=10, show_default=True, help="Lead to be noticed.")
+@click.option("--elo0", type=float, default=0, show_default=True, help="Elo difference under H0.")
+@click.option("--elo1", type=float, default=10, show_default=True, help="Elo difference under H1.")
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo0, at most."
+    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts under H0, at most."
 )
 @click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts at elo1, at most."
+    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts under H1, at most."
 )
 @click.option(
-    "--max-pairs", type=PAIRS, default=20_000, show_default=True, help="Undecided after so many."
+    "--max-pairs",
+    type=PAIRS,
+    default=20_000,
+    show_default=True,
+    help="Stop, undecided, after this many pairs.",
 )
 @REPLACE
 @add_run_options(

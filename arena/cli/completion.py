@@ -1,4 +1,4 @@
-"""Completion: what a shell offers after a tab, for bots, configs, runs and records.
+"""Complete the names of bots, configs, runs and files of records after a tab in a shell.
 
 A shell asks for it through click (`_ARENA_COMPLETE=bash_source arena`). What cannot be read is
 not offered.

@@ -1,4 +1,4 @@
-"""Doctor: what this machine offers the arena, and what to install.
+"""Examine this machine for `arena doctor`: what it offers the arena, and what to install.
 
 Nothing here raises or hangs: what goes wrong is a finding, and a program that is run has
 `patience` seconds to answer.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
-from arena.cli.printed import PATIENCE, ask
+from arena.cli.examined import PATIENCE, Finding, ask
 from arena.entries.lane import LANES
 from arena.lanes.bubblewrap import TRIAL
 
@@ -31,9 +31,6 @@ INTERPRETERS = {
     "go": "version",
 }
 
-_WIDTH = 80
-_WHAT_WIDTH = 16
-_SIGNS = {True: "ok", False: "bad", None: "-"}
 _OLDEST_PYTHON = (3, 11)
 _GIB = 2**30
 _LEAST_FREE = 2**28  # bytes in the temporary folder
@@ -52,19 +49,8 @@ _SWITCHES = (  # a setting, the value that forbids user namespaces, and what all
 )
 
 
-class Finding(NamedTuple):
-    """One thing that was examined; `ok` is None where it is only information."""
-
-    what: str
-    ok: bool | None
-    detail: str
-    advice: str = ""
-
-
 def examine(patience: float = PATIENCE) -> Iterator[Finding]:
     """Yield all findings about this machine, each as soon as it is known."""
-    from arena.cli.extras import examine_extras  # 15 ms
-
     yield _guard("python", examine_python)
     workers = _guard("workers", examine_workers)
     yield workers
@@ -107,7 +93,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
 
     Raises InputError for a bad spec.
     """
-    from arena.cli.shim import advise, find_hidden
+    from arena.cli.examined import advise, find_hidden
     from arena.entries.resolve import resolve
     from arena.lanes.holds import describe_shown
 
@@ -125,31 +111,6 @@ def _guard(what: str, look: Callable[[], Finding]) -> Finding:
         return look()
     except Exception as error:  # a doctor survives whatever it finds
         return Finding(what, False, f"could not be examined: {error!r}")
-
-
-def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield the findings for a terminal of 80 columns, each with its advice below.
-
-    >>> findings = [Finding("node", None, "not found"), Finding("sea", False, "dry", "wait")]
-    >>> for line in format_findings(findings):
-    ...     print(line)
-    -    node             not found
-    bad  sea              dry
-                          -> wait
-    """
-    indent = " " * (_WHAT_WIDTH + 6)
-    for finding in findings:
-        yield from _wrap(
-            f"{_SIGNS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}", indent
-        )
-        if finding.advice:
-            yield from _wrap(f"{indent}-> {finding.advice}", indent + "   ")
-
-
-def _wrap(text: str, indent: str) -> list[str]:
-    """Break a text between words, and replace what would disturb a terminal."""
-    text = "".join(char if char.isprintable() else " " for char in text)
-    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _path_of(command: str) -> str | None:
@@ -295,3 +256,55 @@ def examine_interpreter(command: str, patience: float = PATIENCE) -> Finding:
         return Finding(command, None, "not found")
     reply = ask([path, INTERPRETERS.get(command, "--version")], patience)
     return Finding(command, None, f"{path}: {reply.line}" if reply.fault else reply.line)
+
+
+PACKAGE = "district-noir-arena"
+
+EXTRAS = {
+    "report": "report.html, and charts",
+    "swiss": "format: swiss",
+    "table": "arena table",
+    "parquet": "games.parquet",
+    "dask": "executor dask",
+    "mpi": "executor mpi",
+    "rl": "arena.rl for learners",
+    "openspiel": "the game in OpenSpiel",
+}
+"""The extras of the package that a user may want, and what each is for."""
+
+_OF_AN_EXTRA = re.compile(r"([\w.-]+).*; *extra *== *['\"]([\w-]+)['\"]")
+
+
+def examine_extras() -> Finding:
+    """Return which extras are here, and what brings the others."""
+    try:
+        missing = find_missing()
+    except metadata.PackageNotFoundError:
+        return Finding("extras", None, f"unknown: {PACKAGE} is not installed here")
+    here = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
+    if not missing:
+        return Finding("extras", None, here)
+    lacking = ", ".join(f"{extra} ({EXTRAS[extra]})" for extra in missing)
+    advice = f"pip install '{PACKAGE}[{missing[0]}]', and so with the others"
+    return Finding("extras", None, f"{here}; not {lacking}", advice)
+
+
+def find_missing() -> list[str]:
+    """Return the extras that lack a library here.
+
+    Raises importlib.metadata.PackageNotFoundError where the arena itself is not installed.
+    """
+    missing = set()
+    for requirement in metadata.requires(PACKAGE) or []:
+        match = _OF_AN_EXTRA.fullmatch(requirement)
+        if match and not _is_installed(match[1]):
+            missing.add(match[2])
+    return [extra for extra in EXTRAS if extra in missing]
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        metadata.distribution(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,18 +1,27 @@
-"""`arena human BOT`: a person plays in the terminal."""
+"""Commands for a person who plays: in the terminal, or at a page in a browser."""
 
 from __future__ import annotations
 
+import importlib.util
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Final
 
 import click
 
 from arena.cli.completion import complete_bots
-from arena.cli.options import PATH, THOUGHTS, names_option, tolerate_any_terminal
-from arena.cli.whole import GAMES, SEED
+from arena.cli.options import (
+    GAMES,
+    PATH,
+    SEED,
+    THOUGHTS,
+    Whole,
+    names_option,
+    tolerate_any_terminal,
+)
 from arena.errors import InputError
 from arena.records.naming import Naming
 
@@ -88,7 +97,7 @@ def play(
 
     Exits with status 1 if the input ended in the middle of a game.
     """
-    from arena.runs.opponent import find_opponent
+    from arena.runs.prepare import find_opponent
     from arena.table.interrupted import find_own
     from arena.table.session import play_session
     from arena.table.sitting import Records, Session
@@ -119,4 +128,59 @@ def person_and_bot(specs: Sequence[str]) -> tuple[str, str]:
     return labels[0], others[0]
 
 
-COMMANDS: list[click.Command] = [human]
+_NEEDED: Final = ("starlette", "uvicorn", "sse_starlette")
+_RESULTS: Final = Path("results")
+_PORT: Final = Whole(0, 65_535)
+_FIRST: Final = "to be pasted into a browser, and works once; Ctrl-C ends the table"
+_FURTHER: Final = "for another browser: the address before has been used"
+
+
+@click.command()
+@click.option("--port", type=_PORT, default=0, metavar="N", help="The port.  [default: a free one]")
+@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option(
+    "--results",
+    type=PATH,
+    default=_RESULTS,
+    show_default=True,
+    help="Folder of the runs, and of your games in human/.",
+)
+def table(port: int, no_browser: bool, results: Path) -> None:
+    """Play, watch and look things up in a browser.
+
+    Serves a page to this machine alone until Ctrl-C. The address that is printed works once;
+    then another one is printed. Your games are added to RESULTS/human/games.jsonl, as those of
+    `arena human` are. Needs the extra `table`.
+
+    \b
+    Example:
+      arena table
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
+        )
+    from arena.table.server import serve
+
+    serve(results, port, _make_teller(), None if no_browser else _open_browser)
+
+
+def _make_teller() -> Callable[[str], None]:
+    """Return what prints each address: the first one, and those for further browsers."""
+    remarks = chain([_FIRST], repeat(_FURTHER))
+
+    def tell(address: str) -> None:
+        click.echo(f"{address}\n{next(remarks)}")
+
+    return tell
+
+
+def _open_browser(page: Path) -> None:
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+
+
+COMMANDS: list[click.Command] = [human, table]

@@ -1,4 +1,4 @@
-"""Commands that play a tournament: of a config, or of a few bots."""
+"""The commands that play a tournament: of a config, or of bots that are named."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from arena.cli.compare import AGAINST, play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
     ANCHOR,
+    GAMES,
     NAMES,
+    PAIRS,
     PATH,
     REPLACE,
+    TARGET,
     add_run_options,
     change_limits,
     change_rules,
@@ -23,9 +26,7 @@ from arena.cli.options import (
     refuse_options,
     with_changes,
 )
-from arena.cli.outcome import print_report, to_document
-from arena.cli.starting import How, stoppable
-from arena.cli.whole import GAMES, PAIRS, TARGET
+from arena.cli.starting import How, print_report, stoppable, to_document
 from arena.errors import naming
 from arena.records.naming import Naming
 
@@ -111,7 +112,7 @@ def run(
     Example:
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
-    from arena.runs.from_manifest import find_manifest
+    from arena.runs.rerun import find_manifest
     from arena.tournament.config import make_tournament, read
     from arena.tournament.shipped import find_config
 
@@ -138,7 +139,7 @@ def run(
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
     """Play the run of a manifest, which may be a comparison."""
-    from arena.runs.from_manifest import play_as
+    from arena.runs.rerun import play_as
 
     refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
     choice = how.choose()

@@ -1,4 +1,4 @@
-"""Memory: whether `ulimit -v` leaves a command enough, found out in a process that may fail.
+"""Check whether `ulimit -v` leaves a command enough memory, in a process that may fail.
 
 Where a process gets no more memory, numpy ends it, waits for ever or sends it SIGINT, and
 pyarrow aborts it. So the libraries are tried apart, and only where there is such a limit.

@@ -1,4 +1,4 @@
-"""`arena view`: the replay of a game as a page."""
+"""The command that writes the replay of a game as a page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_records
-from arena.cli.game_option import Picked, pick_game
-from arena.cli.options import PATH, names_option
-from arena.cli.record_files import describe_place, is_run, open_out, read_record
-from arena.cli.whole import SEAT, Whole
+from arena.cli.options import PATH, SEAT, Whole, names_option
+from arena.cli.picking import Picked, describe_place, is_run, open_out, pick_game, read_record
 from arena.errors import InputError, escape
 
 if TYPE_CHECKING:

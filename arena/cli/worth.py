@@ -1,4 +1,4 @@
-"""`arena worth`: what cards are worth to who takes them, also by experiment."""
+"""The command that estimates what cards are worth to who takes them, also by experiment."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_runs
-from arena.cli.options import PATH, QUIET, json_option, print_json, refuse_options
-from arena.cli.record_files import open_out
-from arena.cli.whole import SEED, SWAPS, WORKERS
+from arena.cli.options import (
+    PATH,
+    QUIET,
+    SEED,
+    SWAPS,
+    WORKERS,
+    json_option,
+    print_json,
+    refuse_options,
+)
+from arena.cli.picking import open_out
 from arena.errors import naming
 from arena.tournament import keys
 
@@ -97,19 +105,15 @@ def _measure(
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
-    from arena.executors.local import LocalExecutor, count_cores
-    from arena.insight.effects import ADJUSTED, add_effects, make_effects
+    from arena.insight.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
-    from arena.runs.intervene import intervene
+    from arena.runs.intervene import add_effects
 
+    cards = make_win_tables(tournament, store.count(), store.records).cards
     if how is None:
-        cards = make_win_tables(tournament, store.count(), store.records).cards
         return cards[[*ADJUSTED]], ""
     swaps, seed, workers = how
-    executor = LocalExecutor(workers or count_cores())
-    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
-    cards = make_win_tables(tournament, store.count(), store.records).cards
-    return add_effects(cards, make_effects(tournament.labels, made.swapped)), made.note()
+    return add_effects(cards, tournament, store, workers, swaps=swaps, seed=seed, progress=progress)
 
 
 def _format(table: pd.DataFrame) -> Iterator[str]:

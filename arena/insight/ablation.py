@@ -6,17 +6,15 @@ Every measure is a ratio of two counts, summed over all pairs of games (`arena.s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
-import numpy as np
-
 from arena.errors import InputError
-from arena.games.match import GameResult
+from arena.insight.difference_columns import ABLATION
+from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
@@ -24,45 +22,6 @@ from arena.store import store
 from arena.store.cells import write_rows
 from arena.tournament.rule_changes import BASE
 from engine import Rules
-
-SPREAD: Final = "spread"
-_BATCH = 10_000  # games that are in memory at once
-
-
-class Measure(NamedTuple):
-    """One sum of counts divided by another one, which is `scale` in a pair that counts in full.
-
-    A share is between 0 and 1.
-    """
-
-    name: str
-    counted: str
-    weight: str
-    scale: int
-    is_share: bool
-
-    @property
-    def whole(self) -> int | None:
-        """The weight of a pair that counts in full, None where this is not a share."""
-        return self.scale if self.is_share else None
-
-    @property
-    def digits(self) -> int:
-        """To how many digits an estimate is rounded."""
-        return 4 if self.is_share else 3
-
-
-MEASURES: Final = (
-    Measure("city", "city", "games", 2, is_share=True),
-    Measure("draws", "draws", "games", 2, is_share=True),
-    Measure("tiebreaks", "tiebreaks", "games", 2, is_share=True),
-    Measure("seat_0", "seat_0", "half_points", 4, is_share=True),
-    Measure("margin", "margin", "scored", 2, is_share=False),
-    Measure(SPREAD, "first", "half_points", 4, is_share=True),
-    Measure("plies", "plies", "games", 2, is_share=False),
-)
-"""City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
-lead in the games that were scored, the score of the strongest bot against the weakest, length."""
 
 
 class Contest(NamedTuple):
@@ -72,101 +31,35 @@ class Contest(NamedTuple):
     first: bool
 
 
-class PairSums(NamedTuple):
-    """What the games of one pair add up to; games that were forfeited are in no sum.
-
-    `games` are those that count, `scored` those of them that were not won by City, and `margin`
-    the sum of their winners' leads in points. `first` and `seat_0` are scores in half points, of
-    the pairing's first bot and of seat 0.
-    """
-
-    pairing: int
-    pair: int
-    games: int
-    city: int
-    tiebreaks: int
-    draws: int
-    first: int
-    seat_0: int
-    scored: int
-    margin: int
-    plies: int
+def _sums(counts: Ints, measure: Measure, contest: Contest | None) -> Ints | None:
+    """Return count and weight of a measure, by pairing and pair; None if no pairing has it."""
+    if measure.name != SPREAD:
+        return measure.sums(counts)
+    if contest is None:
+        return None
+    sums = measure.sums(counts[contest.pairing : contest.pairing + 1])
+    if not contest.first:
+        sums[:, :, 0] = sums[:, :, 1] - sums[:, :, 0]
+    return sums
 
 
-def sum_game(pairing: int, game: GameResult) -> PairSums:
-    """Return what one game adds to the sums of its pair."""
-    number, seat, winner, win_type, points, opponent_points, plies = game[:7]
-    if win_type == "forfeit":
-        return PairSums(pairing, number, *[0] * 9)
-    first = 1 if winner is None else 2 - 2 * winner
-    city = win_type == "city"
-    return PairSums(
-        pairing,
-        number,
-        games=1,
-        city=city,
-        tiebreaks=win_type == "tiebreak",
-        draws=win_type == "draw",
-        first=first,
-        seat_0=first if seat == 0 else 2 - first,
-        scored=not city,
-        margin=0 if city else abs(points - opponent_points),
-        plies=plies,
-    )
-
-
-class Counted:
-    """The sums of all pairs of a run: a row for each, zeros where both games were forfeited."""
-
-    def __init__(self, pairings: int, pairs: int, sums: Iterable[PairSums]) -> None:
-        """Add up the sums of a run with this many pairs in every pairing."""
-        size = len(PairSums._fields)
-        self._table = np.zeros((pairings, pairs, size + 1), dtype=np.int64)
-        rest = iter(sums)
-        while batch := [*islice(rest, _BATCH)]:
-            rows = np.array(batch, dtype=np.int64)
-            np.add.at(self._table[:, :, :size], (rows[:, 0], rows[:, 1]), rows)
-        self._table[:, :, -1] = 2 * self._table[:, :, _COLUMNS["games"]]
-
-    def ratio(self, measure: Measure, contest: Contest | None) -> Ints | None:
-        """Return count and weight of a measure, by pairing and pair; None if no pairing has it."""
-        both = self._table[:, :, [_COLUMNS[measure.counted], _COLUMNS[measure.weight]]]
-        if measure.name != SPREAD:
-            return both
-        if contest is None:
-            return None
-        of_two = both[contest.pairing : contest.pairing + 1].copy()
-        if not contest.first:
-            of_two[:, :, 0] = of_two[:, :, 1] - of_two[:, :, 0]
-        return of_two
-
-
-_COLUMNS: Final = {name: n for n, name in enumerate([*PairSums._fields, "half_points"])}
-
-
-def estimate(counted: Counted, measure: Measure, contest: Contest | None) -> Estimate:
-    """Return a measure of a run's games; nan where nothing can be said."""
-    sums = counted.ratio(measure, contest)
+def estimate(counts: Ints, measure: Measure, contest: Contest | None) -> Estimate:
+    """Return a measure of a run's games; nan where it is not estimable."""
+    sums = _sums(counts, measure, contest)
     found = Estimate() if sums is None else estimate_ratio(sums, measure.whole)
     return found.scaled(1, measure.digits)
 
 
-def difference(
-    base: Counted, changed: Counted, measure: Measure, contest: Contest | None
-) -> Estimate:
+def difference(base: Ints, changed: Ints, measure: Measure, contest: Contest | None) -> Estimate:
     """Return by how much a measure is larger in the second run than in the first one.
 
     Both have the same pairings and pairs.
     """
-    sums = base.ratio(measure, contest), changed.ratio(measure, contest)
+    sums = _sums(base, measure, contest), _sums(changed, measure, contest)
     return compare_ratios(*sums, measure.whole).scaled(1, measure.digits)
 
 
 FILE: Final = "ablation.csv"
-COLUMNS: Final = [
-    *("variant", "measure", "bot", "opponent", "pairs", "games", "forfeits", "same_deals"),
-    *("value", "value_low", "value_high", "difference", "difference_low", "difference_high"),
-]
 _NAME_WIDTH = 28
 TITLES: Final = {
     "city": "won by City, % of the games",
@@ -222,7 +115,7 @@ class Ablation:
                 bots = self.contest if measure.name == SPREAD else None
                 yield dict(
                     zip(
-                        COLUMNS,
+                        ABLATION.names,
                         [
                             *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
                             *(variant.games, variant.forfeits),
@@ -254,7 +147,7 @@ def check_folder(path: Path) -> None:
 
 
 def write(path: Path, ablation: Ablation) -> None:
-    """Write ablation.csv into a folder, over an earlier one, in one step."""
+    """Write ablation.csv into a folder, over an earlier one, atomically."""
     temporary = path / f".{FILE}.part"
     try:
         with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -268,7 +161,7 @@ def _write_rows(file: TextIO, ablation: Ablation) -> None:
     digits = {measure.name: measure.digits for measure in MEASURES}
     write_rows(
         file,
-        COLUMNS,
+        ABLATION.names,
         (
             [_round(cell, digits[row["measure"]]) for cell in row.values()]
             for row in ablation.rows()
@@ -321,7 +214,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
 
 
 def _cells(one: Estimate, measure: Measure, sign: str) -> tuple[str, str]:
-    """Return an estimate and its interval as texts, empty where nothing can be said."""
+    """Return an estimate and its interval as texts, empty where it is not estimable."""
     factor, digits = (100, 1) if measure.is_share else (1, 2)
     texts = [
         "" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one.cells

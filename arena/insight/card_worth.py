@@ -22,6 +22,7 @@ from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Estimates
 from engine import CITY, KINDS, Rules
 
+_PAIRS = 1 << 32  # more than a pairing has
 _STAGES = 4  # a model for each: under the published rules, for each round
 _RIDGE = 1.0
 _STEPS = 25
@@ -47,7 +48,10 @@ class Worth(NamedTuple):
 
 
 class _Takes(NamedTuple):
-    """Takes of a sample, in the order of the games: an array has a row for each."""
+    """Takes of a sample, in the order of the games: an array has a row for each.
+
+    `pair` is the pairing's number times _PAIRS, and the pair's.
+    """
 
     pair: Ints
     bot: Ints
@@ -64,15 +68,13 @@ class Sample:
     def __init__(self, quota: Ints, rules: Rules) -> None:
         self.quota = quota
         self.rules = rules
-        self.seen = np.zeros(len(quota), np.int64)  # pairs
         self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
         self.played: dict[int, int] = {}  # games by bot
-        self.count = 0  # of pairs in the sample
         self.takes: list[_Takes] = []
 
     def add(self, batch: Batch) -> None:
         """Add the takes of those games of a batch that are of the sample."""
-        chosen, number = self._choose(batch.pairing)
+        chosen = batch.number < self.quota[batch.pairing]
         if not chosen.any():
             return
         games = np.flatnonzero(chosen[batch.pair] & batch.finished)
@@ -83,21 +85,9 @@ class Sample:
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
         for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
             self.played[bot] = self.played.get(bot, 0) + count
-        self.takes.append(self._read(batch, np.isin(batch.replay.takes.game, games), number))
+        self.takes.append(self._read(batch, np.isin(batch.replay.takes.game, games)))
 
-    def _choose(self, pairing: Ints) -> tuple[Bools, Ints]:
-        """Return which pairs of a batch are of the sample, and their numbers in it."""
-        found, start, local, count = np.unique(
-            pairing, return_index=True, return_inverse=True, return_counts=True
-        )
-        place = np.arange(len(pairing)) - start[local] + self.seen[pairing]
-        self.seen[found] += count
-        chosen = place < self.quota[pairing]
-        number = self.count + np.cumsum(chosen) - 1
-        self.count += int(chosen.sum())
-        return chosen, number
-
-    def _read(self, batch: Batch, chosen: Bools, number: Ints) -> _Takes:
+    def _read(self, batch: Batch, chosen: Bools) -> _Takes:
         takes = batch.replay.takes
         order = np.flatnonzero(chosen)
         order = order[np.lexsort([takes.ply[order], takes.game[order]])]
@@ -106,7 +96,7 @@ class Sample:
         pair, winner = batch.pair[game], batch.winner[game]
         stage = (takes.round[order] - 1) * _STAGES // max(_STAGES, self.rules.rounds)
         return _Takes(
-            pair=number[pair].astype(np.int32),
+            pair=batch.pairing[pair] * _PAIRS + batch.number[pair],
             bot=batch.bots[pair, side].astype(np.int16),
             side=(2 * batch.pairing[pair] + side).astype(np.int32),
             stage=stage.astype(np.int8),
@@ -137,7 +127,8 @@ class Sample:
             return Worth(np.zeros(groups, np.int64), none.value, none.value, none, none)
         columns = [*zip(*self.takes, strict=True)]
         self.takes.clear()
-        takes = _Takes(*(np.concatenate(columns.pop(0)) for _ in _Takes._fields))  # frees each
+        order = np.argsort(np.concatenate(columns[0]), kind="stable")  # that of the schedule
+        takes = _Takes(*(np.concatenate(columns.pop(0))[order] for _ in _Takes._fields))  # frees
         self.takes = [takes]
         rest = takes.score / 2 - self._expected(takes)
         rows = []

@@ -5,14 +5,17 @@ They are the numbers that its `chance` returns, found for all plies of some game
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from arena.batch.replay import Replay
 from arena.entries.resolve import resolve
-from arena.insight.run_games import Batch
+from arena.insight.run_games import Batch, Row, read_batches
 from arena.statistics.distributions import Floats
+from arena.store.finished import Game
+from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 
 BOT = "champion"
@@ -43,3 +46,31 @@ def chances_of(batch: Batch) -> Floats:
     result = np.where(batch.winner < 0, 0.5, 1 - batch.winner)
     np.copyto(found, result, where=is_known)
     return found.T
+
+
+def chances_by_game(
+    tournament: Tournament, games: Mapping[tuple[int, int, int], Game]
+) -> dict[tuple[int, int, int], list[float]]:
+    """Return the chance of seat 0 before each ply and at the end of each finished game.
+
+    Games are given by pairing, pair and seat. They are `champion`'s, and known under the published
+    rules.
+    """
+    if tournament.rules != STANDARD:
+        return {}
+    finished = sorted(place for place, game in games.items() if not game.fault)
+    rows = [_row(tournament, place, games[place]) for place in finished]
+    found: dict[tuple[int, int, int], list[float]] = {}
+    start = 0
+    for batch in read_batches(tournament, rows):
+        for place, of_game in zip(finished[start:], chances_of(batch), strict=False):
+            found[place] = of_game[: games[place].plies + 1].tolist()
+        start += batch.games
+    return found
+
+
+def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row:
+    pairing, pair, seat = place
+    two = [*tournament.pairings[pairing]]
+    winner = None if game.winner is None else two.index(game.winner)
+    return Row(pairing, pair, seat, winner, game.win_type, 0, game.record.actions)

@@ -9,16 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from arena.insight.difference_columns import (
+    RATING_CHANGES,
+    SCORE_CHANGES,
+    TOTAL_CHANGES,
+    WIN_CHANGES,
+)
 from arena.insight.matched import (
-    ALL_PARTS,
-    BOT_PARTS,
     SAME,
-    SCORE,
     MatchedBot,
     PairTable,
     join_pairs,
     match_bots,
 )
+from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
+from arena.insight.table_columns import TableColumns
 from arena.insight.unrated import find_unrated
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Difference, compare_means
@@ -31,14 +36,6 @@ from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]
-RATING_COLUMNS = ["bot", "status", *_ESTIMATE, "sure"]
-HEAD_TO_HEAD_COLUMNS = [
-    *("bot", "opponent", "bots", "base_pairs", "other_pairs", "shared_deals", "same_games"),
-    *_ESTIMATE,
-    "sure",
-]
-WIN_COLUMNS = ["bot", "status", "part", "pairings", *_ESTIMATE, "sure"]
-TOTAL_COLUMNS = ["part", "pairings", *_ESTIMATE, "sure"]
 
 
 class RunGames(NamedTuple):
@@ -60,7 +57,7 @@ class Changes:
 
     `ratings` are on the scale of the base, to which `scale`, the bots that are the same in both,
     bring those of the other run. Scores and win types are those of the pairings that both runs
-    have. `sure` says of a difference that it is beyond chance, corrected for all of its table
+    have. `sure` says of a difference that it is significant, corrected for all of its table
     (Benjamini and Hochberg 1995, at 5 %); it is None where nothing has changed but the luck.
     """
 
@@ -195,10 +192,10 @@ class _Finder:
                 more = (*change.estimate[:3], change.estimate.p_value)
             else:
                 more = (np.nan, np.nan, np.nan, np.nan)
-            chance = np.nan if self._is_untouched(one) else more[3]
+            p_value = np.nan if self._is_untouched(one) else more[3]
             if elo != (None, None):
-                rows.append((one.name, one.status, *elo, *more[:3], chance))
-        return _finish(rows, RATING_COLUMNS, digits=1)
+                rows.append((one.name, one.status, *elo, *more[:3], p_value))
+        return _finish(rows, RATING_CHANGES, digits=1)
 
     def _is_untouched(self, one: MatchedBot) -> bool:
         return self.is_same_game and one.status == SAME
@@ -210,9 +207,9 @@ class _Finder:
             bot, opponent, table = met
             change = compare_means([table.values(SCORE)])
             pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            chance = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
-            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), chance))
-        return _finish(rows, HEAD_TO_HEAD_COLUMNS, digits=4)
+            p_value = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
+            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), p_value))
+        return _finish(rows, SCORE_CHANGES, digits=4)
 
     def win_types(self) -> pd.DataFrame:
         """Return rows for each bot: how its games end against the opponents of both runs."""
@@ -225,9 +222,9 @@ class _Finder:
                 if not any(values.base.any() or values.other.any() for values in strata):
                     continue
                 change = compare_means(strata)
-                chance = np.nan if untouched else change.estimate.p_value
-                rows.append((one.name, one.status, part, len(met), *_cells(change), chance))
-        return _finish(rows, WIN_COLUMNS, digits=4)
+                p_value = np.nan if untouched else change.estimate.p_value
+                rows.append((one.name, one.status, part, len(met), *_cells(change), p_value))
+        return _finish(rows, WIN_CHANGES, digits=4)
 
     def totals(self) -> pd.DataFrame:
         """Return rows for all games of the pairings that both runs have."""
@@ -237,9 +234,9 @@ class _Finder:
             strata = [met.table.values(weights) for met in self.met]
             if any(values.base.any() or values.other.any() for values in strata):
                 change = compare_means(strata)
-                chance = np.nan if untouched else change.estimate.p_value
-                rows.append((part, len(strata), *_cells(change), chance))
-        return _finish(rows, TOTAL_COLUMNS, digits=4)
+                p_value = np.nan if untouched else change.estimate.p_value
+                rows.append((part, len(strata), *_cells(change), p_value))
+        return _finish(rows, TOTAL_CHANGES, digits=4)
 
     def warnings(self, scale: CommonScale) -> Iterator[str]:
         """Yield why differences are not what they seem."""
@@ -287,11 +284,9 @@ def _describe_rules(tournament: Tournament) -> str:
     return ", ".join(f"{name}={value}" for name, value in changes.items()) or "the published ones"
 
 
-def _finish(
-    rows: Sequence[tuple[object, ...]], columns: Sequence[str], digits: int
-) -> pd.DataFrame:
+def _finish(rows: Sequence[tuple[object, ...]], of: TableColumns, digits: int) -> pd.DataFrame:
     """Return a table whose last column, the p-value, has become a verdict for the whole table."""
-    table = pd.DataFrame(rows, columns=[*columns])
+    table = pd.DataFrame(rows, columns=of.names)
     corrected = correct(table["sure"].to_numpy(float))
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
     ends = zip(table["low"], table["high"], strict=True)

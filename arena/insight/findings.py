@@ -21,7 +21,7 @@ _MOST_NAMED = 4  # groups in a line
 
 @dataclass(frozen=True)
 class Misfit:
-    """A pairing whose score is not what the ratings say, beyond chance; shares are 0 to 1."""
+    """A pairing whose score differs significantly from what the ratings say; shares are 0 to 1."""
 
     bot: str
     opponent: str

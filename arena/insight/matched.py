@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import eq
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from arena.entries.entry import Entry
 from arena.games.match import GameResult
+from arena.insight.pair_counts import COLUMNS, TURNED, column_of
 from arena.statistics.difference import Values
 from arena.statistics.distributions import Floats
 from arena.store.store import Store
@@ -72,51 +73,6 @@ def _identity(entry: Entry) -> tuple[str, str]:
     return entry.sha256, json.dumps(entry.params, sort_keys=True)
 
 
-WIN_NAMES: Final = {
-    "city": "City",
-    "points": "points",
-    "tiebreak": "tie-break",
-    "forfeit": "forfeit",
-}
-"""How each win type is named where people read it."""
-
-_WON: Final = {win_type: number for number, win_type in enumerate(WIN_NAMES)}
-_LOST: Final = {win_type: number + len(WIN_NAMES) for win_type, number in _WON.items()}
-_DRAWN: Final = 2 * len(WIN_NAMES)
-_SEAT_0: Final = _DRAWN + 1  # half points of seat 0
-_COLUMNS: Final = _SEAT_0 + 1
-_TURNED: Final = [*_LOST.values(), *_WON.values(), _DRAWN, _SEAT_0]
-"""The columns as the opponent sees them."""
-
-
-def _weights(columns: Mapping[int, float]) -> Floats:
-    """Return what a count in each column adds to a measure of a pair, which is 0 to 1."""
-    weights = np.zeros(_COLUMNS)
-    for column, weight in columns.items():
-        weights[column] = weight / 2
-    return weights
-
-
-SCORE: Final = _weights({**dict.fromkeys(_WON.values(), 1.0), _DRAWN: 0.5})
-BOT_PARTS: Final[Mapping[str, Floats]] = {
-    "score": SCORE,
-    **{f"won by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _WON.items()},
-    **{f"lost by {WIN_NAMES[name]}": _weights({column: 1}) for name, column in _LOST.items()},
-    "drawn": _weights({_DRAWN: 1}),
-}
-"""What is counted of a bot's pairs, and the weights of it."""
-
-ALL_PARTS: Final[Mapping[str, Floats]] = {
-    **{
-        f"won by {name}": _weights({_WON[kind]: 1, _LOST[kind]: 1})
-        for kind, name in WIN_NAMES.items()
-    },
-    "drawn": _weights({_DRAWN: 1}),
-    "score of seat 0": _weights({_SEAT_0: 0.5}),
-}
-"""What is counted of all pairs, whoever won."""
-
-
 class PairTable(NamedTuple):
     """The pairs of a pairing in the base and in another run, a row each, counted by column.
 
@@ -131,7 +87,7 @@ class PairTable(NamedTuple):
 
     def values(self, weights: Floats, *, turned: bool = False) -> Values:
         """Return a measure of every pair; `turned` is as the opponent sees it."""
-        weights = weights[_TURNED] if turned else weights
+        weights = weights[TURNED] if turned else weights
         return Values(self.base @ weights, self.other @ weights, self.shared)
 
 
@@ -171,11 +127,11 @@ def join_pairs(
         apart[1].extend(next_pair.counts)
         next_pair = next(theirs, None)
     sides = [_to_rows(both + alone) for both, alone in zip(together, apart, strict=True)]
-    return PairTable(sides[0], sides[1], len(together[0]) // _COLUMNS, same_games)
+    return PairTable(sides[0], sides[1], len(together[0]) // len(COLUMNS), same_games)
 
 
 def _to_rows(counts: bytearray) -> Bytes:
-    return np.frombuffer(bytes(counts), dtype=np.uint8).reshape(-1, _COLUMNS)
+    return np.frombuffer(bytes(counts), dtype=np.uint8).reshape(-1, len(COLUMNS))
 
 
 def _read(store: Store, number: int, turned: bool) -> Iterator[_Pair]:
@@ -195,12 +151,7 @@ def _turn(game: GameResult) -> GameResult:
 
 
 def _count(games: list[GameResult]) -> bytes:
-    counts = bytearray(_COLUMNS)
+    counts = bytearray(len(COLUMNS))
     for game in games:
-        if game.winner is None:
-            counts[_DRAWN] += 1
-            counts[_SEAT_0] += 1
-        else:
-            counts[(_LOST if game.winner else _WON)[game.win_type]] += 1
-            counts[_SEAT_0] += 2 * (game.winner == game.seat)
+        counts[column_of(game)] += 1
     return bytes(counts)

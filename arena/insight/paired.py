@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from arena.games.match import GameResult
+from arena.insight.difference_columns import DECIDED, DIFFERENCES
+from arena.insight.table_columns import WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95, Estimate
@@ -18,12 +20,8 @@ from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 
-WIN_TYPES = ("city", "points", "tiebreak", "forfeit")
-COLUMNS = [
-    *("part", "name", "deals", "new", "old", "difference", "low", "high"),
-    *("elo", "elo_low", "elo_high", "error"),
-]
-_DIGITS = dict.fromkeys(COLUMNS[3:8], 4) | dict.fromkeys(COLUMNS[8:11], 1) | {"error": 6}
+_SHARES, _ELO = ["new", "old", "difference", "low", "high"], ["elo", "elo_low", "elo_high"]
+_DIGITS = dict.fromkeys(_SHARES, 4) | dict.fromkeys(_ELO, 1) | {"error": 6}
 
 
 class PairedGame(NamedTuple):
@@ -42,9 +40,6 @@ class PairedGame(NamedTuple):
     old_type: str
     ply: int | None
     played: bool = True
-
-
-DECIDED_COLUMNS = ["game", "old_game", "ply", *PairedGame._fields[:-2]]
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
             for row in map(PairedGame._make, decided[[*PairedGame._fields]].itertuples(index=False))
         ]
         decided[column] = names
-    return decided[DECIDED_COLUMNS].reset_index(drop=True)
+    return decided[DECIDED.names].reset_index(drop=True)
 
 
 def _read_games(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[PairedGame]:
@@ -155,7 +150,7 @@ def make_differences(games: pd.DataFrame, total: Estimate) -> pd.DataFrame:
     of 0. Rows without a difference of strength have no Elo. Without a game there is no row.
     """
     if games.empty:
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=DIFFERENCES.names)
     rows = [_row("total", "", games, *_scores(games), given=total)]
     for opponent, of_one in games.groupby("opponent", sort=False):
         rows.append(_row("opponent", str(opponent), of_one, *_scores(of_one)))
@@ -169,8 +164,8 @@ def make_differences(games: pd.DataFrame, total: Estimate) -> pd.DataFrame:
             )
             if new.any() or old.any():
                 rows.append(_row(part, win_type, games, new.astype(float), old.astype(float)))
-    table = pd.DataFrame(rows, columns=COLUMNS).round(_DIGITS)
-    table[COLUMNS[3:]] += 0.0  # so that -0.0 is 0.0
+    table = pd.DataFrame(rows, columns=DIFFERENCES.names).round(_DIGITS)
+    table[[*_DIGITS]] += 0.0  # so that -0.0 is 0.0
     return table
 
 

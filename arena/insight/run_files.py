@@ -76,8 +76,15 @@ class Files:
         return self.tables.findings
 
 
-def make_files(tournament: Tournament, store: Store) -> Files:
-    """Return the files of a run whose games are all in the store."""
+def make_files(
+    tournament: Tournament,
+    store: Store,
+    grown: Callable[[Counts], WinTables | None] = lambda _: None,
+) -> Files:
+    """Return the files of a run whose games are all in the store.
+
+    `grown` returns the tables of how they were won if these were made while they were played.
+    """
     pairings = tournament.pairings
     counts, most = store.count(_parts(tournament)), tournament.max_faults
     even = tournament.chooses_pairings
@@ -86,7 +93,7 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 
     @cache
     def wins() -> WinTables:
-        return make_win_tables(tournament, counts, store.records)
+        return grown(counts) or make_win_tables(tournament, counts, store.records)
 
     def write_wins(name: str) -> Writer:
         return lambda file: csv_writer(getattr(wins(), name))(file)

@@ -19,7 +19,9 @@ from engine.cards import CHARS
 from engine.state import Seat
 
 CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
-_CELLS = 1 << 17  # plies of a batch: its arrays have a few megabytes
+CELLS = 1 << 17
+"""Plies of a batch: its arrays have a few megabytes."""
+
 _WRONG = 254
 _ACTIONS = np.full(256, _WRONG, np.uint8)
 _ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))
@@ -95,7 +97,7 @@ def read_batches(
 
     Raises InputError for a record that cannot be played.
     """
-    most = most or max(1, _CELLS // tournament.rules.game_plies)
+    most = most or max(1, CELLS // tournament.rules.game_plies)
     numbers = {label: number for number, label in enumerate(tournament.labels)}
     bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
     some: list[Row] = []

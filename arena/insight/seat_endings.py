@@ -10,7 +10,7 @@ import pandas as pd
 from arena.batch.replay import Bools, Ints
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.run_games import CITY_WIN, FORFEIT
-from arena.insight.tables import LOSS_COLUMNS
+from arena.insight.table_columns import LOSS_COLUMNS
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.intervals import Moments
 from arena.store.counting import Counts

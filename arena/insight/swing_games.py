@@ -34,9 +34,10 @@ class Turns:
 
     def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats) -> None:
         """Look at some games of a batch; they come with their decisive plies."""
-        order = np.argsort(-swing.round(_DIGITS), kind="stable")[: self.most]
-        games = game[order]
-        pair = batch.pair[games]
+        pair = batch.pair[game]
+        place = batch.first[game], batch.number[pair], batch.pairing[pair]
+        order = np.lexsort((*place, -swing.round(_DIGITS)))[: self.most]
+        games, pair = game[order], pair[order]
         rows = zip(
             swing[order].round(_DIGITS).tolist(),
             batch.pairing[pair].tolist(),

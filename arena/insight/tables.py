@@ -7,6 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from arena.insight.table_columns import (
+    HEAD_TO_HEAD,
+    LOSS_COLUMNS,
+    STANDINGS,
+    WIN_TYPE_TABLE,
+    WIN_TYPES,
+)
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
@@ -14,17 +21,9 @@ from arena.statistics.intervals import score_intervals
 from arena.store.counting import Tallies
 from arena.tournament.schedule import Pairing
 
-WIN_TYPES = tuple(name for name in ENDINGS if name != "draw")
-LOSS_COLUMNS = {
-    "city": "city_losses",
-    "points": "points_losses",
-    "tiebreak": "tiebreak_losses",
-    "forfeit": "forfeits",
-}
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
 _TOTALS = ["games", "wins", "draws", "losses"]
-_RESIDUALS = ["expected", "residual", "residual_z", "residual_q"]
 
 
 def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
@@ -68,8 +67,7 @@ def make_head_to_head(
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
     table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
-    columns = [*keys, *_TOTALS, "score", "score_low", "score_high", *_WINS, *_RESIDUALS]
-    return _rounded(table[columns])
+    return _rounded(table[HEAD_TO_HEAD.names])
 
 
 def make_standings(
@@ -98,14 +96,13 @@ def make_standings(
     table.insert(0, "rank", range(1, len(table) + 1))
     letters = (judged or field).give_letters([*table["bot"]])
     table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
-    columns = ["rank", "bot", "elo", "elo_low", "elo_high", *_TOTALS, "score", *_WINS, *_LOSSES]
-    return table[[*columns, "mean_margin", "group"]]
+    return table[STANDINGS.names]
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
     table = tally(sides, ["bot", "seat"])
-    return table[["bot", "seat", *_TOTALS, *_WINS, *_LOSSES]]
+    return table[WIN_TYPE_TABLE.names]
 
 
 def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -32,7 +32,7 @@ _VALUES = {0.0: "0", 0.5: "1/2", 1.0: "1", 1.5: "3/2", 2.0: "2"}
 
 
 def make_claim(verdict: Verdict, elo: Estimate, stop: Sprt, pairs: int = MIN_ROUND) -> Claim:
-    """Return what may be said of a lead in Elo points, which are shown without decimals.
+    """Return what may be said of an Elo difference, whose numbers are shown without decimals.
 
     Nothing is said after fewer pairs than the test needs before it is looked at first: intervals
     of 8 pairs left out an even match in 8 % of 1,500 simulated runs.
@@ -71,7 +71,7 @@ def make_sentence(
 ) -> str:
     """Return in one sentence which of two bots is stronger, as far as it may be said.
 
-    `found` are the verdict, the lead with its interval, the test, and how many pairs it had.
+    `found` are the verdict, the Elo difference with its interval, the test, and its pairs.
     """
     new, old = two
     verdict, elo, stop, pairs = found
@@ -90,7 +90,7 @@ def make_sentence(
 
 
 def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt, pairs: int) -> str:
-    """Return what may be said of a lead, with its interval."""
+    """Return what may be said of an Elo difference, with its interval."""
     new, old = two
     by = f"by about {_range(abs(elo.value), *sorted((abs(elo.low), abs(elo.high))))}"
     at = f"{new} is at {signed(elo.value, '+.0f')} Elo points"
@@ -103,8 +103,8 @@ def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt, pa
         "not better": f"{new} does not lead {old} by {stop.elo1:g}: {at}",
         "probably better": at,
         "probably weaker": at,
-        "probably no worse": f"a deficit of {-stop.elo0:g} is unlikely: {at}",
-        "probably not better": f"a lead of {stop.elo1:g} is unlikely: {at}",
+        "probably no worse": f"an Elo difference of {stop.elo0:g} is unlikely: {at}",
+        "probably not better": f"an Elo difference of {stop.elo1:g} is unlikely: {at}",
         "undecided": f"{why} to call: {at}",
     }
     return sentences[claim]

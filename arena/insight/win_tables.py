@@ -13,7 +13,7 @@ from arena.batch.replay import Ints
 from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.leads import Leads
 from arena.insight.quota import share_out
-from arena.insight.run_games import Batch, Row, read_batches
+from arena.insight.run_games import Row, read_batches
 from arena.insight.seat_endings import Seats
 from arena.insight.sides import Sides
 from arena.insight.sources import Sources
@@ -25,6 +25,9 @@ from engine import STANDARD
 
 MOST_REPLAYED: Final = 100_000
 """Pairs: of a million games they take 10 s; a share of games is then known within 0.3 %."""
+
+
+_ALL = 1 << 62  # pairs
 
 
 @dataclass(frozen=True)
@@ -57,37 +60,66 @@ def make_win_tables(
     `sampled` of these at most say what cards are worth (`share_out`). Raises InputError for a
     record that cannot be played.
     """
-    labels, pairings, rules = tournament.labels, tournament.pairings, tournament.rules
-    seats = Seats(labels, pairings)
-    seats.add(counts)
-    leads, sources, takes = Leads(labels, rules), Sources(labels, rules), Takes(labels, rules)
-    quota = share_out(count_pairs(counts, len(pairings)), replayed)
-    cards, decisive = Cards(labels, rules, share_out(quota, sampled)), Decisive(labels)
-    for batch in read_batches(tournament, map(Row._make, records(quota.tolist())), games):
-        _replay(batch, tournament, (leads, sources, takes, cards), decisive)
-    return WinTables(
-        seats.table(),
-        leads.table(),
-        sources.table(),
-        takes.table(),
-        cards.table(),
-        decisive.table(),
-        decisive.turns.table(),
-    )
+    pairs = count_pairs(counts, len(tournament.pairings))
+    quota = share_out(pairs, replayed)
+    sums = WinSums(tournament, quota, share_out(quota, sampled), pairs)
+    sums.add(map(Row._make, records(quota.tolist())), games)
+    return sums.tables(counts)
 
 
-def _replay(
-    batch: Batch,
-    tournament: Tournament,
-    tables: Iterable[Leads | Sources | Takes | Cards],
-    decisive: Decisive,
-) -> None:
-    """Add the games of a batch; only their sums are kept."""
-    sides = Sides(batch, len(tournament.labels))
-    for table in tables:
-        table.add(sides)
-    if tournament.rules == STANDARD:
-        decisive.add(sides)
+class WinSums:
+    """Adds up how the games of a run were won, pairs in any order; only sums are kept.
+
+    `quota` is how many of its first pairs each pairing gives, and `sampled` how many of these say
+    what cards are worth, of so many `pairs` that it has.
+    """
+
+    def __init__(self, tournament: Tournament, quota: Ints, sampled: Ints, pairs: Ints) -> None:
+        labels, rules = tournament.labels, tournament.rules
+        self.tournament = tournament
+        self.quota, self.sampled = quota, sampled
+        self.pairs = np.zeros(len(quota), np.int64)  # that were added
+        self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
+        self.takes, self.decisive = Takes(labels, rules), Decisive(labels)
+        # numbers of pairs may have gaps where a run is not finished
+        self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
+
+    @classmethod
+    def of_schedule(cls, tournament: Tournament) -> WinSums:
+        """Return the sums of a run to be, of which each pairing may have all its pairs."""
+        pairs = np.full(len(tournament.pairings), tournament.most_pairs)
+        quota = share_out(pairs, MOST_REPLAYED)
+        return cls(tournament, quota, share_out(quota, MOST_PAIRS), pairs)
+
+    def add(self, rows: Iterable[Row], games: int | None = None) -> None:
+        """Add games, the two of a pair beside each other, in batches of about so many."""
+        for batch in read_batches(self.tournament, rows, games):
+            sides = Sides(batch, len(self.tournament.labels))
+            np.add.at(self.pairs, batch.pairing, 1)
+            for table in (self.leads, self.sources, self.takes, self.cards):
+                table.add(sides)
+            if self.tournament.rules == STANDARD:
+                self.decisive.add(sides)
+
+    def has_all(self, counts: Counts) -> bool:
+        """Return whether what was added is what a reading of the games that are counted gives."""
+        quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
+        sampled = np.minimum(self.pairs, self.sampled)
+        return bool((self.pairs == quota).all() and (sampled == share_out(quota, MOST_PAIRS)).all())
+
+    def tables(self, counts: Counts) -> WinTables:
+        """Return the tables; all games that are counted are in `seats`."""
+        seats = Seats(self.tournament.labels, self.tournament.pairings)
+        seats.add(counts)
+        return WinTables(
+            seats.table(),
+            self.leads.table(),
+            self.sources.table(),
+            self.takes.table(),
+            self.cards.table(),
+            self.decisive.table(),
+            self.decisive.turns.table(),
+        )
 
 
 def count_pairs(counts: Counts, pairings: int) -> Ints:

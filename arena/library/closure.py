@@ -1,22 +1,66 @@
-"""Bundle: a class or function of a program as the source of a file that stands alone."""
+"""Write a class or function of a program as a file that stands alone, with all that it uses."""
 
 from __future__ import annotations
 
 import builtins
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from inspect import ismemberdescriptor
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.errors import InputError
-from arena.library.definition import Definition, check_kind, namespace_of
 from arena.library.importable import find_import, is_installed
-from arena.library.literal import write_literal
-from arena.library.unshippable import Unshippable
-from arena.library.written import read_definition
+from arena.library.written import Definition, Unshippable, check_kind, namespace_of, read_definition
+
+_ATOMS = (type(None), type(...), bool, int, str, bytes)
+_BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+_Items: TypeAlias = list[object] | tuple[object, ...] | set[object] | frozenset[object]
+
+
+def write_literal(value: object) -> str:
+    """Return an expression that makes an equal value, the same one in every process.
+
+    Raises Unshippable for other values than numbers, texts, bytes, booleans, None, and lists,
+    tuples, sets and dicts of these.
+
+    >>> write_literal({"deep": [1, (2.5,)], "names": {"b", "a"}, "most": float("inf")})
+    "{'deep': [1, (2.5,)], 'names': {'a', 'b'}, 'most': float('inf')}"
+    """
+    try:
+        return _write(value)
+    except (RecursionError, ValueError):  # a list in itself, an int of too many digits
+        raise Unshippable("a value nested too deep or too long") from None
+
+
+def _write(value: object) -> str:
+    kind = type(value)
+    if kind in _ATOMS:
+        return repr(value)
+    if isinstance(value, float) and kind is float:
+        return repr(value) if math.isfinite(value) else f"float('{value}')"
+    if isinstance(value, dict) and kind is dict:
+        items = [f"{_write(key)}: {_write(value[key])}" for key in value]
+        return ", ".join(items).join("{}")
+    if isinstance(value, list | tuple | set | frozenset) and kind in _BRACKETS:
+        return _write_items(value)
+    raise Unshippable(f"a value of the type {kind.__name__}")
+
+
+def _write_items(values: _Items) -> str:
+    kind = type(values)
+    items = [_write(value) for value in values]
+    if isinstance(values, set | frozenset):
+        items.sort()
+        text = ", ".join(items).join("{}") if items else "set()"
+        return text if kind is set else f"frozenset({text})"
+    if kind is tuple and len(items) == 1:
+        return f"({items[0]},)"
+    return ", ".join(items).join(_BRACKETS[kind])
+
 
 _OF_A_MODULE = {*vars(ModuleType("")), "__file__", "__builtins__"}
 

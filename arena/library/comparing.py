@@ -1,4 +1,4 @@
-"""Comparing: whether a bot is stronger than another, from the arguments of a call."""
+"""Compare two bots from the arguments of a call: the verdict, the difference, the games."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from arena.entries.ladder import expand_ladder
 from arena.insight.comparison import describe, describe_differences
 from arena.lanes.limits import Limits
-from arena.library.bots import Bot
-from arena.library.request import Location, request
+from arena.library.request import Bot, Location, Where, of_config, open_where, request
 from arena.library.results import Results
 from arena.library.running import Playing, listed
-from arena.library.where import Where, of_config, open_where
 from arena.runs import compare_bots as comparisons
 from arena.runs.compare_bots import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
 from arena.tournament.sprt_rounds import Verdict

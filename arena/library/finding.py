@@ -1,4 +1,4 @@
-"""Finding: a game of a run, by the labels of its bots, the pair and the seat."""
+"""Find a game of a run by the labels of its bots, the pair and the seat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importable: what the process of a bot can import by name."""
+"""Find out what the process of a bot can import by name."""
 
 from __future__ import annotations
 

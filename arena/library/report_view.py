@@ -1,4 +1,4 @@
-"""Report: the report of a run or of several, to be shown in a notebook and saved."""
+"""Show the report of one run or of several in a notebook, and save it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import InputError, not_installed
-from arena.reports.document import Report
-from arena.reports.place import check_place, write_text
+from arena.reports.blocks import Report
+from arena.reports.writers import check_place, write_text
 from arena.runs.run_progress import Extent
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
@@ -126,8 +126,8 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
     """Return the report of what is different from the base to each other run."""
     from arena.insight.changes import RunGames, find_changes
+    from arena.reports.about import RunFacts
     from arena.reports.changes_report import make_changes_report
-    from arena.reports.several import RunFacts
 
     runs = [base, *others]
     counts = Counter(run.title for run in runs)

@@ -1,22 +1,72 @@
-"""Request: a tournament from the arguments of a call, checked as a config is."""
+"""Make a tournament and its executor of the arguments of a call, checked as a config is."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
-from arena.library.bots import Bot, Bots
-from arena.runs.from_manifest import find_manifest, play_as
+from arena.executors.contract import Executor, open_executor
+from arena.library.closure import bundle
 from arena.runs.prepare import prepare
+from arena.runs.rerun import find_manifest, play_as
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.document import Lines
+from arena.tournament.keys import choose_executor
 from arena.tournament.tournament import Tournament
+from arena.tournament.yaml_text import Lines
 from engine import Rules
+from engine.errors import show
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Bot: TypeAlias = "str | os.PathLike[str] | Callable[..., Any] | Mapping[str, Any] | tuple[str, Any]"
+"""A spec, a class or function, a mapping as in a config, or a label with one of these."""
+
+
+class Bots:
+    """Takes the classes and functions out of lists of bots, and keeps their code.
+
+    What is left is data for a config, in which a text stands for each of them.
+    """
+
+    def __init__(self) -> None:
+        self.code: dict[str, Code] = {}
+
+    def take(self, bots: Any) -> Any:
+        """Return a list of bots without its classes and functions; anything else as it is."""
+        if isinstance(bots, str | bytes | Mapping) or not isinstance(bots, Iterable):
+            return bots  # which the config refuses
+        return [self._take(bot) for bot in bots]
+
+    def _take(self, bot: Any) -> Any:
+        if isinstance(bot, tuple) and len(bot) == 2:
+            label, rest = bot
+            return {**self._as_mapping(self._take(rest)), "label": label}
+        if isinstance(bot, Mapping):
+            return {**bot, "bot": self._take(bot["bot"])} if "bot" in bot else bot
+        if isinstance(bot, os.PathLike):
+            return os.fspath(bot)
+        if callable(bot):
+            return self._stand_in(bundle(bot))
+        return bot
+
+    def _stand_in(self, code: Code) -> str:
+        text = f"{code.name} {len(self.code)}"
+        self.code[text] = code
+        return text
+
+    @staticmethod
+    def _as_mapping(bot: Any) -> Mapping[str, Any]:
+        return bot if isinstance(bot, Mapping) else {"bot": bot}
+
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
@@ -104,3 +154,38 @@ def folder_path(folder: object, name: str) -> Path:
     if not isinstance(folder, str | os.PathLike):
         raise InputError(f"{name}: expected a path, got {type(folder).__name__}")
     return Path(folder)
+
+
+Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
+"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
+
+
+def of_config(where: Where | None) -> Any:
+    """Return what of an executor can stand in a config, None for a client."""
+    return where if isinstance(where, str | Mapping) else None
+
+
+@contextmanager
+def open_where(
+    where: Where | None, settings: Config, default: int | None = None
+) -> Iterator[Executor]:
+    """Yield an executor of so many workers as a config says, or of `default`.
+
+    Raises InputError if it cannot be reached, or is none.
+    """
+    if where is None or isinstance(where, str | Mapping):
+        choice = choose_executor(settings.executor)
+        with open_executor(choice, settings.workers, default) as executor:
+            yield executor
+        return
+    if isinstance(where, futures.Executor):
+        from arena.executors.pool import PoolExecutor
+
+        yield PoolExecutor(where, settings.workers or 1)
+        return
+    from arena.executors.dask import DaskExecutor, import_distributed
+
+    if not isinstance(where, import_distributed().Client):
+        known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
+        raise InputError(f"executor: {show(where)} is neither {known}")
+    yield DaskExecutor(where, settings.workers)

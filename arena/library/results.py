@@ -1,8 +1,9 @@
-"""Results: what the games of a run add up to, as tables."""
+"""Give the results of a run as tables: what its games add up to."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.finding import find_game
@@ -255,13 +256,18 @@ class Results:
         4
         """
         from arena.insight.effects import ADJUSTED
-        from arena.library.intervening import Experiment
+        from arena.runs.intervene import add_effects
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
-        experiment = Experiment(swaps, seed, workers, progress=progress)
-        name = str(self._folder or self.name)
-        return experiment.add_to(self.cards, self._tournament, self._store, name)
+        run = self._tournament, self._store
+        with naming(str(self._folder or self.name)):
+            table, note = add_effects(
+                self.cards, *run, workers, swaps=swaps, seed=seed, progress=progress
+            )
+        if note:
+            warnings.warn(note, stacklevel=2)
+        return table
 
     def report(self, *others: Results) -> RunReport:
         """Return the report of the run, or what is different from it to other runs.

@@ -1,8 +1,9 @@
-"""Running: a whole tournament, from the arguments of a call."""
+"""Run a tournament, play one game, or open the results of a run, from the arguments of a call."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,20 +11,42 @@ from typing import Any
 
 from arena.errors import InputError
 from arena.executors.contract import Executor
+from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
-from arena.library.bots import Bot
-from arena.library.open_run import open_run
-from arena.library.request import Location, folder_path, request
+from arena.library.request import Bot, Location, Where, folder_path, of_config, open_where, request
 from arena.library.results import Results
-from arena.library.where import Where, of_config, open_where
 from arena.runs import run as runs
 from arena.runs.compare_bots import default_workers
+from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome
+from arena.store.finished import Game
 from arena.store.folder import RunFolder
+from arena.store.reader import read_run
 from arena.store.store import Store
+from arena.store.timings import read_timings
+from arena.tournament.keys import MOST_PAIRS
 from arena.tournament.tournament import Tournament
 from engine import Rules
+from engine.errors import show
+
+
+def open_run(folder: str | os.PathLike[str]) -> Results:
+    """Return the results of a finished or a running run, as they are now.
+
+    The folder is only read, and a run that is writing there goes on. Raises InputError where
+    there is no run.
+
+    >>> import arena, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = arena.run(["greedy", "uniform"], pairs=1, out=f"{folder}/friday", progress=False)
+    ...     arena.open(f"{folder}/friday").played
+    2
+    """
+    path = folder_path(folder, "folder")
+    tournament, store = read_run(path)
+    return Results(tournament, store, read_timings(path), path)
+
 
 _DEFAULT = {"name": "run", "pairs": 100}  # pairs as for `arena play`
 
@@ -152,3 +175,41 @@ def listed(against: Any) -> list[Any]:
     """Return the opponents that were named, as a list or one by itself."""
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     return [*against] if is_list else [against]
+
+
+def play(
+    bot: Bot,
+    opponent: Bot,
+    *,
+    seed: int = 0,
+    pair: int = 0,
+    seat: int = 0,
+    rules: Mapping[str, Any] | Rules | None = None,
+    lane: str | None = None,
+    limits: Mapping[str, Any] | Limits | None = None,
+    thoughts: bool = False,
+) -> Game:
+    """Play one game, in which `bot` has this seat, within the arena's limits.
+
+    It is the game of this pair and seat in every run with this seed in which the bots have
+    these labels. A bot that does something wrong forfeits, and `fault` says why. With `thoughts`
+    the bots are asked what they thought of their actions, where they can say it. Raises
+    InputError for what cannot be played.
+
+    >>> game = play("greedy", "uniform", seed=3)
+    >>> game.seats, game.ending
+    (('greedy', 'uniform'), 'greedy wins on points, 19 : 11')
+    """
+    if type(pair) is not int or not 0 <= pair < MOST_PAIRS:
+        raise InputError(f"pair: {show(pair)} is not a number from 0 to {MOST_PAIRS - 1:,}")
+    if type(seat) is not int or seat not in (0, 1):
+        raise InputError(f"seat: {show(seat)} is not 0 or 1")
+    given = {"seed": seed, "rules": rules, "lane": lane, "limits": limits}
+    default = {"name": "game", "pairs": pair + 1}
+    tournament, _ = request([bot, opponent], None, given, default)
+    game = play_again(tournament, pair, seat, LocalExecutor(1))
+    if thoughts:
+        game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
+        if note:
+            warnings.warn(note, stacklevel=2)
+    return game

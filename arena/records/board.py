@@ -62,7 +62,7 @@ class Board:
             number = ply // plies
             if ply % plies == 0:
                 self._deal(number)
-            self.actions.append(self._carry_out(view.rules.seat_at(ply) == view.seat, action))
+            self.actions.append(self._carry_out(ply + number & 1 == view.seat, action))
         if not view.over and len(view.history) % plies == 0:
             self._deal(view.round - 1)
 

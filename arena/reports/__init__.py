@@ -1,1 +1,1 @@
-"""Reports: what runs add up to, as a document, and as HTML and Markdown made of it."""
+"""Reports of runs as data, and written as HTML and Markdown."""

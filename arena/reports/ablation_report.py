@@ -1,15 +1,19 @@
-"""Ablation: what changes of the rules change in the games, as a report."""
+"""Make the report of an ablation: what changes of the rules change in the games."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
-from arena.insight.ablation import MEASURES, SPREAD, Ablation, Measure, VariantResult
+from arena.insight.ablation import Ablation
+from arena.insight.difference_columns import ABLATION, SIGNIFICANCE
+from arena.insight.pair_counts import MEASURES, SPREAD, Measure
+from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
-from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
-from arena.reports.dots import Dot, dot_chart, name_sure, verdict_of
+from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
+from arena.reports.differences import Point, difference_chart, name_verdict, point_chart
 from arena.statistics.intervals import Estimate, find_significant
 from arena.store.folder import REPORT_HTML
 from arena.tournament.tournament import Tournament
@@ -34,8 +38,8 @@ _NAMES = {
 
 _NOTES = Text(
     [
-        "Each interval holds for itself, and one in twenty misses. A change is called beyond "
-        "chance where it is so when all changes of its measure are looked at together "
+        "Each interval holds for itself, and one in twenty misses. A change is called "
+        "significant where it is so when all changes of its measure are looked at together "
         "(Benjamini and Hochberg 1995, at 5 %).",
         "The measures are those of these bots, which may have been made for the published "
         "rules, and not of the rules alone.",
@@ -80,82 +84,58 @@ def _variants_table(ablation: Ablation) -> Table:
 
 def _section(ablation: Ablation, number: int) -> Section:
     """Return the section of a measure: its value under each variant, and the changes."""
-    measure = MEASURES[number]
-    title = ablation.title(measure)
-    values = [_scaled(variant.values[number], measure) for variant in ablation.variants]
-    changes = [_scaled(variant.differences[number], measure) for variant in ablation.variants]
+    measure, names = MEASURES[number], [variant.name for variant in ablation.variants]
+    values = [_shown(variant.values[number], measure) for variant in ablation.variants]
+    changes = [_shown(variant.differences[number], measure) for variant in ablation.variants]
     known = [n for n, change in enumerate(changes) if not math.isnan(change.value)]
-    marks = find_significant([changes[n] for n in known])
-    sure = dict(zip(known, marks, strict=True))
-    blocks = [*_charts(ablation.variants, measure, title, values, changes, sure)]
-    rows = [
-        [
-            variant.name,
-            *values[n].cells,
-            *changes[n].cells,
-            verdict_of(sure[n]) if n in sure else None,
-        ]
-        for n, variant in enumerate(ablation.variants)
+    significant = dict(zip(known, find_significant([changes[n] for n in known]), strict=True))
+    rows: list[Sequence[Cell]] = [
+        (name, *values[n].cells, *changes[n].cells, name_verdict(significant[n]))
+        if n in significant
+        else (name, *values[n].cells, *changes[n].cells, None)
+        for n, name in enumerate(names)
     ]
-    caption = title[:1].upper() + title[1:]
-    table = Table(measure.name, caption, _columns(measure), rows)
+    title = ablation.title(measure)
+    title = title[:1].upper() + title[1:]
+    table = Table(measure.name, title, _columns(measure), rows)
+    blocks: list[Block] = [*_values_chart(names, values, table)]
+    axis = "change, percentage points" if measure.is_share else "change"
+    named = f"{measure.name}-changes", "Changes from the base", axis
+    points = [Point(names[n], changes[n], sure) for n, sure in significant.items()]
+    blocks += difference_chart(points, table, named, "The variant less the base")
     if not blocks:
-        blocks.append(Text(["Nothing can be said of it from these games."]))
+        blocks.append(Text(["It is not estimable from these games."]))
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
 
 
-def _scaled(estimate: Estimate, measure: Measure) -> Estimate:
+def _shown(estimate: Estimate, measure: Measure) -> Estimate:
     """Return an estimate as it is shown: a share in per cent."""
     return estimate.scaled(100 if measure.is_share else 1, measure.digits)
 
 
-def _charts(
-    variants: Sequence[VariantResult],
-    measure: Measure,
-    title: str,
-    values: Sequence[Estimate],
-    changes: Sequence[Estimate],
-    sure: dict[int, bool],
-) -> Iterator[Block]:
-    """Yield the values of a measure and its changes as dots, where there are any."""
-    shown = [
-        Dot(variant.name, *one.cells)
-        for variant, one in zip(variants, values, strict=True)
-        if not math.isnan(one.value)
+def _values_chart(
+    names: Sequence[str], values: Sequence[Estimate], table: Table
+) -> Iterator[Chart]:
+    """Yield a chart of the values of a measure, where there are any."""
+    points = [
+        Point(name, value)
+        for name, value in zip(names, values, strict=True)
+        if not math.isnan(value.value)
     ]
-    if shown:
+    if points:
         yield Chart(
-            f"{measure.name}-values",
-            title[:1].upper() + title[1:],
-            f"Under the rules of each of {len(variants):,} variants, with 95 % intervals.",
-            dot_chart(shown, title, "number", zero=False),
-            measure.name,
-        )
-    dots = []
-    for number, beyond in sure.items():
-        dots.append(Dot(variants[number].name, *changes[number].cells, beyond))
-    if dots:
-        unit = "change, % points" if measure.is_share else "change"
-        yield Chart(
-            f"{measure.name}-changes",
-            "Changes from the base",
-            f"The variant less the base, with 95 % intervals; {name_sure(dots)}.",
-            dot_chart(dots, unit, "change"),
-            measure.name,
+            f"{table.name}-values",
+            table.caption,
+            f"Under the rules of each of {len(names):,} variants, with 95 % intervals.",
+            point_chart(points, table.caption, "number", zero=False),
+            table.name,
         )
 
 
 def _columns(measure: Measure) -> list[Column]:
-    unit = ", %" if measure.is_share else ""
-    points = ", % points" if measure.is_share else ""
-    interval = "An end of the 95 % interval; empty where nothing can be said."
+    """Return the columns of a measure's table, with its unit."""
+    units = {"value": ", %", "difference": ", percentage points"} if measure.is_share else {}
     return [
-        Column("variant", "Variant", "text", "The rules."),
-        Column("value", f"Value{unit}", "number", "The measure under these rules."),
-        Column("value_low", "Value, low", "number", interval),
-        Column("value_high", "Value, high", "number", interval),
-        Column("difference", f"Change{points}", "change", "The value less that of the base."),
-        Column("difference_low", "Change, low", "change", interval),
-        Column("difference_high", "Change, high", "change", interval),
-        Column("verdict", "Verdict", "text", "Whether the change is beyond chance."),
+        *(replace(one, title=one.title + units.get(one.name, "")) for one in ABLATION.shown),
+        SIGNIFICANCE,
     ]

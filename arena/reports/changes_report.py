@@ -1,24 +1,22 @@
-"""Changes: the report that compares runs with a first one, the base."""
+"""Make the report of several runs: how each differs from the first one, the base."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.errors import counted
 from arena.insight.changes import Changes
-from arena.reports.about import with_glossary
-from arena.reports.change_columns import (
-    HEAD_TO_HEAD_COLUMNS,
-    RATING_COLUMNS,
-    TOTAL_COLUMNS,
-    WIN_COLUMNS,
+from arena.insight.difference_columns import (
+    RATING_CHANGES,
+    SCORE_CHANGES,
+    TOTAL_CHANGES,
+    WIN_CHANGES,
 )
-from arena.reports.chart_rows import MOST_ROWS, plain_rows
-from arena.reports.document import Block, Cell, Chart, Column, Report, Section, Table, Text
-from arena.reports.dots import MOST_DOTS, Dot, dot_chart, name_sure, verdict_of
-from arena.reports.several import RunFacts, runs_section
+from arena.insight.table_columns import TableColumns
+from arena.reports.about import RunFacts, runs_section, with_glossary
+from arena.reports.blocks import Block, Report, Section, Text
+from arena.reports.differences import difference_chart, difference_table, find_clearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +43,13 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:
     """Yield the sections about one other run; `ending` makes their names unique."""
     ratings = [*_ratings(changes, ending)]
-    yield Section(f"ratings{ending}", f"{prefix}Ratings", ratings)
+    yield Section(f"ratings{ending}", f"{prefix}Differences in ratings", ratings)
     if len(changes.head_to_head):
-        yield Section(f"win-types{ending}", f"{prefix}How games end", [*_wins(changes, ending)])
+        yield Section(
+            f"win-types{ending}", f"{prefix}Differences in how games end", [*_wins(changes, ending)]
+        )
         meetings = [*_meetings(changes, ending)]
-        yield Section(f"head-to-head{ending}", f"{prefix}Head to head", meetings)
+        yield Section(f"head-to-head{ending}", f"{prefix}Differences head to head", meetings)
 
 
 def _ratings(changes: Changes, ending: str) -> Iterator[Block]:
@@ -58,18 +58,14 @@ def _ratings(changes: Changes, ending: str) -> Iterator[Block]:
     table = changes.ratings
     if changes.scale:
         yield Text([_describe_scale(changes)])
-    yield from _change_chart(
-        f"rating-changes{ending}",
-        "Changes of ratings",
-        f"ratings{ending}",
-        [_dot(row, [row["bot"]]) for row in _known(table)],
-        "Change of Elo",
-    )
-    rows = _rows(table, RATING_COLUMNS, 1)
-    if rows:
-        caption = "Ratings in both runs, on the scale of the base"
-        yield Table(f"ratings{ending}", caption, RATING_COLUMNS, rows)
-        yield Text([_describe_many(table, "ratings")])
+    if len(table):
+        yield from _differences(
+            table,
+            ("bot",),
+            (f"rating-changes{ending}", "Changes of ratings", "Change of Elo"),
+            (f"ratings{ending}", "Ratings in both runs, on the scale of the base"),
+            (RATING_CHANGES, 1, "ratings"),
+        )
 
 
 def _describe_scale(changes: Changes) -> str:
@@ -89,14 +85,14 @@ def _describe_scale(changes: Changes) -> str:
 
 
 def _describe_many(table: pd.DataFrame, things: str) -> str:
-    """Return how many differences of a table are tested, and how many are beyond chance."""
+    """Return how many differences of a table are tested, and how many are significant."""
     tested = table["sure"].notna()
     sure = sum(table.loc[tested, "sure"])
     count = int(tested.sum())
     if not count:
         return f"Nothing that could change these {things} is different, so what differs is luck."
     return (
-        f"Beyond chance, when the whole table is looked at together: {sure:,} of {count:,}. Each "
+        f"Significant, when the whole table is looked at together: {sure:,} of {count:,}. Each "
         f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where "
         "nothing has changed."
     )
@@ -109,62 +105,53 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
             "a new opponent changes nothing here."
         ]
     )
-    yield from _change_chart(
-        f"ending-changes{ending}",
-        "Changes of all games",
-        f"endings{ending}",
-        [_dot(row, [row["part"]], 100) for row in _known(changes.totals)],
-        "Change, % points of all games",
+    yield from _differences(
+        changes.totals,
+        ("part",),
+        (f"ending-changes{ending}", "Changes of all games", "Change, percentage points"),
+        (f"endings{ending}", "How games end in all pairings of both"),
+        (TOTAL_CHANGES, 100, "shares"),
     )
-    rows = _rows(changes.totals, TOTAL_COLUMNS, 100)
-    yield Table(f"endings{ending}", "How games end in all pairings of both", TOTAL_COLUMNS, rows)
-    yield Text([_describe_many(changes.totals, "shares")])
-    caption = "Scores and win types against the opponents of both runs"
-    yield from _clearest(
+    yield from _differences(
         changes.win_types,
         ("part", "bot"),
-        (f"win-changes{ending}", "Changes by bot", "Change, % points of the bot's games"),
-        Table(f"win-types{ending}", caption, WIN_COLUMNS, []),
-        "shares",
+        (f"win-changes{ending}", "Changes by bot", "Change, percentage points of the bot's games"),
+        (f"win-types{ending}", "Scores and win types against the opponents of both runs"),
+        (WIN_CHANGES, 100, "shares"),
     )
 
 
 def _meetings(changes: Changes, ending: str) -> Iterator[Block]:
     yield Text([_describe_deals(changes)])
-    axis = "Change of the first bot's score, % points"
-    caption = "Pairings that both runs have"
-    yield from _clearest(
+    axis = "Change of the first bot's score, percentage points"
+    yield from _differences(
         changes.head_to_head,
         ("bot", "opponent"),
         (f"pairing-changes{ending}", "Changes of scores", axis),
-        Table(f"head-to-head{ending}", caption, HEAD_TO_HEAD_COLUMNS, []),
-        "scores",
+        (f"head-to-head{ending}", "Pairings that both runs have"),
+        (SCORE_CHANGES, 100, "scores"),
     )
 
 
-def _clearest(
-    found: pd.DataFrame,
-    named: Sequence[str],
+def _differences(
+    frame: pd.DataFrame,
+    keys: Sequence[str],
     chart: tuple[str, str, str],
-    table: Table,
-    things: str,
+    named: tuple[str, str],
+    shown: tuple[TableColumns, float, str],
 ) -> Iterator[Block]:
-    """Yield a chart of the clearest differences, their table, and how many are beyond chance.
+    """Yield a chart of the clearest differences, their table, and how many are significant.
 
-    `named` are the columns with the names of a difference, `chart` is its name, title and axis,
-    and `table` is to be filled with the first rows.
+    `keys` are the columns with the names of a difference, `chart` is its name, title and axis,
+    `named` are the table's name and caption, and `shown` its columns, the factor of a difference
+    and what differs.
     """
-    name, title, axis = chart
-    dots = [_dot(row, [row[column] for column in named], 100) for row in _largest(found)]
-    yield from _change_chart(name, title, table.name, dots, axis)
-    rows = _rows(found, table.columns, 100)
-    yield replace(table, rows=rows[:MOST_ROWS], note=_note(rows))
-    yield Text([_describe_many(found, things)])
-
-
-def _note(rows: Sequence[object]) -> str:
-    """Return what is said below a table of which a page has not all rows."""
-    return f"The first {MOST_ROWS:,} of {len(rows):,} rows." if len(rows) > MOST_ROWS else ""
+    columns, factor, things = shown
+    table = difference_table(named, columns, frame, factor)
+    points = find_clearest(frame, keys, factor)
+    yield from difference_chart(points, table, chart, "The other run less the base")
+    yield table
+    yield Text([_describe_many(frame, things)])
 
 
 def _describe_deals(changes: Changes) -> str:
@@ -180,49 +167,3 @@ def _describe_deals(changes: Changes) -> str:
         "same in every move. There the difference is taken deal by deal, so that the luck of a "
         "deal does not count."
     )
-
-
-def _change_chart(
-    name: str, title: str, table: str, dots: Sequence[Dot], axis: str
-) -> Iterator[Chart]:
-    """Yield the chart of some changes, nothing where there are none."""
-    if not dots:
-        return
-    cut = f" The {MOST_DOTS} clearest." if len(dots) == MOST_DOTS else ""
-    description = f"The other run less the base, with 95 % intervals; {name_sure(dots)}.{cut}"
-    yield Chart(name, title, description, dot_chart(dots, axis, "change"), table)
-
-
-def _known(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows that have a difference, the largest change first."""
-    known = table[table["difference"].notna()]
-    order = known["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return [_plain(row) for row in known.loc[order].head(MOST_DOTS).to_dict("records")]
-
-
-def _largest(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows whose difference is largest in its own errors, with what may have changed."""
-    width = (table["high"] - table["low"]).clip(lower=1e-9)
-    clear = (table["difference"] / width).abs()
-    order = clear.sort_values(ascending=False, kind="stable").index
-    return [_plain(row) for row in table.loc[order].head(MOST_DOTS).to_dict("records")]
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    return {str(key): value for key, value in row.items()}
-
-
-def _dot(row: dict[str, Any], names: Sequence[str], factor: float = 1) -> Dot:
-    """Return the dot of a row; bounds that are missing are those of a value without an interval."""
-    value, low, high = (factor * row[name] for name in ("difference", "low", "high"))
-    return Dot(" - ".join(names), value, low, high, row["sure"])
-
-
-def _rows(table: pd.DataFrame, columns: Sequence[Column], factor: float) -> list[list[Cell]]:
-    """Return the rows of a table for these columns; differences are times `factor`."""
-    table = table.rename(columns={"low": "difference_low", "high": "difference_high"})
-    for name in ("difference", "difference_low", "difference_high"):
-        table[name] = (factor * table[name]).round(2) + 0.0
-    table["verdict"] = [verdict_of(sure) for sure in table["sure"]]
-    table.loc[table["difference"].isna(), "verdict"] = None
-    return [[*row] for row in plain_rows(table, [column.name for column in columns])]

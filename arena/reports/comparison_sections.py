@@ -1,4 +1,4 @@
-"""SprtResult: whether one bot is stronger than another, and what a new version does otherwise."""
+"""Show the result of a sequential test in a report, and where two versions of a bot differ."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from arena.errors import counted
 from arena.insight.comparison import describe
+from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.insight.observations import Look, read_path
+from arena.insight.table_columns import Column, TableColumns
 from arena.insight.verdict import name_value
-from arena.reports.chart_rows import frame_table, plain_rows
-from arena.reports.charts import BLUE, GREY, chart, quantity
-from arena.reports.document import Block, Chart, Code, Column, Section, Table, Text
-from arena.reports.dots import Dot, dot_chart
+from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
+from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity
+from arena.reports.differences import Point, difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 
@@ -29,36 +30,13 @@ _PARTS = {
     "won_by": "won by",
     "lost_by": "lost by",
 }
-_LEVELS = ("The 95 % interval by deals; that of the first row is adjusted for stopping.",)
-DIFFERENCE_COLUMNS = (
-    Column("part", "Part", "text", "What the row counts: all games, or those of one sort."),
-    Column("name", "Of", "text", "The opponent, the seat, or the way games were won or lost."),
-    Column("deals", "Deals", "count", "Deals that both versions have played, with both seats."),
-    Column("new", "New", "share", "The share of the points of the new version, or of its games."),
-    Column("old", "Old", "share", "The same of the old version."),
-    Column("difference", "Difference, % points", "change", "New less old."),
-    Column("difference_low", "Difference, low", "change", *_LEVELS),
-    Column("difference_high", "Difference, high", "change", *_LEVELS),
-    Column("elo", "Elo", "change", "The Elo points by which the old version would have to rise."),
-    Column("elo_low", "Elo, low", "change", *_LEVELS),
-    Column("elo_high", "Elo, high", "change", *_LEVELS),
-)
-DECIDED_COLUMNS = (
-    Column("game", "Game", "text", "The new version's game: bot/opponent/pair/seat."),
-    Column("old_game", "Old version's game", "text", "The game on the same deal."),
-    Column("ply", "Ply", "count", "The first at which the two games differ."),
-    Column("new_score", "New", "number", "What the new version scored: 1, 1/2 or 0."),
-    Column("old_score", "Old", "number", "What the old version scored."),
-    Column("new_type", "New, by", "text", "How the new version's game ended."),
-    Column("old_type", "Old, by", "text", "How the old version's game ended."),
-)
 _PATH_COLUMNS = (
     Column("pairs", "Pairs", "count", "Pairs that had been played when the test was looked at."),
     Column(
         "ratio",
         "Log-likelihood ratio",
         "number",
-        "How much better the second guess of the lead fits the pairs than the first one does.",
+        "How much better the Elo difference under H1 fits the pairs than that under H0 does.",
     ),
 )
 
@@ -75,7 +53,7 @@ def comparison_sections(
     yield Section("verdict", "Verdict", [*_verdict(comparison, path)])
     if paired := comparison.paired:
         blocks = [*_differences(comparison, paired)]
-        yield Section("differences", "Where the two versions differ", blocks)
+        yield Section("differences", "Differences", blocks)
         yield Section(
             "decided", "Games in which the change decided", [*_decided(tournament, paired, replays)]
         )
@@ -85,17 +63,15 @@ def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     verdict, lead, *_ = describe(comparison)
     elo, stop = comparison.elo, comparison.stop
     yield Text([f"{verdict[:1].upper()}{verdict[1:]}.", f"{lead}."])
-    dots = [
-        Dot("lead of the new bot", *elo[:3], sure=elo.excludes_zero),
-    ]
+    points = [Point("Elo difference", elo, elo.excludes_zero)]
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
-    spec = dot_chart(dots, "Elo points", "change", zero=False, lines=lines)
+    spec = point_chart(points, "Elo points", "change", zero=False, lines=lines)
     description = (
         f"{comparison.new} is at {elo.value:+.1f} Elo points from {comparison.old}, 95 % interval "
-        f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. The test has weighed a lead "
-        f"of {stop.elo1:g} (H1) against one of {stop.elo0:g} (H0), which are lines here."
+        f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. The test has weighed an Elo "
+        f"difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), which are lines here."
     )
-    yield Chart("lead", "The lead in Elo points", description, spec)
+    yield Chart("lead", "The Elo difference", description, spec)
     yield from _path(comparison, path)
     yield _counts(comparison)
     if comparison.command:
@@ -111,8 +87,8 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     x = quantity("pairs", "Pairs", scale={"nice": False, "zero": True})
     ratio = quantity("ratio", "Log-likelihood ratio", scale={"domain": _around(path, low, high)})
     bounds = [
-        {"bound": high, "name": f"{high:.2f}: H1, a lead of {stop.elo1:g}"},
-        {"bound": low, "name": f"{low:.2f}: H0, a lead of {stop.elo0:g}"},
+        {"bound": high, "name": f"{high:.2f}: H1, an Elo difference of {stop.elo1:g}"},
+        {"bound": low, "name": f"{low:.2f}: H0, an Elo difference of {stop.elo0:g}"},
     ]
     y = ratio | {"field": "bound"}
     layers = [
@@ -179,35 +155,32 @@ def _counts(comparison: SprtResult) -> Table:
 
 
 def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]:
-    table = paired.differences
-    if table.empty:
+    frame = paired.differences
+    if frame.empty:
         yield Text(["No game is left to compare."])
         return
     yield Text([*_describe_paired(paired)])
+    shown = plain_rows(frame, ["difference", "low", "high", "error"])
+    estimates = [Estimate(*row).scaled(100) for row in shown]
+    significant = find_significant(estimates)
     names = [
-        f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(table, ["part", "name"])
+        f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(frame, ["part", "name"])
     ]
-    values = [
-        Estimate(*row).scaled(100)
-        for row in plain_rows(table, ["difference", "low", "high", "error"])
-    ]
-    dots = [
-        Dot(name, *value[:3], sure)
-        for name, value, sure in zip(names, values, find_significant(values), strict=True)
-    ]
-    description = (
-        f"The share of {comparison.new} less that of {comparison.old}, with 95 % intervals by "
-        "deal. Each interval holds for itself, and one in twenty misses; what is beyond chance is "
-        "so when all of them are looked at together. Only the first was tested: the others are "
-        "hints of where to look."
+    points = [*map(Point, names, estimates, significant)]
+    named = "differences", "Differences in total and by part"
+    columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
+    table = difference_table(named, columns, frame.assign(sure=significant), 100)
+    axes = "differences", "Where the versions differ", "New less old, percentage points"
+    what = f"The share of {comparison.new} less that of {comparison.old} by deal"
+    yield from difference_chart(points, table, axes, what)
+    yield Text(
+        [
+            "Each interval holds for itself, and one in twenty misses; what is significant is so "
+            "when all of them are looked at together. Only the first was tested: the others are "
+            "hints of where to look."
+        ]
     )
-    spec = dot_chart(dots, "New less old, % points", "change")
-    yield Chart("differences", "Where the versions differ", description, spec, "differences")
-    table = table.rename(columns={"low": "difference_low", "high": "difference_high"})
-    ends = ["difference", "difference_low", "difference_high"]
-    table[ends] = (100 * table[ends]).round(2) + 0.0
-    caption = "Differences in total and by part"
-    yield frame_table("differences", caption, DIFFERENCE_COLUMNS, table, "differences.csv")
+    yield table
 
 
 def _describe_paired(paired: PairedGames) -> Iterator[str]:
@@ -238,7 +211,7 @@ def _decided(
             "turned the game. Games with a link have their replay on this page."
         ]
     )
-    made = frame_table("decided", "Decided games", DECIDED_COLUMNS, table, "decided.csv")
+    made = frame_table(DECIDED, "Decided games", table)
     numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     new = tournament.labels[0]
     by_opponent = {p.opponent: number for p, number in numbers.items() if p.bot == new}

@@ -1,21 +1,27 @@
-"""Games: those of a run that are worth a look, with their replays."""
+"""Show single games in the report of a run: those worth a look, with replays, and the faults."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.insight.chances import chances_of
-from arena.insight.run_games import Row, read_batches
+from arena.errors import counted
+from arena.insight.chances import chances_by_game
+from arena.insight.table_columns import FAULTS, TIMINGS, Column
+from arena.lanes.faults import BY_RULE, KINDS, Fault
 from arena.records.timeline import make_timeline
-from arena.reports.document import Block, Replay, Replays, Section, Text
-from arena.reports.margins import Margin
+from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
+from arena.reports.charts import frame_table
+from arena.reports.win_section import Margin
+from arena.statistics.counts import Faults
+from arena.store.command import Command
 from arena.store.finished import Game
 from arena.store.store import Store
-from arena.tournament.schedule import Fixture
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError
+from engine import EngineError
 from engine.state import Seat
 
 if TYPE_CHECKING:
@@ -28,6 +34,23 @@ MANY = 100
 
 MOST_DECIDED = 4
 """Deals of a comparison in which the change decided; each has two games."""
+
+_MOST_SHOWN = 24
+_MOST_OF_A_KIND = 2
+_MOST_TEXT = 4_000  # characters of a traceback or of what a bot printed
+
+KIND_COLUMNS = (
+    Column("bot", "Bot"),
+    Column(
+        "kind",
+        "Kind",
+        "text",
+        "What a bot did wrong: "
+        + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
+        + "; max_faults counts games not played after too many faults.",
+    ),
+    Column("games", "Games", "count"),
+)
 
 
 class Place(NamedTuple):
@@ -90,7 +113,7 @@ def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick
             pairing = next(p for p in numbers if (p.bot, p.opponent) == (bot, opponent))
             yield Pick(
                 Place(numbers[pairing], pair, seat),
-                f"The change decided: from ply {ply} on {new} plays otherwise than {old}, and "
+                f"The change decided: from ply {ply} on {new} plays differently from {old}, and "
                 f"scores {new_score:g} in place of {old_score:g}.",
             )
 
@@ -122,7 +145,7 @@ def _replays(
         if (result := store.game(*place)) is not None:
             fixture = tournament.fixture(*place)
             games[place] = fixture, Game.of(tournament, fixture, result)
-    known = _chances(tournament, {place: game for place, (_, game) in games.items()})
+    known = chances_by_game(tournament, {place: game for place, (_, game) in games.items()})
     for place, why in reasons.items():
         if place in games:
             try:
@@ -147,25 +170,101 @@ def _make(
     return Replay(replay_id(place), title, reason, data)
 
 
-def _chances(tournament: Tournament, games: Mapping[Place, Game]) -> dict[Place, list[float]]:
-    """Return the chance of seat 0 before each ply and at the end of each finished game.
+class ShownFault(NamedTuple):
+    """A fault that is shown with its evidence: the game, its length, the guilty bot."""
 
-    They are `champion`'s, and known under the published rules.
+    fixture: Fixture
+    plies: int
+    guilty: str
+    fault: Fault
+
+
+def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
+    """Return the faults that are shown: the first ones of each bot and kind."""
+    seen: Counter[tuple[str, str]] = Counter()
+    chosen = []
+    for shown in faults:
+        key = shown.guilty, shown.fault.kind
+        seen[key] += 1
+        if seen[key] <= _MOST_OF_A_KIND:
+            chosen.append(shown)
+    return chosen[:_MOST_SHOWN]
+
+
+def faults_section(
+    counts: Sequence[Faults],
+    pairings: Sequence[Pairing],
+    chosen: Sequence[ShownFault],
+    command: Command,
+    timings: pd.DataFrame | None,
+    links: Sequence[str | None],
+) -> Section:
+    """Return the faults by kind, some with their evidence, and the slowest decisions.
+
+    `links` lead from the chosen faults to their replays.
     """
-    if tournament.rules != STANDARD:
-        return {}
-    finished = sorted(place for place, game in games.items() if not game.fault)
-    rows = [_row(tournament, place, games[place]) for place in finished]
-    found: dict[Place, list[float]] = {}
-    start = 0
-    for batch in read_batches(tournament, rows):
-        for place, of_game in zip(finished[start:], chances_of(batch), strict=False):
-            found[place] = of_game[: games[place].plies + 1].tolist()
-        start += batch.games
-    return found
+    blocks = [*_faults(counts, pairings, chosen, command, links), *_slowest(timings)]
+    title = "Faults" if timings is None else "Faults and time"
+    return Section("faults", title, blocks)
 
 
-def _row(tournament: Tournament, place: Place, game: Game) -> Row:
-    pairing = tournament.pairings[place.pairing]
-    winner = None if game.winner is None else [*pairing].index(game.winner)
-    return Row(*place, winner, game.win_type, 0, game.record.actions)
+def _faults(
+    counts: Sequence[Faults],
+    pairings: Sequence[Pairing],
+    chosen: Sequence[ShownFault],
+    command: Command,
+    links: Sequence[str | None],
+) -> Iterator[Block]:
+    by_kind: Counter[tuple[str, str]] = Counter()
+    for pairing, loser, kind, games in counts:
+        by_kind[pairings[pairing][loser], kind] += games
+    if not by_kind:
+        yield Text(["No game was forfeited."])
+        return
+    rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
+    yield Table("fault_kinds", "Forfeits by bot and kind of fault", KIND_COLUMNS, rows)
+    if not chosen:
+        return
+    total = sum(games for (_, kind), games in by_kind.items() if kind != BY_RULE)
+    note = ""
+    if len(chosen) < total:
+        note = (
+            f"{len(chosen)} of {counted(total, 'fault')}, the first {_MOST_OF_A_KIND} of each bot "
+            "and kind; faults.csv has all of them."
+        )
+    cells = [
+        (
+            shown.fixture.name,
+            shown.guilty,
+            shown.fault.kind,
+            shown.plies,
+            shown.fault.message,
+            command(shown.fixture),
+        )
+        for shown in chosen
+    ]
+    yield Table("faults", "Faults with their evidence", FAULTS.shown, cells, links, note)
+    for shown in chosen:
+        yield _evidence(shown, command(shown.fixture))
+
+
+def _evidence(shown: ShownFault, command: str) -> Code:
+    fault = shown.fault
+    parts = [("play it again", command), ("message", fault.message)]
+    parts += [("traceback", fault.traceback), ("printed", fault.output)]
+    text = "\n\n".join(
+        f"{name}:\n{_cut(content.strip())}" for name, content in parts if content.strip()
+    )
+    return Code(f"{shown.guilty}: {fault.kind} in {shown.fixture.name}", text)
+
+
+def _cut(text: str) -> str:
+    """Return a text, or its end where it is very long."""
+    return text if len(text) <= _MOST_TEXT else f"... {text[-_MOST_TEXT:]}"
+
+
+def _slowest(timings: pd.DataFrame | None) -> Iterator[Block]:
+    if timings is None or not len(timings):
+        return
+    table = timings.sort_values(["cpu_max", "bot"], ascending=[False, True])
+    yield frame_table(TIMINGS, "The slowest decisions", table)

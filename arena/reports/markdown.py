@@ -1,4 +1,4 @@
-"""Markdown: a report as GitHub shows it in a pull request, without charts and replays."""
+"""Write a report as Markdown for a pull request on GitHub, without charts and replays."""
 
 from __future__ import annotations
 
@@ -8,19 +8,9 @@ from html import escape as escape_html
 from itertools import chain
 
 from arena.errors import escape
+from arena.insight.table_columns import Column
 from arena.records.html_page import GENERATOR
-from arena.reports.document import (
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    Replays,
-    Report,
-    Table,
-    Text,
-    write_cell,
-)
+from arena.reports.blocks import Block, Cell, Chart, Code, Replays, Report, Table, Text, write_cell
 
 MOST_ROWS = 50
 """Rows of a table; the page has all of them. Only the glossary is never cut."""

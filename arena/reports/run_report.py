@@ -1,4 +1,4 @@
-"""Run: the report of one run, from its store and its tables."""
+"""Make the report of one run, from its store and its tables."""
 
 from __future__ import annotations
 
@@ -9,17 +9,29 @@ from arena.errors import counted
 from arena.insight.run_files import Files
 from arena.insight.unrated import find_unrated
 from arena.reports.about import run_section, with_glossary
+from arena.reports.blocks import Report, Section
 from arena.reports.comparison_sections import comparison_sections
-from arena.reports.document import Report, Section
-from arena.reports.fault_section import Shown, choose_faults, faults_section
-from arena.reports.games import Pick, Place, games_section, pick_decided, pick_games, replay_id
-from arena.reports.margins import Margin, margin_blocks
-from arena.reports.pairings import pairings_section
-from arena.reports.progress_chart import make_course
-from arena.reports.seat_section import describe_advantage, seats_section
-from arena.reports.standings_section import standings_section
+from arena.reports.games import (
+    Pick,
+    Place,
+    ShownFault,
+    choose_faults,
+    faults_section,
+    games_section,
+    pick_decided,
+    pick_games,
+    replay_id,
+)
+from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
+from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.take_section import takes_section
-from arena.reports.win_section import source_blocks, win_type_blocks, wins_section
+from arena.reports.win_section import (
+    Margin,
+    margin_blocks,
+    source_blocks,
+    win_type_blocks,
+    wins_section,
+)
 from arena.statistics.intervals import Estimate
 from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
@@ -99,7 +111,7 @@ class _Sections:
             ]
         )
         yield takes_section(wins.takes, wins.cards, self.labels)
-        yield seats_section(wins.seats, tables.findings.seat, self._course(), self.labels)
+        yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
         yield faults_section(
             self.files.counts.faults,
             self.tournament.pairings,
@@ -112,24 +124,24 @@ class _Sections:
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
-    def _course(self) -> dict[int, dict[str, Estimate]]:
+    def _progress(self) -> dict[int, dict[str, Estimate]]:
         counts = self.files.counts
         unrated = find_unrated(self.tournament.pairings, counts.finished)
-        return make_course(self.tournament, counts, {*self.labels}, unrated)
+        return rate_prefixes(self.tournament, counts, {*self.labels}, unrated)
 
-    def _read_faults(self) -> Iterator[Shown]:
+    def _read_faults(self) -> Iterator[ShownFault]:
         if not self.files.counts.faults:
             return
         for number, result in self.store.first_faults(_FAULTS):
             fixture = self.tournament.fixture(number, result.pair, result.seat)
             assert result.fault is not None
             guilty = fixture.pairing[result.winner == 0]
-            yield Shown(fixture, result.plies, guilty, result.fault)
+            yield ShownFault(fixture, result.plies, guilty, result.fault)
 
-    def _id(self, shown: Shown) -> str:
+    def _id(self, shown: ShownFault) -> str:
         return replay_id(self._place(shown))
 
-    def _place(self, shown: Shown) -> Place:
+    def _place(self, shown: ShownFault) -> Place:
         number = self.tournament.pairings.index(shown.fixture.pairing)
         return Place(number, shown.fixture.pair, shown.fixture.seat)
 

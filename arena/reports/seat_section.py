@@ -1,43 +1,40 @@
-"""Seats: the advantage of who begins, and how the ratings settled as pairs were played."""
+"""Show the advantage of seat 0 in a report, and how the ratings settled as pairs were played."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.reports.chart_rows import MOST_FOLDED, frame_table, note_of, plain_rows
+from arena.insight.table_columns import SEATS, Column
+from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
     BLUE,
     MOST_BOTS,
+    MOST_FOLDED,
     ORANGE,
     STEP,
     Spec,
     chart,
     choice,
+    frame_table,
+    interval_layers,
     nominal,
+    note_of,
+    plain_rows,
     quantity,
     row_of_bots,
+    tips,
 )
-from arena.reports.document import Block, Chart, Column, Section, Table, Text, write_cell
+from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, SeatAdvantage
+from arena.store.counting import Counts
+from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NAMES = ("seat 0", "seat 1")
-SEAT_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("seat", "Seat", "count"),
-    Column("games", "Games", "count"),
-    Column("score", "Score", "share"),
-    Column("score_low", "Score, low", "share", "The 95 % interval of the score, by pairs."),
-    Column("score_high", "Score, high", "share", "The 95 % interval of the score, by pairs."),
-    Column("city_share", "City share", "share", "The share of the games that were won by City."),
-    Column("city_low", "City, low", "share", "The 95 % interval of the share won by City."),
-    Column("city_high", "City, high", "share", "The 95 % interval of the share won by City."),
-    Column("mean_margin", "Margin", "number"),
-)
-COURSE_COLUMNS = (
+PROGRESS_COLUMNS = (
     Column("bot", "Bot"),
     Column("pairs", "Pairs", "count", "The first so many pairs of every pairing."),
     Column("elo", "Elo", "elo"),
@@ -50,12 +47,12 @@ _FEW = 12  # bots whose lines can have their names beside them
 def seats_section(
     seats: pd.DataFrame,
     advantage: SeatAdvantage | None,
-    course: Mapping[int, Mapping[str, Estimate]],
+    progress: Mapping[int, Mapping[str, Estimate]],
     labels: Sequence[str],
 ) -> Section:
     """Return what the first seat is worth, and the ratings by the pairs played so far."""
-    blocks = [*_seats(seats, advantage, labels), *_course(course, labels[:MOST_BOTS])]
-    return Section("seats", "Seats and course", blocks)
+    blocks = [*_seats(seats, advantage, labels), *_progress(progress, labels[:MOST_BOTS])]
+    return Section("seats", "Seats and progress", blocks)
 
 
 def describe_advantage(seat: SeatAdvantage) -> str:
@@ -87,7 +84,7 @@ def _seats(
         return
     fields = ["bot", "seat", "games", "score", "score_low", "score_high"]
     rows = [
-        {"bot": bot, "seat": _NAMES[seat], "games": games, "score": score, "low": low, "high": high}
+        {"bot": bot, "seat": _NAMES[seat], "games": games, "value": score, "low": low, "high": high}
         for bot, seat, games, score, low, high in plain_rows(own, fields)
         if places[bot] < MOST_BOTS
     ]
@@ -98,45 +95,37 @@ def _seats(
         _seat_spec(rows, labels[:MOST_BOTS]),
         "seats",
     )
-    yield frame_table("seats", "Scores by seat", SEAT_COLUMNS, own, "seats.csv", folded=True)
+    yield frame_table(SEATS, "Scores by seat", own, folded=True)
 
 
 def _seat_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Spec:
     scale = {"domain": [*_NAMES], "range": [BLUE, ORANGE]}
     shapes = {"domain": [*_NAMES], "range": ["circle", "square"]}
     legend = {"title": None, "legend": {"orient": "top"}}
-    x = quantity("score", "score", axis={"format": ".0%"}, scale={"zero": False})
+    x = quantity("value", "score", axis={"format": ".0%"}, scale={"zero": False})
+    rule, point = interval_layers(x)
+    point["encoding"]["shape"] = nominal("seat", scale=shapes, **legend)
+    shown = [("value", "Score"), ("low", "low"), ("high", "high")]
     return chart(
         rows,
         height=STEP * len(labels),
-        layer=[
-            {
-                "mark": {"type": "rule", "strokeWidth": 2.5, "opacity": 0.6},
-                "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {"x": x, "shape": nominal("seat", scale=shapes, **legend)},
-            },
-        ],
+        layer=[rule, point],
         encoding={
             "y": row_of_bots(labels),
             "yOffset": nominal("seat", sort=[*_NAMES]),
             "color": nominal("seat", scale=scale, **legend),
             "tooltip": [
-                {"field": "bot", "title": "Bot"},
-                {"field": "seat", "title": "Seat"},
-                {"field": "games", "title": "Games", "type": "quantitative"},
-                *(
-                    {"field": field, "title": title, "type": "quantitative", "format": ".1%"}
-                    for field, title in (("score", "Score"), ("low", "low"), ("high", "high"))
-                ),
+                *tips(("bot", "Bot"), ("seat", "Seat")),
+                *tips(("games", "Games"), form=","),
+                *tips(*shown, form=".1%"),
             ],
         },
     )
 
 
-def _course(course: Mapping[int, Mapping[str, Estimate]], labels: Sequence[str]) -> Iterator[Block]:
+def _progress(
+    progress: Mapping[int, Mapping[str, Estimate]], labels: Sequence[str]
+) -> Iterator[Block]:
     rows: list[dict[str, Any]] = [
         {"bot": label, "pairs": pairs}
         | {
@@ -144,27 +133,27 @@ def _course(course: Mapping[int, Mapping[str, Estimate]], labels: Sequence[str])
             for name, value in zip(("elo", "low", "high"), of[label].cells, strict=True)
         }
         for label in labels
-        for pairs, of in course.items()
+        for pairs, of in progress.items()
         if label in of
     ]
-    if len(course) < 2 or not rows:
+    if len(progress) < 2 or not rows:
         return
-    shown = [label for label in labels if any(label in of for of in course.values())]
+    shown = [label for label in labels if any(label in of for of in progress.values())]
     yield Chart(
-        "course",
+        "progress",
         "Ratings as pairs were played",
         "The Elo of every bot after the first so many pairs of every pairing; the chosen bot has "
         "its 95 % interval. A line that still moves more than its interval would be a surprise.",
-        _course_spec(rows, shown, max(course)),
-        "course",
+        _progress_spec(rows, shown, max(progress)),
+        "progress",
     )
     cells = [tuple(row.values()) for row in rows]
     note = note_of(len(cells), "the chart", MOST_FOLDED)
     caption = "Ratings as pairs were played"
-    yield Table("course", caption, COURSE_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
+    yield Table("progress", caption, PROGRESS_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
 
 
-def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:
+def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:
     x = quantity("pairs", "pairs of every pairing", scale={"nice": False}, axis={"tickMinStep": 1})
     y = quantity("elo", "Elo", scale={"zero": False})
     chosen = "datum.bot == chosen_bot"
@@ -172,13 +161,10 @@ def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last:
         {"calculate": f"isValid(datum.{end}) ? datum.{end} : datum.elo", "as": name}
         for end, name in (("low", "lower"), ("high", "upper"))
     ]
-    tips = [
-        {"field": "bot", "title": "Bot"},
-        {"field": "pairs", "title": "Pairs", "type": "quantitative"},
-        *(
-            {"field": field, "title": title, "type": "quantitative", "format": ".0f"}
-            for field, title in (("elo", "Elo"), ("low", "low"), ("high", "high"))
-        ),
+    shown = [
+        *tips(("bot", "Bot")),
+        *tips(("pairs", "Pairs"), form=","),
+        *tips(("elo", "Elo"), ("low", "low"), ("high", "high"), form=".0f"),
     ]
     layers: list[Spec] = [
         {
@@ -197,7 +183,7 @@ def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last:
         },
         {
             "mark": {"type": "point", "filled": True, "size": 40, "opacity": 0},
-            "encoding": {"y": y, "tooltip": tips},
+            "encoding": {"y": y, "tooltip": shown},
         },
     ]
     if len(labels) <= _FEW:
@@ -215,3 +201,26 @@ def _course_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last:
         layer=layers,
         encoding={"x": x},
     )
+
+
+def rate_prefixes(
+    tournament: Tournament, counts: Counts, labels: Collection[str], unrated: Collection[str]
+) -> dict[int, dict[str, Estimate]]:
+    """Return the rating of each bot by the number of pairs that count of every pairing.
+
+    The numbers are the ends of the parts in which the run was counted; `labels` are the bots that
+    have played. Prefixes in which bots are not connected that are connected in the end have no
+    ratings.
+    """
+    if len(counts.ends) < 2:
+        return {}
+    rated = [label for label in tournament.labels if label in labels]
+    anchor = tournament.anchor
+    fixed = (anchor.bot, anchor.elo) if anchor else None
+    even, played = tournament.chooses_pairings, counts.whole.played
+    fields = []
+    for part, end in enumerate(counts.ends):
+        totals = played.where(played.part <= part).pair_totals
+        fields.append((end, Field(tournament.pairings, totals, rated, unrated, fixed, even=even)))
+    groups = len(fields[-1][1].groups)
+    return {end: field.ratings() for end, field in fields if len(field.groups) == groups}

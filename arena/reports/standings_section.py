@@ -1,63 +1,54 @@
-"""Standings: who is stronger, by how much and how surely."""
+"""Show the standings with their intervals, and the scores of every two bots, in a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from arena.errors import counted
 from arena.insight.findings import Findings, describe_spread
 from arena.insight.summary import describe_end
-from arena.reports.chart_rows import frame_table, plain_rows
-from arena.reports.charts import BLUE, MOST_BOTS, STEP, chart, quantity, row_of_bots
-from arena.reports.document import Block, Chart, Column, Section, Text, write_cell
+from arena.insight.table_columns import HEAD_TO_HEAD, STANDINGS, TIMINGS
+from arena.reports.blocks import Block, Chart, Section, Text, write_cell
+from arena.reports.charts import (
+    BLUE,
+    MOST_BOTS,
+    ORANGE,
+    STEP,
+    Spec,
+    chart,
+    frame_table,
+    interval_layers,
+    nominal,
+    plain_dicts,
+    plain_rows,
+    quantity,
+    row_of_bots,
+    tips,
+)
+from arena.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ELO = (
-    "The rating, by a Bradley-Terry fit to all games: 100 points more are a score of 64 % against "
-    "each other; the mean is 1500 unless the run has an anchor."
-)
-_ELO_END = (
-    "The 95 % interval of the Elo, from pairs of games: of 100 such intervals, about 95 hold what "
-    "endless play of every two bots would show. A bot that has won every game has no upper end, "
-    "one that has lost every game no lower: its Elo is a guess, and does not count for the mean."
-)
-COLUMNS = (
-    Column("rank", "Rank", "count", "The place by Elo."),
-    Column("bot", "Bot", "text", "The bot's label in this run."),
-    Column("elo", "Elo", "elo", _ELO),
-    Column("elo_low", "Elo, low", "elo", _ELO_END),
-    Column("elo_high", "Elo, high", "elo", _ELO_END),
-    Column(
-        "group",
-        "Group",
-        "text",
-        "Two bots that share a letter were not told apart by these games. Of two bots that share "
-        "none the upper one is the stronger one: in at most 5 of 100 runs is any such order of the "
-        "table wrong, however often one looks.",
-    ),
-    Column("games", "Games", "count", "Finished games; each deal is played twice."),
-    Column("score", "Score", "share", "The share of the points: a win is 1, a draw is 1/2."),
-    Column("city_wins", "City", "count", "Games won by holding all three cities (R11)."),
-    Column("points_wins", "Points", "count", "Games won by the higher total (R16)."),
-    Column("tiebreak_wins", "Tie-break", "count", "Games won on equal totals (R17, R18)."),
-    Column("forfeit_wins", "Forfeit wins", "count", "Games won by a fault of the opponent."),
-    Column("draws", "Draws", "count", "Games that were shared (R18)."),
-    Column("losses", "Losses", "count", "Games lost, in whatever way."),
-    Column("forfeits", "Forfeits", "count", "Games lost by a fault of the bot's own."),
-    Column(
-        "mean_margin",
-        "Margin",
-        "number",
-        "The mean of own points less the opponent's, over games that did not end by City or "
-        "forfeit.",
-    ),
-)
-TIME_COLUMNS = (
-    Column("cpu_mean", "Time", "seconds", "Mean time of the processor for a decision."),
-    Column("cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took no longer than this."),
-)
+_FIELDS = {
+    "bot": "bot",
+    "opponent": "opponent",
+    "score": "score",
+    "games": "games",
+    "city_wins": "city",
+    "points_wins": "points",
+    "score_low": "low",
+    "score_high": "high",
+    "residual": "beyond",
+    "residual_q": "q",
+}
+_FEW = 14  # bots whose scores can be printed in the cells
+_WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its score
+_TIMES = ("cpu_mean", "cpu_p99")
+_AFTER_ELO = 5  # columns: rank, bot, Elo and its ends
+_CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
+_AXIS_TITLE = "Elo with its 95 % interval"
 _AXIS = {"format": "d", "tickCount": 8, "labelOverlap": True}
 
 
@@ -75,11 +66,14 @@ def _blocks(
         yield Text(warnings, warning=True)
     if standings["elo"].notna().any():
         yield _chart(standings)
-    columns: tuple[Column, ...] = COLUMNS
+    columns = [*STANDINGS.shown]
+    group = next(column for column in columns if column.name == "group")
+    columns.remove(group)
+    columns.insert(_AFTER_ELO, group)
     if timings is not None:
-        columns += TIME_COLUMNS
+        columns += [column for column in TIMINGS.shown if column.name in _TIMES]
         standings = standings.merge(timings, on="bot", how="left")
-    yield frame_table("standings", "Standings", columns, standings, "standings.csv")
+    yield frame_table(STANDINGS, "Standings", standings, columns)
     if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 
@@ -106,38 +100,152 @@ def _interval(low: float | None, high: float | None) -> str:
 
 def _chart(standings: pd.DataFrame) -> Chart:
     shown = standings[standings["elo"].notna()].head(MOST_BOTS)
-    names = ("bot", "elo", "elo_low", "elo_high", "group")
-    rows = [dict(zip(names, row, strict=True)) for row in plain_rows(shown, names)]
-    for row in rows:
-        low, high = row["elo_low"], row["elo_high"]
-        row["interval"] = _interval(low, high)
-        row |= {"elo_low": row["elo"] if low is None else low}
-        row |= {"elo_high": row["elo"] if high is None else high}
-        row["group"] = row["group"] or "none"
-    labels = [row["bot"] for row in rows]
-    y = row_of_bots(labels)
-    tips = [
-        {"field": "bot", "title": "Bot"},
-        {"field": "elo", "title": "Elo", "type": "quantitative", "format": ".0f"},
-        {"field": "interval", "title": "95 % interval"},
-        {"field": "group", "title": "Group"},
-    ]
-    x = quantity("elo", "Elo with its 95 % interval", scale={"zero": False}, axis=_AXIS)
-    layers = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": BLUE},
-            "encoding": {"x": x | {"field": "elo_low"}, "x2": {"field": "elo_high"}},
+    rows: list[dict[str, Any]] = []
+    for bot, elo, low, high, group in plain_rows(shown, _CHARTED):
+        ends = {"low": elo if low is None else low, "high": elo if high is None else high}
+        row = {"bot": bot, "value": elo, **ends, "interval": _interval(low, high)}
+        rows.append({**row, "group": group or "none"})
+    spec = chart(
+        rows,
+        height=STEP * len(rows),
+        layer=interval_layers(quantity("value", _AXIS_TITLE, scale={"zero": False}, axis=_AXIS)),
+        encoding={
+            "y": row_of_bots([row["bot"] for row in rows]),
+            "tooltip": [
+                *tips(("bot", "Bot")),
+                *tips(("value", "Elo"), form=".0f"),
+                *tips(("interval", "95 % interval"), ("group", "Group")),
+            ],
         },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": BLUE},
-            "encoding": {"x": x},
-        },
-    ]
+    )
     best = rows[0]
     description = (
         f"Elo ratings with their 95 % intervals, the strongest bot first: {best['bot']} has "
-        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Which bots were told apart is "
+        f"{write_cell(best['value'], 'elo')} ({best['interval']}). Which bots were told apart is "
         "said by the letters in the column Group, and not by which intervals overlap."
     )
-    spec = chart(rows, height=STEP * len(rows), layer=layers, encoding={"y": y, "tooltip": tips})
     return Chart("ratings", "Elo with its interval", description, spec, "standings")
+
+
+def pairings_section(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Section:
+    """Return the scores of all pairings, as a heat map and as a table.
+
+    `labels` are those of the bots in the order of the standings.
+    """
+    return Section("pairings", "Head to head", [*_pairing_blocks(table, labels, findings)])
+
+
+def _pairing_blocks(
+    table: pd.DataFrame, labels: Sequence[str], findings: Findings
+) -> Iterator[Block]:
+    places = {label: place for place, label in enumerate(labels)}
+    order = [table[name].map(places) for name in ("bot", "opponent")]
+    table = table.assign(_bot=order[0], _opponent=order[1]).sort_values(["_bot", "_opponent"])
+    shown = table[(table["_bot"] < MOST_BOTS) & (table["_opponent"] < MOST_BOTS)]
+    yield _heat_map(shown, labels[:MOST_BOTS])
+    if len(labels) > MOST_BOTS:
+        yield Text([f"The map has the first {MOST_BOTS} bots of {len(labels):,}."])
+    if findings.misfits:
+        count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
+        be = "is" if len(findings.misfits) == 1 else "are"
+        yield Text(
+            [
+                f"{count} {be} not as the Elo says. They are marked in the map: a triangle that "
+                "points up where the bot of the row scored more, one that points down where it "
+                "scored less."
+            ]
+        )
+    yield frame_table(HEAD_TO_HEAD, "Every bot against every other one", table)
+
+
+def _heat_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
+    rows = plain_dicts(table, _FIELDS)
+    for row in rows:
+        _complete(row)
+    is_small = len(labels) <= _FEW
+    size = (_WIDE, _HIGH) if is_small else (_NARROW, _NARROW)
+    cell = {"mark": {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.3}}
+    layers = [cell | {"encoding": {"color": _COLOUR}}]
+    if is_small:
+        layers.append(_NUMBERS)
+    if any("mark" in row for row in rows):
+        layers.append(_marks(size))
+    spec = chart(
+        rows,
+        width={"step": size[0]},
+        height={"step": size[1]},
+        layer=layers,
+        encoding={
+            "x": _axis("opponent", labels, orient="top", labelAngle=-50),
+            "y": _axis("bot", labels),
+            "tooltip": _TIPS,
+        },
+    )
+    description = (
+        f"The score of each of {len(labels)} bots (rows) against each other one (columns), in the "
+        "order of the standings: blue above 50 %, orange below. Point at a cell, or tap it, for "
+        "its numbers."
+    )
+    return Chart("heat-map", "Scores against each opponent", description, spec, "head_to_head")
+
+
+def _complete(row: dict[str, Any]) -> None:
+    """Add the texts that the map shows to the row of a pairing."""
+    low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
+    row["interval"] = f"{low} to {high}"
+    q, beyond = row.pop("q"), row.pop("beyond")
+    if q is not None and q < LEVEL:
+        row["mark"] = "more" if beyond > 0 else "less"
+        row["elo"] = f"{100 * abs(beyond):.1f} % {row['mark']} than the Elo says"
+
+
+def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:
+    axis = {"labelLimit": 130, "domain": False, "ticks": False} | more
+    return nominal(field, sort=[*labels], title=None, scale={"domain": [*labels]}, axis=axis)
+
+
+def _marks(size: tuple[int, int]) -> Spec:
+    """Return the layer of triangles in the corners of cells that the Elo does not explain."""
+    shape = {"domain": ["more", "less"], "range": ["triangle-up", "triangle-down"]}
+    return {
+        "transform": [{"filter": "isValid(datum.mark)"}],
+        "mark": {
+            "type": "point",
+            "filled": True,
+            "size": 45,
+            "color": "#000000",
+            "stroke": "#ffffff",
+            "strokeWidth": 1,
+            "opacity": 1,
+            "xOffset": size[0] / 2 - 6,
+            "yOffset": 6 - size[1] / 2,
+        },
+        "encoding": {"shape": {"field": "mark", "type": "nominal", "scale": shape, "legend": None}},
+    }
+
+
+_COLOUR: Spec = {
+    "field": "score",
+    "type": "quantitative",
+    "title": "Score",
+    "scale": {"domain": [0, 0.5, 1], "range": [ORANGE, "#f7f7f7", BLUE], "interpolate": "rgb"},
+    "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
+}
+_NUMBERS: Spec = {
+    "transform": [{"calculate": "format(100 * datum.score, '.0f')", "as": "text"}],
+    "mark": {"type": "text", "fontSize": 12},
+    "encoding": {
+        "text": {"field": "text", "type": "nominal"},
+        "color": {
+            "condition": {"test": "abs(datum.score - 0.5) > 0.36", "value": "#ffffff"},
+            "value": "#1b1f24",
+        },
+    },
+}
+_TIPS: list[Spec] = [
+    *tips(("bot", "Bot"), ("opponent", "Opponent")),
+    *tips(("score", "Score"), form=".1%"),
+    *tips(("interval", "95 % interval")),
+    *tips(("games", "Games"), ("city", "City wins"), ("points", "Points wins"), form=","),
+    *tips(("elo", "Beyond Elo")),
+]

@@ -1,71 +1,29 @@
-"""Takes: when bots take, how many cards, worth how much; and what each kind of card goes with."""
+"""Show when bots take and how much it brings in a report, and what each kind of card adds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.reports.chart_rows import frame_table, plain_rows
-from arena.reports.charts import ALL, BLUE, MOST_BOTS, Spec, chart, choice, nominal, quantity
-from arena.reports.document import Block, Chart, Column, Section, Text
+from arena.insight.table_columns import CARDS, TAKES
+from arena.reports.blocks import Block, Chart, Section, Text
+from arena.reports.charts import (
+    ALL,
+    MOST_BOTS,
+    Spec,
+    chart,
+    choice,
+    frame_table,
+    interval_layers,
+    nominal,
+    plain_rows,
+    quantity,
+    tips,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MEAN_END = "The 95 % interval of a mean, with the pair as unit."
-TAKE_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("round", "Round", "count", "The round of the game, 1 to 4; empty for all rounds."),
-    Column(
-        "action",
-        "Action",
-        "count",
-        "Which of the bot's actions in the round the take was, from 1 on; empty for all of them.",
-    ),
-    Column("takes", "Takes", "count", "How many takes there were."),
-    Column(
-        "share",
-        "Share",
-        "share",
-        "Their share of the bot's takes in this round; in a whole round's row, of all its takes.",
-    ),
-    Column("share_low", "Share, low", "share", "The 95 % interval of a share (Wilson)."),
-    Column("share_high", "Share, high", "share", "The 95 % interval of a share (Wilson)."),
-    Column("cards", "Cards", "number", "The mean number of cards that a take brought."),
-    Column("gain", "Gain", "number", "Points by which a take made the taker's pile worth more."),
-    Column("gain_low", "Gain, low", "number", _MEAN_END),
-    Column("gain_high", "Gain, high", "number", _MEAN_END),
-    Column(
-        "lead", "Lead gained", "number", "Points by which a take raised the lead over the other."
-    ),
-    Column("early", "Early", "share", "Takes with fewer than five cards, the row being shorter."),
-    Column("forced", "Forced", "share", "Takes with an empty hand (R8)."),
-)
-CARD_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("card", "Card", "text", "A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C."),
-    Column("played", "Played", "number", "Cards of this kind that the bot played in a game."),
-    Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
-    Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
-    Column("expected", "Expected", "share", "The same, as the state before the take said."),
-    Column(
-        "more",
-        "More",
-        "share",
-        "Won less expected: how much more often than the state said. It goes with the card, "
-        "and need not come from it.",
-    ),
-    Column(
-        "adds",
-        "Adds",
-        "share",
-        "What one such card adds to More, beside the other cards of its take: a correlation, "
-        "adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.",
-    ),
-    Column("adds_low", "Adds, low", "share", _MEAN_END),
-    Column("adds_high", "Adds, high", "share", _MEAN_END),
-    Column("sampled", "Games sampled", "count", "Games of which won to adds come."),
-)
 CARD_NAMES: Mapping[str, str] = {
     **{kind: f"support {kind}" for kind in "5678"},
     **{kind: f"alliance +{kind}" for kind in "234"},
@@ -100,7 +58,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
             _take_spec(rows, names),
             "takes",
         )
-        yield frame_table("takes", "Takes", TAKE_COLUMNS, takes, "takes.csv", folded=True)
+        yield frame_table(TAKES, "Takes", takes, folded=True)
     else:
         yield Text(["No card was taken."])
     known = cards[cards["adds"].notna() & cards["bot"].isin(names)]
@@ -108,7 +66,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
         yield _card_chart(known, names)
     if len(cards):
         cards = cards.assign(card=cards["card"].map(CARD_NAMES))
-        yield frame_table("cards", "Cards", CARD_COLUMNS, cards, "cards.csv", folded=True)
+        yield frame_table(CARDS, "Cards", cards, folded=True)
 
 
 def _ordered(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
@@ -130,13 +88,10 @@ def _take_rows(takes: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 _TAKE_TIPS: list[Spec] = [
-    {"field": "round", "title": "Round"},
-    {"field": "action", "title": "Action"},
-    {"field": "takes", "title": "Takes", "type": "quantitative"},
-    {"field": "share", "title": "Share", "type": "quantitative", "format": ".1%"},
-    {"field": "cards", "title": "Cards", "type": "quantitative", "format": ".2f"},
-    {"field": "gain", "title": "Points gained", "type": "quantitative", "format": ".2f"},
-    {"field": "lead", "title": "Lead gained", "type": "quantitative", "format": ".2f"},
+    *tips(("round", "Round"), ("action", "Action")),
+    *tips(("takes", "Takes"), form=","),
+    *tips(("share", "Share"), form=".1%"),
+    *tips(("cards", "Cards"), ("gain", "Points gained"), ("lead", "Lead gained"), form=".2f"),
 ]
 _ROUNDS = {"domain": [f"round {n}" for n in "1234"]}
 _ROUND_COLOURS = {"range": ["#56b4e9", "#e69f00", "#0072b2", "#cc79a7"]}
@@ -189,36 +144,21 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
 def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     fields = ["bot", "card", "adds", "adds_low", "adds_high"]
     rows = [
-        {"bot": bot, "card": CARD_NAMES[card], "adds": adds, "low": low, "high": high}
+        {"bot": bot, "card": CARD_NAMES[card], "value": adds, "low": low, "high": high}
         for bot, card, adds, low, high in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
-    x = quantity("adds", "adds to wins (an adjusted correlation)", axis={"format": "+.0%"})
-    tips = [
-        {"field": "card", "title": "Card"},
-        *(
-            {"field": field, "title": title, "type": "quantitative", "format": "+.1%"}
-            for field, title in (("adds", "Adds"), ("low", "low"), ("high", "high"))
-        ),
-    ]
+    x = quantity("value", "adds to wins (an adjusted correlation)", axis={"format": "+.0%"})
+    shown = [("value", "Adds"), ("low", "low"), ("high", "high")]
     spec = chart(
         rows,
         height=22 * len(CARD_NAMES),
         params=[choice("chosen_bot", "Bot", [name for name in names if name in known])],
         transform=[{"filter": "datum.bot == chosen_bot"}],
-        layer=[
-            {
-                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": BLUE},
-                "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": BLUE},
-                "encoding": {"x": x},
-            },
-        ],
+        layer=interval_layers(x),
         encoding={
             "y": nominal("card", sort=[*CARD_NAMES.values()], title=None),
-            "tooltip": tips,
+            "tooltip": [*tips(("card", "Card")), *tips(*shown, form="+.1%")],
         },
     )
     description = (

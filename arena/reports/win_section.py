@@ -1,17 +1,18 @@
-"""Wins: how games are won: by which win type, from which points, by how many."""
+"""Show how games are won in a report: by which win type, from which points, by how many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.insight.tables import LOSS_COLUMNS
-from arena.reports.chart_rows import frame_table, plain_rows
+from arena.insight.table_columns import LOSS_COLUMNS, SOURCES, WIN_TYPE_TABLE, WIN_TYPES, Column
+from arena.reports.blocks import Block, Chart, Section, Table
 from arena.reports.charts import (
     ALL,
     BLUE,
     GREY,
     MOST_BOTS,
+    MOST_FOLDED,
     ORANGE,
     STEP,
     WIN_COLOURS,
@@ -19,38 +20,25 @@ from arena.reports.charts import (
     chart,
     choice,
     colours,
+    frame_table,
+    interval_layers,
     nominal,
+    note_of,
+    plain_rows,
     quantity,
     row_of_bots,
+    tips,
 )
-from arena.reports.document import Block, Chart, Column, Section
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TYPES: Mapping[str, str] = dict(zip(LOSS_COLUMNS, WIN_COLOURS, strict=True))
-"""The titles of the win types."""
-
-_COUNTS = [*(f"{name}_wins" for name in _TYPES), *LOSS_COLUMNS.values()]
+_COUNTS = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()]
 _PARTS = {
-    **{f"{name}_wins": (title, "won", 1) for name, title in _TYPES.items()},
-    **{LOSS_COLUMNS[name]: (title, "lost", -1) for name, title in _TYPES.items()},
+    **{f"{name}_wins": (title, "won", 1) for name, title in WIN_TYPES.items()},
+    **{LOSS_COLUMNS[name]: (title, "lost", -1) for name, title in WIN_TYPES.items()},
 }
 
-WIN_TYPE_COLUMNS = (
-    Column("bot", "Bot"),
-    Column("seat", "Seat", "count", "Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4."),
-    Column("games", "Games", "count"),
-    *(
-        Column(f"{name}_wins", f"{title}, won", "count", f"Games won by {title}.")
-        for name, title in _TYPES.items()
-    ),
-    Column("draws", "Draws", "count"),
-    *(
-        Column(LOSS_COLUMNS[name], f"{title}, lost", "count", f"Games lost by {title}.")
-        for name, title in _TYPES.items()
-    ),
-)
 _SOURCES = {
     "majority_5": "majority of 5s",
     "majority_6": "majority of 6s",
@@ -61,17 +49,15 @@ _SOURCES = {
     "betrayals": "betrayals",
     "total": "total",
 }
-SOURCE_COLUMNS = (
+
+
+MARGIN_COLUMNS = (
     Column("bot", "Bot"),
-    Column("result", "Result", "text", "Whether the bot won or lost the games of this row."),
-    Column("win_type", "Decided by", "text", "By City or by points; points has the tie-breaks."),
-    Column("source", "Source", "text", "Where points at the end come from (R12-R14)."),
+    Column("from", "Ahead, from", "count", "The least lead in points of the games of this row."),
+    Column("to", "to", "count", "The greatest lead in points of the games of this row."),
     Column("games", "Games", "count"),
-    Column("points", "Points", "number", "The mean of the bot's own points from this source."),
-    Column("points_low", "low", "number", "The 95 % interval of a mean, with the pair as unit."),
-    Column("points_high", "high", "number", "The 95 % interval of a mean, with the pair as unit."),
-    Column("lead", "Lead", "number", "The mean of own points less the opponent's."),
 )
+_BIN = 2  # points
 
 
 def win_type_blocks(
@@ -106,13 +92,11 @@ def win_type_blocks(
     )
     yield _by_opponent(head_to_head, names)
     caption = "Win types by seat"
-    yield frame_table(
-        "win_types", caption, WIN_TYPE_COLUMNS, win_types, "win_types.csv", folded=True
-    )
+    yield frame_table(WIN_TYPE_TABLE, caption, win_types, folded=True)
 
 
 def _by_opponent(table: pd.DataFrame, names: Sequence[str]) -> Chart:
-    wins = [f"{name}_wins" for name in _TYPES]
+    wins = [f"{name}_wins" for name in WIN_TYPES]
     theirs = table[["bot", "opponent", *wins]].rename(
         columns={"bot": "opponent", "opponent": "bot"} | dict(zip(wins, _COUNTS[4:], strict=True))
     )
@@ -232,7 +216,7 @@ def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Bloc
             "result": result,
             "by": "City" if by == "city" else "points",
             "source": source,
-            "points": round(points, 2),
+            "value": round(points, 2),
             "low": low,
             "high": high,
         }
@@ -248,30 +232,16 @@ def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Bloc
     )
     order = {name: place for place, name in enumerate(names)}
     table = sources.assign(_place=sources["bot"].map(order)).sort_values("_place", kind="stable")
-    yield frame_table(
-        "wins_by_source",
-        "Points by source",
-        SOURCE_COLUMNS,
-        table,
-        "wins_by_source.csv",
-        folded=True,
-    )
+    yield frame_table(SOURCES, "Points by source", table, folded=True)
 
 
 def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
-    tips = [
-        {"field": "source", "title": "Source"},
-        {"field": "result", "title": "Result"},
-        {"field": "points", "title": "Points", "type": "quantitative", "format": ".2f"},
-        {"field": "low", "title": "low", "type": "quantitative", "format": ".2f"},
-        {"field": "high", "title": "high", "type": "quantitative", "format": ".2f"},
-    ]
-    place = {
-        "y": nominal("source", sort=[*_SOURCES.values()], title=None),
-        "yOffset": nominal("result", sort=["won", "lost"]),
-    }
     scale = {"domain": ["won", "lost"], "range": [BLUE, ORANGE]}
-    x = quantity("points", "points")
+    rule, bar = interval_layers(quantity("value", "points"), {"type": "bar"})
+    rule["mark"] = {"type": "rule", "strokeWidth": 1.5, "color": GREY}
+    bar["mark"] = {"type": "bar"}
+    legend = {"orient": "top"}
+    bar["encoding"]["color"] = nominal("result", title=None, scale=scale, legend=legend)
     return chart(
         rows,
         height=2 * 13 * len(_SOURCES),
@@ -279,27 +249,83 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
             choice("chosen_bot", "Bot", names),
             choice("chosen_type", "Decided by", ["points", "City"]),
         ],
-        transform=[
-            {"filter": "datum.bot == chosen_bot && datum.by == chosen_type"},
-            # a mean of one pair has no interval; a bar without ends has no extent to draw
-            {"calculate": "isValid(datum.low) ? datum.low : datum.points", "as": "start"},
-            {"calculate": "isValid(datum.high) ? datum.high : datum.points", "as": "end"},
-        ],
-        layer=[
-            {
-                "mark": {"type": "bar"},
-                "encoding": {
-                    "x": x,
-                    "color": nominal("result", title=None, scale=scale, legend={"orient": "top"}),
-                },
-            },
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.5, "color": GREY},
-                "encoding": {"x": x | {"field": "start"}, "x2": {"field": "end"}},
-            },
-        ],
-        encoding={**place, "tooltip": tips},
+        transform=[{"filter": "datum.bot == chosen_bot && datum.by == chosen_type"}],
+        layer=[bar, rule],
+        encoding={
+            "y": nominal("source", sort=[*_SOURCES.values()], title=None),
+            "yOffset": nominal("result", sort=["won", "lost"]),
+            "tooltip": [
+                *tips(("source", "Source"), ("result", "Result")),
+                *tips(("value", "Points"), ("low", "low"), ("high", "high"), form=".2f"),
+            ],
+        },
     )
+
+
+class Margin(NamedTuple):
+    """Games of one pairing that the first bot won by so many points: fewer than 0 if it lost."""
+
+    pairing: int
+    margin: int
+    games: int
+
+
+def margin_blocks(
+    margins: Iterable[Margin], bots: Sequence[tuple[str, str]], labels: Sequence[str]
+) -> Iterator[Block]:
+    """Yield by how many points games are won; `bots` are those of each pairing."""
+    counts = _count_margins(margins, bots)
+    names = [name for name in (ALL, *labels[:MOST_BOTS]) if name in counts]
+    if not names:
+        return
+    rows: list[dict[str, Any]] = [
+        {"bot": name, "from": start, "to": start + _BIN, "games": counts[name][start]}
+        for name in names
+        for start in sorted(counts[name])
+    ]
+    x = quantity("from", "points ahead of the opponent", bin="binned", axis={"tickMinStep": 2})
+    for row in rows:
+        row["lead"] = f"{row['from']} to {row['to'] - 1}"
+    spec = chart(
+        rows,
+        height=200,
+        params=[choice("chosen_bot", "Bot", names)],
+        transform=[{"filter": "datum.bot == chosen_bot"}],
+        mark={"type": "bar", "color": BLUE},
+        encoding={
+            "x": x,
+            "x2": {"field": "to"},
+            "y": quantity("games", "games", axis={"tickMinStep": 1}),
+            "tooltip": [
+                {"field": "lead", "title": "Points ahead"},
+                {"field": "games", "title": "Games", "type": "quantitative"},
+            ],
+        },
+    )
+    yield Chart(
+        "margins",
+        "Margins",
+        "By how many points games end that are decided by points or by the tie-break: for all "
+        "bots the winner's lead, for one bot its own, which is below 0 where it lost.",
+        spec,
+        "margins",
+    )
+    cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
+    note = note_of(len(cells), "the chart", MOST_FOLDED)
+    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
+
+
+def _count_margins(
+    margins: Iterable[Margin], bots: Sequence[tuple[str, str]]
+) -> dict[str, dict[int, int]]:
+    counts: dict[str, dict[int, int]] = {}
+    for pairing, margin, games in margins:
+        bot, opponent = bots[pairing]
+        for name, lead in ((ALL, abs(margin)), (bot, margin), (opponent, -margin)):
+            of_bot = counts.setdefault(name, {})
+            start = lead // _BIN * _BIN
+            of_bot[start] = of_bot.get(start, 0) + games
+    return counts
 
 
 def wins_section(blocks: Iterable[Block]) -> Section:

@@ -1,11 +1,10 @@
-"""Ablate: the same bots on the same deals under several rules, each in a run of its own."""
+"""Play a tournament under several rules on the same deals, each in a run of its own."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +19,8 @@ from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.ablation import Ablation, Contest, Counted, VariantResult
+    from arena.insight.ablation import Ablation, Contest, VariantResult
+    from arena.statistics.intervals import Ints
 
 Announce: TypeAlias = Callable[[Variant], None]
 """Is called before the run of a variant begins."""
@@ -43,7 +43,7 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.insight.ablation import Ablation, check_folder, write
-    from arena.reports.place import check_place
+    from arena.reports.writers import check_place
 
     if tournament.stop or tournament.rounds:
         raise InputError(
@@ -55,7 +55,7 @@ def ablate(
         check_place(path / name)
     folders = [RunFolder(path / variant.name) for variant in variants]
     results: list[VariantResult] = []
-    base: Counted | None = None
+    base: Ints | None = None
     contest: Contest | None = None
     try:
         for variant, folder in zip(variants, folders, strict=True):
@@ -78,10 +78,9 @@ def ablate(
 def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> None:
     """Write the reports of an ablation beside its table."""
     from arena.reports.ablation_report import make_ablation_report
-    from arena.reports.html import to_html
+    from arena.reports.html import find_lack, to_html
     from arena.reports.markdown import to_markdown
-    from arena.reports.place import write_text
-    from arena.reports.scripts import find_lack
+    from arena.reports.writers import write_text
 
     report = make_ablation_report(ablation, tournament)
     page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
@@ -98,14 +97,13 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
     return dataclasses.replace(tournament, rules=variant.rules)
 
 
-def _count(path: Path) -> Counted:
+def _count(path: Path) -> Ints:
     """Return the counts of a run that has ended."""
-    from arena.insight.ablation import Counted, sum_game
+    from arena.insight.pair_counts import count_pairs
 
     tournament, store = read_run(path)
     with closing(store):
-        sums = starmap(sum_game, store.results())
-        return Counted(len(tournament.pairings), tournament.pairs, sums)
+        return count_pairs(len(tournament.pairings), tournament.pairs, store.results())
 
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
@@ -135,12 +133,13 @@ def _compare(
     variant: Variant,
     first: Variant,
     outcome: Outcome,
-    counted: Counted,
-    base: Counted,
+    counted: Ints,
+    base: Ints,
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.insight.ablation import MEASURES, VariantResult, difference, estimate
+    from arena.insight.ablation import VariantResult, difference, estimate
+    from arena.insight.pair_counts import MEASURES
     from arena.statistics.intervals import Estimate
 
     return VariantResult(

@@ -1,4 +1,4 @@
-"""Compare: whether one bot is stronger than another, or a new version than the old one."""
+"""Compare two bots, or two versions of one, by a sequential test."""
 
 from __future__ import annotations
 

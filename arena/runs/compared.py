@@ -1,4 +1,4 @@
-"""Compared: the files of a run's folder beside what its store adds up to."""
+"""Compare the files in a run's folder with what its store adds up to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TextIO, cast
 
 from arena.errors import ArenaError, not_installed, shorten
 from arena.insight.run_files import Files, make_files
-from arena.reports.scripts import find_lack
+from arena.reports.html import find_lack
 from arena.reports.writers import report_writers
 from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
 from arena.store.parquet import find_difference, is_available

@@ -1,4 +1,4 @@
-"""Intervene: games of a run with a swap of one taken card, played on by the run's bots."""
+"""Measure what a card is worth: swap one taken card in a game, and let the bots play it on."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.contract import Executor
+from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.games.swap import Swap, draw_swaps
@@ -23,15 +24,19 @@ from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk
-from arena.tournament.keys import SWAPS
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
 from arena.tournament.plan import Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.cards import to_text
+from engine.errors import show
 from engine.notation import parse_actions
 from engine.seeds import stream
 from engine.state import Seat, State
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Place: TypeAlias = tuple[int, int, Seat]
 """The number of a pairing, the pair and the seat of its first bot."""
@@ -56,6 +61,35 @@ class _Game(NamedTuple):
 
     row: Row
     swaps: list[Swap]
+
+
+def add_effects(
+    cards: pd.DataFrame,
+    tournament: Tournament,
+    store: Store,
+    workers: int | None = None,
+    *,
+    swaps: int | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> tuple[pd.DataFrame, str]:
+    """Return what cards add with their effects beside it, and the note of an `Intervention`.
+
+    `workers` are as many as there are cores if nobody says. Raises what `intervene` does, and
+    InputError for a number that is out of its bounds.
+    """
+    from arena.insight import effects
+
+    bounds = {"swaps": (swaps, 1, MOST_SWAPS), "seed": (seed, 0, MOST_SEED)}
+    bounds["workers"] = workers, 1, MOST_WORKERS
+    for name, (value, least, most) in bounds.items():
+        if value is not None and (type(value) is not int or not least <= value <= most):
+            raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
+    swaps = SWAPS if swaps is None else swaps
+    executor = LocalExecutor(workers or count_cores())
+    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
+    found = effects.make_effects(tournament.labels, made.swapped)
+    return effects.add_effects(cards, found), made.note()
 
 
 def intervene(

@@ -1,15 +1,19 @@
-"""Prepare: whether a tournament can be played, before the first game of it."""
+"""Check before the first game that the bots of a tournament, or of a person, can play."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from arena.entries.entry import check_labels
+from arena.entries.entry import Entry, check_labels
+from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError
-from arena.lanes.probe import probe
+from arena.lanes.limits import Limits
+from arena.lanes.probe import find_problems, probe
 from arena.store.glance import find_changed
 from arena.tournament.keys import MOST_BOTS
 from arena.tournament.tournament import Tournament
+from engine import STANDARD
 
 
 def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
@@ -36,3 +40,28 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
             error.add_note(problem.fault.traceback)
             raise error
     return [str(problem) for problem in problems]
+
+
+def find_opponent(person: str, spec: str, lane: str | None = None) -> Entry:
+    """Return the bot of a spec, in a process of its own: it must not print on the board.
+
+    Ctrl-C does not reach it there, either. Raises InputError for a bot that does not load, and
+    for one with the person's label.
+    """
+    if lane == "inproc":
+        raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
+    entry = resolve(spec, lane=lane)
+    if entry.label == person:
+        raise InputError(
+            f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"
+        )
+    return start_apart(entry)
+
+
+def start_apart(entry: Entry) -> Entry:
+    """Return a bot in a process of its own; raises InputError if it does not load."""
+    if entry.lane == "inproc":
+        entry = replace(entry, lane="process")
+    for problem in find_problems([entry], STANDARD, Limits()):
+        raise InputError(problem)
+    return entry

@@ -1,4 +1,4 @@
-"""Progress: how far a run is, on standard error, in the parent only.
+"""Show on standard error how far a run is, in the parent only.
 
 On a terminal it is a bar, and under it the standings so far; elsewhere a line now and then.
 """

@@ -1,17 +1,26 @@
-"""Rerun: one game of a run played again, and what its bots thought in it."""
+"""Play again: one game, or the whole run of a manifest, with bots that are still the same."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from arena.entries.entry import Entry
+from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.games.thinking import find_thoughts
 from arena.store.finished import Game
+from arena.store.folder import MANIFEST
+from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
+from arena.tournament.config import check_name
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
@@ -75,3 +84,41 @@ def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) ->
                 raise InputError(f"{entry.label}: no thoughts: {error}") from None
         entries.append(entry)
     return add_thoughts(replace(tournament, entries=entries), fixture, game)
+
+
+def find_manifest(config: object) -> Mapping[str, Any] | None:
+    """Return the manifest that a file or a mapping is, None for anything else.
+
+    Raises InputError for the folder of a run, which says where its manifest is.
+    """
+    if isinstance(config, Path):
+        if os.path.isfile(path := config / MANIFEST):
+            command = f"arena run {path} --out FOLDER"
+            raise InputError(f"{config}: a folder; to play its run again: {command}")
+        try:
+            config = json.loads(read_file(config, MOST_BYTES))
+        except (InputError, ValueError, RecursionError):
+            return None
+    return config if isinstance(config, Mapping) and "versions" in config else None
+
+
+def play_as(manifest: Mapping[str, Any]) -> Tournament:
+    """Return the tournament that plays the games of a manifest.
+
+    Raises InputError, which names what is not as it was: the arena, the engine, Python's minor
+    version, or the bots that have changed or are gone.
+    """
+    if differs := other_versions(manifest):
+        why = "; ".join(differs)
+        raise InputError(f"the manifest of another version of the arena: {why}")
+    tournament = make_tournament(manifest)
+    check_name(tournament.name)
+    entries, changed = [], []
+    for entry in tournament.entries:
+        try:
+            entries.append(resolve_same(entry))
+        except InputError as error:
+            changed.append(f"{entry.label}: {error}")
+    if changed:
+        raise InputError(f"bots are not those of the manifest: {'; '.join(changed)}")
+    return replace(tournament, entries=entries)

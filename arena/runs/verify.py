@@ -1,4 +1,4 @@
-"""Verify: a finished run's folder checked, from its records to the last byte of its files."""
+"""Verify the folder of a finished run, from its records to the last byte of its files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What games add up to: ratings and tables. Pure functions of rows; no files, no processes."""
+"""Ratings, intervals and tests: numbers in, numbers out; no tournament, no files, no processes."""

@@ -27,7 +27,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import Fit, PairScores
 
 ALPHA = 0.05
-"""The chance, for a whole run, that any two bots are told apart in the wrong order."""
+"""The probability, for a whole run, that any two bots are told apart in the wrong order."""
 
 _EXPECTED = 0.2  # the typical difference between neighbours, in log odds: 35 Elo points
 _MOST_GROWTH = 1e6
@@ -158,7 +158,7 @@ def log_capital(counts: npt.ArrayLike, mean: float) -> Floats:
 def sequence_interval(counts: ScoreCounts, alpha: float = 0.05) -> tuple[float, float]:
     """Return the interval of a mean share per game (0..1) from the pairs so far.
 
-    The chance that it does not contain the mean at some number of pairs, be it looked at after
+    The probability that it does not contain the mean at some number of pairs, be it looked at after
     each, is at most `alpha`; half of that is for each side.
 
     >>> [round(bound, 2) for bound in sequence_interval((10, 20, 40, 20, 10))]

@@ -36,17 +36,17 @@ RANKING_COLUMNS = ["bot", "elo", "nash", "alpha_rank", "cycle"]
 
 
 def find_beats(field: Field) -> Beats:
-    """Return which bot (row) beats which one (column) beyond doubt.
+    """Return which bot (row) beats which one (column) significantly.
 
-    The chance that any of them is wrong is 5 % at most. Source: Holm 1979.
+    The probability that any of them is wrong is 5 % at most. Source: Holm 1979.
     """
     model = field.fit.model
     beyond = model.total - model.pairs  # what the first bot has scored above one half
     spread = model.squares - 2 * model.total + model.pairs
-    chances = 2 * normal_below(-np.abs(beyond) / np.sqrt(spread))
-    order = np.argsort(chances, kind="stable")
+    p_values = 2 * normal_below(-np.abs(beyond) / np.sqrt(spread))
+    order = np.argsort(p_values, kind="stable")
     bounds = LEVEL / np.arange(len(order), 0, -1)
-    doubtful = np.flatnonzero(chances[order] > bounds)
+    doubtful = np.flatnonzero(p_values[order] > bounds)
     sure = order[: doubtful[0] if len(doubtful) else len(order)]
     beats = np.zeros((model.bots, model.bots), dtype=bool)
     wins = beyond[sure] > 0

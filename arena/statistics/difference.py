@@ -1,4 +1,4 @@
-"""Differences between two runs, estimated pair by pair where both have played the same deals.
+"""Estimate differences between two runs, pair by pair where both have played the same deals.
 
 The pair (one deal played twice, seats swapped) is the statistical unit. Where both runs have
 played a deal, most of its luck is in both pairs; so what differs is the difference by deal, and

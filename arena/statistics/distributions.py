@@ -1,4 +1,4 @@
-"""The logistic, normal and Student distributions of arrays, and a root finder, without scipy.
+"""Compute logistic, normal and Student distributions, and find roots, without scipy.
 
 They are here because scipy, which has them too, is 140 MB for whoever plays a tournament
 (tests/statistics/test_distributions.py compares them).
@@ -21,7 +21,7 @@ _CLOSE = 1e-12
 
 
 def expit(odds: npt.ArrayLike) -> Floats:
-    """Return the chances, 0 to 1, of these log odds.
+    """Return the probabilities, 0 to 1, of these log odds.
 
     >>> expit([-np.inf, 0.0, np.log(3)]).round(3).tolist()
     [0.0, 0.5, 0.75]
@@ -29,14 +29,14 @@ def expit(odds: npt.ArrayLike) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.maximum(odds, _LEAST_ODDS))))
 
 
-def logit(chances: npt.ArrayLike) -> Floats:
-    """Return the log odds of chances, which are neither 0 nor 1.
+def logit(shares: npt.ArrayLike) -> Floats:
+    """Return the log odds of probabilities, which are neither 0 nor 1.
 
     >>> logit([0.5, 0.75]).round(3).tolist()
     [0.0, 1.099]
     """
-    chance = np.asarray(chances, dtype=float)
-    return np.asarray(np.log(chance / (1 - chance)))
+    share = np.asarray(shares, dtype=float)
+    return np.asarray(np.log(share / (1 - share)))
 
 
 def normal_below(values: npt.ArrayLike) -> Floats:
@@ -51,7 +51,7 @@ def normal_below(values: npt.ArrayLike) -> Floats:
 
 
 def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:
-    """Return what Student's t with so many degrees of freedom is below with the chance `level`.
+    """Return what Student's t with so many degrees of freedom is below with probability `level`.
 
     With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine, whose
     integral is taken by Gauss and Legendre's rule, and Newton's method finds the bound. `level`

@@ -1,4 +1,4 @@
-"""Estimates with 95 % intervals, the pair of games as the unit, and what of them is significant.
+"""Compute 95 % intervals with the pair of games as the unit, and test differences together.
 
 A pair is one deal played twice, seats swapped: its two games share their luck, so they are not
 independent. A share or a mean per game is a ratio of two sums over pairs, and its error comes from
@@ -98,16 +98,16 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
     ]
 
 
-def correct(chances: Floats) -> Floats:
+def correct(p_values: Floats) -> Floats:
     """Return what Benjamini and Hochberg make of some p-values; nan stays nan.
 
     >>> correct(np.array([0.01, 0.5, 0.02])).round(3).tolist()
     [0.03, 0.5, 0.03]
     """
-    corrected = np.full(len(chances), np.nan)
-    order = np.argsort(chances, kind="stable")  # nan comes last
-    order = order[: int(np.count_nonzero(~np.isnan(chances)))]
-    steps = chances[order] * len(order) / np.arange(1, len(order) + 1)
+    corrected = np.full(len(p_values), np.nan)
+    order = np.argsort(p_values, kind="stable")  # nan comes last
+    order = order[: int(np.count_nonzero(~np.isnan(p_values)))]
+    steps = p_values[order] * len(order) / np.arange(1, len(order) + 1)
     corrected[order] = np.minimum.accumulate(steps[::-1])[::-1]
     return corrected
 

@@ -1,7 +1,7 @@
 """Find pairings whose score differs significantly from what the ratings predict (residuals).
 
 The rating predicts the score of every pairing. The residual is what it has scored beyond
-that, to be compared with what chance would do: the error of the pairing's own pairs, less
+that, to be compared with what luck would do: the error of the pairing's own pairs, less
 the part of it that the fit has followed.
 """
 
@@ -65,7 +65,7 @@ def _in_errors(field: Field) -> Floats:
 
 
 def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the pairings whose residual is too large for chance, the worst first.
+    """Return the pairings whose residual is significant, the worst first.
 
     Each is seen from the bot that `labels` name first.
     """

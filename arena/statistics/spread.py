@@ -64,20 +64,20 @@ def estimate_spread(model: Model, strengths: Floats) -> Spread:
     grid = _GRID
     if model.bots > _MANY:  # many bots tell it well, and each value takes long
         coarse = _GRID[::_COARSE]
-        best = float(coarse[_log_chances(model, strengths, coarse).argmax()])
+        best = float(coarse[_log_likelihoods(model, strengths, coarse).argmax()])
         grid = _GRID[np.abs(_GRID - best) <= _COARSE * _GRID[1]]
-    logs = _log_chances(model, strengths, grid)
-    chances = np.exp(logs - logs.max())
-    chances[grid == 0] /= 2  # an end of the grid stands for half as much
-    chances /= chances.sum()
-    square = float(chances @ grid**2)
-    below = np.cumsum(chances)
+    logs = _log_likelihoods(model, strengths, grid)
+    posterior = np.exp(logs - logs.max())
+    posterior[grid == 0] /= 2  # an end of the grid stands for half as much
+    posterior /= posterior.sum()
+    square = float(posterior @ grid**2)
+    below = np.cumsum(posterior)
     low, high = (float(grid[np.searchsorted(below, level)]) for level in (0.025, 0.975))
     freedom = len(model.pairs) - model.bots + int(model.groups.max(initial=-1)) + 1
     return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom)
 
 
-def _log_chances(model: Model, strengths: Floats, grid: Floats) -> Floats:
+def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
     """Return the logarithm of how likely each spread is, in Elo points: likelihood and prior."""
     information = model.information(strengths)
     beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information

@@ -1,4 +1,4 @@
-"""Sequential probability ratio test: is an Elo difference elo1 (H1) rather than elo0 (H0).
+"""Test sequentially (SPRT) whether an Elo difference is elo1 (H1) rather than elo0 (H0).
 
 The test is the generalised one that chess engines are tested with. After each round the mean
 score of a pair under both hypotheses is given the likeliest distribution with that mean, and

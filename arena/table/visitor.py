@@ -13,7 +13,7 @@ from arena.entries.ladder import ELO
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
-from arena.runs.opponent import find_opponent, start_apart
+from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
 from arena.table.bot_game import BotGame
 from arena.table.hall import Hall

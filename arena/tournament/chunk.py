@@ -1,4 +1,4 @@
-"""Chunk: some games that are given to an executor, and what they came to. Plain data."""
+"""Games that an executor gets as one piece, and what they came to, as plain data."""
 
 from __future__ import annotations
 

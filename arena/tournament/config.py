@@ -1,4 +1,4 @@
-"""Config: one tournament as YAML, read strictly."""
+"""Read the config of a tournament from YAML or from data, strictly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.document import MOST_BYTES, explain, line_of, parse
 from arena.tournament.keys import (
     EXECUTORS,
     HALVES,
@@ -36,6 +35,7 @@ from arena.tournament.shipped import explain_no_config
 from arena.tournament.stop import make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor
+from arena.tournament.yaml_text import MOST_BYTES, explain, line_of, parse
 from engine import Rules
 from engine.errors import RulesError
 

@@ -1,4 +1,4 @@
-"""Bounds: how much a tournament may ask for, and where. The command line reads this: no imports."""
+"""Options of a tournament: for each its type, its bounds and its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan: what is still to be played, in turns, cut into chunks of a fraction of a second."""
+"""Cut what is still to be played into chunks of a fraction of a second, in turns."""
 
 from __future__ import annotations
 

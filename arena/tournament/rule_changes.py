@@ -1,4 +1,4 @@
-"""Variants: rules that each change something of a tournament's rules, and their names."""
+"""Make the variants of a tournament's rules from texts such as set_bonus=0,3, and name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Schedule: which games a run has, and the place of each one in it."""
+"""List the games of a run: its pairings, the place of each game, and the order of playing.
+
+Pairs are played in turns, so that no pairing runs ahead. In the first turns every pairing plays
+one pair: pair 0 of all, then pair 1. Later it plays some pairs in a turn, a quarter of those that
+it has played. So in a run that is stopped all pairings have about as many pairs.
+"""
 
 from __future__ import annotations
 

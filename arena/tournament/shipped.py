@@ -1,4 +1,4 @@
-"""Shipped: the configs that come with the arena, found by their names."""
+"""Find a config by its path or its name, and explain what is no config."""
 
 from __future__ import annotations
 

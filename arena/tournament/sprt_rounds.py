@@ -1,4 +1,4 @@
-"""Rounds of a comparison: growing ones, until a sequential test has a verdict."""
+"""Compare two bots in growing rounds, until a sequential probability ratio test has a verdict."""
 
 from __future__ import annotations
 

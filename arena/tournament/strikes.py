@@ -1,4 +1,4 @@
-"""Strikes: which bots have had too many faults, and which games are forfeits by rule.
+"""Count the faults of bots, and decide which games are forfeits by rule.
 
 It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
 games after the one of its last allowed fault are forfeits, even if some of them have been

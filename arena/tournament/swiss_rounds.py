@@ -1,4 +1,4 @@
-"""Swiss rounds: opponents are chosen by score, nearer and nearer, and a bot may have the bye.
+"""Choose who meets whom in each round of a Swiss tournament, by score, and who has the bye.
 
 In each round the order of the bots is cut into groups, in which the upper half meets the lower
 half. There are few groups at first, and many at the end. With the nearest opponents in every

@@ -1,4 +1,4 @@
-"""Tournament: what a run is to play, with which bots, rules and limits."""
+"""Describe what a run is to play: its bots, rules, limits, anchor and stopping rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Until: rounds that go on where the standings are least sure, until they are sure enough.
+"""Go on where the standings are least certain, until they are certain enough (key `until`).
 
 The first round is the whole schedule. Each further one goes to the pairings that say most about
 what is still open: all those of neighbours that are not told apart, or of bots whose intervals are

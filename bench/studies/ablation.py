@@ -8,7 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.ablation import MEASURES, Counted, PairSums, difference
+from arena.insight.ablation import difference
+from arena.insight.pair_counts import COLUMNS, MEASURES, count_pairs
+from arena.statistics.intervals import Ints
 
 SEED = 13
 RUNS = 1000
@@ -54,21 +56,20 @@ class Held(NamedTuple):
     said: float
 
 
-def play(luck: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Counted:
-    """Return a run by the luck of its games, of the shape pairings, pairs, 2, 2.
+def play(luck: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Ints:
+    """Return the counts of a run by the luck of its games, of the shape pairings, pairs, 2, 2.
 
-    The first luck of a game decides whether it is won by City, the second one the lead.
+    The first luck of a game decides whether it is won by City, the second one the lead. Each bot
+    wins the game that it begins.
     """
-    pairings, pairs = luck.shape[:2]
     city = luck[..., 0] < shares[:, None, None]
     lead = np.floor(_LEAD * luck[..., 1]).astype(np.int64) * ~city
-    won, leads = city.sum(axis=2).tolist(), lead.sum(axis=2).tolist()
-    rows = (
-        PairSums(p, n, 2, won[p][n], 0, 0, 2, 2, 2 - won[p][n], leads[p][n], 96)
-        for p in range(pairings)
-        for n in range(pairs)
-    )
-    return Counted(pairings, pairs, rows)
+    counts = count_pairs(luck.shape[0], luck.shape[1], [])
+    for seat, half in ((0, 2), (1, 0)):
+        counts[:, :, COLUMNS.index((seat, half, "city"))] = city[:, :, seat]
+        counts[:, :, COLUMNS.index((seat, half, "points"))] = ~city[:, :, seat]
+    counts[:, :, len(COLUMNS)] = lead.sum(axis=2)
+    return counts
 
 
 def hold(setup: Setup, runs: int = RUNS) -> Held:

@@ -164,7 +164,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
 def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path: Path) -> None:
     """In a sandbox without an origin: charts are drawn, and tables sort."""
     from arena.library.report_view import RunReport
-    from arena.reports.document import Report
+    from arena.reports.blocks import Report
 
     shown = RunReport(Report("run", [], []))
     shown.html = pages["runs"].read_text()  # type: ignore[misc]

@@ -107,7 +107,7 @@ def check_charts(page: Any, name: str) -> None:
     drawings = page.eval_on_selector_all(
         "figure.chart", "all => all.map(f => f.querySelectorAll('svg path, svg rect').length)"
     )
-    assert len(drawings) == (10 if name == "many" else 11)  # one pair has no course
+    assert len(drawings) == (10 if name == "many" else 11)  # one pair has no progress
     assert min(drawings) > 3
     assert overflowing(page) == 0
     assert page.evaluate(OUTSIDE) == []

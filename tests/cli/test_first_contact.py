@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.outcome import describe_interruption
+from arena.cli.starting import describe_interruption
 from arena.runs.run import Interrupted
 from tests.conftest import Arena, start_command
 from tests.rogues import write

@@ -7,8 +7,7 @@ import re
 import click
 import pytest
 
-from arena.cli import cli
-from arena.cli.sections import SECTIONS
+from arena.cli import SECTIONS, cli
 from tests.conftest import Arena
 
 WITH_JSON = (

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import extras
 from arena.cli import machine as doctor
+from arena.cli.examined import Finding, ask, format_findings
 from arena.cli.machine import (
-    Finding,
     examine,
     examine_bubblewrap,
     examine_interpreter,
-    format_findings,
 )
-from arena.cli.printed import ask
 from arena.lanes.bubblewrap import TRIAL
 from tests.packaging.test_metadata import PROJECT
 from tests.runs.test_rogues import needs_jail
@@ -72,20 +69,20 @@ def alive(pid: int) -> bool:
 def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that lack a library are named, with what they are for and how they are installed."""
     of_developers = {"test", "docs", "bench", "fuzz", "mutants"}
-    assert extras.EXTRAS.keys() == PROJECT["optional-dependencies"].keys() - of_developers
-    assert extras._is_installed("pytest")
-    assert not extras._is_installed("no-package-of-this-name")
-    monkeypatch.setattr(extras, "_is_installed", bool)
-    assert extras.examine_extras().detail == ", ".join(extras.EXTRAS)
+    assert doctor.EXTRAS.keys() == PROJECT["optional-dependencies"].keys() - of_developers
+    assert doctor._is_installed("pytest")
+    assert not doctor._is_installed("no-package-of-this-name")
+    monkeypatch.setattr(doctor, "_is_installed", bool)
+    assert doctor.examine_extras().detail == ", ".join(doctor.EXTRAS)
     hidden = ("networkx", "vl-convert-python")
-    monkeypatch.setattr(extras, "_is_installed", lambda name: name not in hidden)
+    monkeypatch.setattr(doctor, "_is_installed", lambda name: name not in hidden)
     finding = named("extras")
     assert finding.ok is None
     assert finding.detail.startswith("table, parquet, dask, mpi, rl, openspiel; not ")
     assert finding.detail.endswith("; not report (report.html, and charts), swiss (format: swiss)")
     assert finding.advice.startswith("pip install 'district-noir-arena[report]'")
-    monkeypatch.setattr(extras, "PACKAGE", "no-package-of-this-name")
-    assert extras.examine_extras().detail.startswith("unknown")
+    monkeypatch.setattr(doctor, "PACKAGE", "no-package-of-this-name")
+    assert doctor.examine_extras().detail.startswith("unknown")
 
 
 @pytest.mark.usefixtures("_nothing")

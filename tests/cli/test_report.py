@@ -54,7 +54,7 @@ def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, run
     assert "# two, compared with one\n" in text
     assert "| mine | changed |" in text
     assert "| greedy | same |" in text
-    assert "beyond chance" in text
+    assert "significant" in text
     many = arena("report", "one", "two", "three")
     assert "results/report-one-two-and-1-more.html" in many.stdout
     assert (runs / "results" / "report-one-two-and-1-more.html").is_file()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.reports.dots import SURE, UNSURE, UNTOUCHED
+from arena.reports.differences import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "comparing-runs.md").read_text()
@@ -25,5 +25,5 @@ def test_the_session_runs() -> None:
 
 def test_the_verdicts_are_those_of_the_page() -> None:
     """All of them, with their meaning."""
-    for verdict in (SURE, UNSURE, UNTOUCHED):
+    for verdict in (SIGNIFICANT, NOT_SIGNIFICANT, NOT_TESTED):
         assert f"| `{verdict}` |" in PAGE

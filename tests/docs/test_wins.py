@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.insight.table_columns import CARDS
 from arena.reports import take_section as takes
 from tests import ROOT, markdown
 
@@ -37,7 +38,7 @@ def test_no_page_calls_a_correlation_a_cause() -> None:
 
 def test_the_report_says_so_in_its_glossary_and_beside_the_chart() -> None:
     """Where the numbers are read without this page."""
-    sentences = {column.name: column.meaning for column in takes.CARD_COLUMNS}
+    sentences = {column.name: column.meaning for column in CARDS.columns}
     assert "no cause" in sentences["adds"]
     assert "need not come from it" in sentences["more"]
     cards = pd.DataFrame(

@@ -310,7 +310,7 @@ ARENA = [
     ),
     Fault(
         "the manifest of another engine played",
-        "arena/runs/from_manifest.py",
+        "arena/runs/rerun.py",
         "if differs := other_versions(manifest):",
         "if differs := []:",
         "tests/runs/test_again.py::test_what_is_not_as_it_was_is_named",
@@ -443,14 +443,14 @@ ARENA = [
     ),
     Fault(
         "--fresh in the command that is to go on",
-        "arena/cli/outcome.py",
+        "arena/cli/starting.py",
         'if word != "--fresh"',
         'if word != "fresh"',
         "tests/cli/test_first_contact.py::test_ctrl_c_without_a_folder_keeps_nothing",
     ),
     Fault(
         "the line of another key named",
-        "arena/tournament/document.py",
+        "arena/tournament/yaml_text.py",
         "key.start_mark.line + 1 for key",
         "node.start_mark.line + 1 for key",
         "tests/tournament/test_config.py::test_a_mistake_is_one_line_that_names_its_place",

@@ -35,7 +35,7 @@ TABLE = [
     ),
     Fault(
         "an address in the browser's command line",
-        "arena/cli/serve.py",
+        "arena/cli/person.py",
         "args=(page.as_uri(),)",
         "args=(page.read_text().split('url=')[1].partition('\"')[0],)",
         "tests/table/test_strangers.py::test_nobody_finds_the_address_while_it_is_opened",

@@ -5,21 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from arena.games.match import GameResult
-from arena.insight.ablation import (
-    MEASURES,
-    Contest,
-    Counted,
-    Measure,
-    PairSums,
-    difference,
-    estimate,
-    sum_game,
-)
+from arena.insight.ablation import Contest, difference, estimate
+from arena.insight.pair_counts import MEASURES, Measure, count_pairs
+from arena.statistics.intervals import Ints
 from bench.studies.ablation import SETUPS, Setup, hold
 
 Z = 1.959963984540054
@@ -28,22 +21,44 @@ CITY, MARGIN, SPREAD, PLIES = (BY_NAME[name] for name in ("city", "margin", "spr
 EMPTY = (None, None, None)
 
 
-def pair(number: int, pairing: int = 0, **counts: int) -> PairSums:
-    """Return the counts of a pair, two games that were scored unless it says otherwise."""
-    usual = {"games": 2, "city": 0, "tiebreaks": 0, "draws": 0, "first": 2, "seat_0": 2}
-    usual |= {"scored": 2, "margin": 0, "plies": 96}
-    return PairSums(pairing=pairing, pair=number, **(usual | counts))
+Pair: TypeAlias = list[tuple[int, GameResult]]
 
 
-def counted(*pairings: Sequence[PairSums]) -> Counted:
-    """Return a run with these pairs, by pairing."""
-    pairs = len(pairings[0])
-    return Counted(len(pairings), pairs, [row for rows in pairings for row in rows])
+def pair(
+    number: int,
+    pairing: int = 0,
+    *,
+    games: int = 2,
+    city: int = 0,
+    first: int = 2,
+    margin: int = 0,
+    plies: int = 96,
+) -> Pair:
+    """Return the games of a pair; those won by City come first, and the last one has the margin.
+
+    `first` are half points of the first bot, and the first game has all plies.
+    """
+    rows = []
+    for seat in range(games):
+        half = min(2, first) if seat == 0 else max(0, first - 2)
+        winner = None if half == 1 else 1 - half // 2
+        how = "city" if seat < city else "draw" if winner is None else "points"
+        points = margin if seat == games - 1 else 0
+        row = (number, seat, winner, how, points, 0, 0 if seat else plies, None, "")
+        rows.append((pairing, GameResult(*row)))
+    return rows
 
 
-def of(name: str, *values: int, pairing: int = 0) -> list[PairSums]:
-    """Return pairs in which one count has these values."""
-    return [pair(number, pairing, **{name: value}) for number, value in enumerate(values)]
+def counted(*pairings: Sequence[Pair]) -> Ints:
+    """Return the counts of a run with these pairs, by pairing."""
+    games = [game for rows in pairings for row in rows for game in row]
+    return count_pairs(len(pairings), len(pairings[0]), games)
+
+
+def of(name: str, *values: int, pairing: int = 0) -> list[Pair]:
+    """Return pairs of which one thing has these values."""
+    more: list[dict[str, int]] = [{name: value} for value in values]
+    return [pair(number, pairing, **one) for number, one in enumerate(more)]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +74,12 @@ def of(name: str, *values: int, pairing: int = 0) -> list[PairSums]:
 )
 def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -> None:
     """Games, City, tie-break, draw, half points of the first bot and of seat 0, and the rest."""
-    assert sum_game(3, GameResult(*game, None, "")) == (3, 7, *sums)
+    counts = count_pairs(4, 8, [(3, GameResult(*game, None, ""))])
+    found = {name: measure.sums(counts)[3, 7].tolist() for name, measure in BY_NAME.items()}
+    counted = [found[name][0] for name in ("city", "tiebreaks", "draws", "spread", "seat_0")]
+    margin, scored = found["margin"]
+    assert (found["city"][1], *counted, scored, margin, found["plies"][0]) == sums
+    assert counts.sum() == 1 + margin + found["plies"][0]
 
 
 def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
@@ -99,7 +119,7 @@ def test_a_ratio_of_two_counts_has_its_error_by_linearisation() -> None:
     up to 296, and those of six to 592. The variance is 6/5 x 592 / 10 squared.
     """
     pairs = [(2, 10), (1, 20), (2, 30)] * 2
-    rows = [pair(n, scored=scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
+    rows = [pair(n, city=2 - scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
     half = Z * math.sqrt(6 / 5 * 592 / 100)
     expected = tuple(round(number, 3) for number in (12, 12 - half, 12 + half))
     assert estimate(counted(rows), MARGIN, None).cells == expected
@@ -118,7 +138,7 @@ def test_luck_that_both_rules_share_is_no_part_of_the_error() -> None:
 
 def test_a_mean_of_fewer_than_ten_games_has_no_interval() -> None:
     """Under either rules; five scored games here, and ten there."""
-    few = counted([pair(n, scored=1, margin=n) for n in range(5)])
+    few = counted([pair(n, city=1, margin=n) for n in range(5)])
     enough = counted([pair(n, margin=3 * n % 7) for n in range(5)])
     assert estimate(few, MARGIN, None).cells == (2.0, None, None)
     assert None not in estimate(enough, MARGIN, None).cells
@@ -138,8 +158,8 @@ def test_the_spread_is_the_score_of_the_stronger_of_two_bots() -> None:
 
 def test_forfeited_games_count_in_nothing() -> None:
     """Of four pairs one has a single game left and one has none: 1 of 5 games, 3 / 2.5 pairs."""
-    rows = [pair(0), pair(1, games=1, scored=1, city=1, plies=20), pair(3)]
-    run = Counted(1, 4, rows)
+    rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
+    run = count_pairs(1, 4, [game for row in rows for game in row])
     assert estimate(run, CITY, None).cells == (0.2, 0.0, 1.0)
     assert estimate(run, PLIES, None).value == pytest.approx((96 + 20 + 96) / 5)
 
@@ -147,7 +167,7 @@ def test_forfeited_games_count_in_nothing() -> None:
 def test_what_cannot_be_said_is_empty() -> None:
     """One pair has no interval, no game has no number, and a pair more has both."""
     one = counted([pair(0, city=1)])
-    none = Counted(1, 3, [])
+    none = count_pairs(1, 3, [])
     for measure in MEASURES:
         contest = Contest(0, first=True)
         assert estimate(one, measure, contest).cells[1:] == (None, None)
@@ -160,7 +180,7 @@ def test_what_cannot_be_said_is_empty() -> None:
 
 def test_all_games_won_by_city_have_no_margin() -> None:
     """No game was scored, and the share is 1 with its bounds."""
-    rows = [pair(n, city=2, scored=0) for n in range(30)]
+    rows = [pair(n, city=2) for n in range(30)]
     assert estimate(counted(rows), MARGIN, None).cells == EMPTY
     assert estimate(counted(rows), CITY, None).cells == (1.0, 0.9, 1.0)
 
@@ -170,14 +190,13 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
     """The pairs of both runs in any one order, and as the store happens to give them."""
     rng = random.Random(5)
 
-    def draw(number: int) -> PairSums:
-        city = rng.choice([0, 0, 1])
-        counts = {"first": rng.randrange(5), "seat_0": rng.randrange(5), "scored": 2 - city}
-        counts |= {"city": city, "margin": rng.randrange(40), "plies": rng.randrange(20, 97)}
+    def draw(number: int) -> Pair:
+        counts = {"first": rng.choice([0, 2, 4]), "city": rng.choice([0, 0, 1])}
+        counts |= {"margin": rng.randrange(40), "plies": rng.randrange(20, 97)}
         return pair(number, number % 3, **counts)
 
-    def numbered(rows: Sequence[PairSums]) -> list[PairSums]:
-        return [row._replace(pair=number) for number, row in enumerate(rows)]
+    def numbered(rows: Sequence[Pair]) -> Pair:
+        return [(p, game._replace(pair=n)) for n, row in enumerate(rows) for p, game in row]
 
     both = [[draw(3 * n + p) for n in range(40)] for p in range(3) for _ in "bc"]
     contest = Contest(2, first=True)
@@ -189,7 +208,7 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
             rows = [
                 row for p in range(3) for row in numbered([both[2 * p + side][n] for n in order])
             ]
-            runs.append(Counted(3, 40, rng.sample(rows, len(rows))))
+            runs.append(count_pairs(3, 40, rng.sample(rows, len(rows))))
         seen.add(repr((difference(*runs, measure, contest), estimate(runs[0], measure, contest))))
     assert len(seen) == 1
 

@@ -12,6 +12,7 @@ import pytest
 from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.insight import tables
+from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import Fault
 from arena.statistics.field import Field
 from arena.statistics.residuals import make_residuals
@@ -86,8 +87,8 @@ def test_standings_count_every_game_once_for_each_bot(store: Store) -> None:
     a = row(standings, bot="a")
     assert (a["rank"], a["games"], a["wins"], a["draws"], a["losses"]) == (1, 6, 4, 1, 1)
     assert a["score"] == 0.75
-    assert [a[f"{kind}_wins"] for kind in tables.WIN_TYPES] == [1, 1, 1, 1]
-    assert [a[column] for column in tables.LOSS_COLUMNS.values()] == [0, 1, 0, 0]
+    assert [a[f"{kind}_wins"] for kind in WIN_TYPES] == [1, 1, 1, 1]
+    assert [a[column] for column in LOSS_COLUMNS.values()] == [0, 1, 0, 0]
     c = row(standings, bot="c")
     assert (c["games"], c["losses"], c["points_losses"], c["forfeits"]) == (2, 2, 1, 1)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.records.html_page import content_policy, render, static, to_data
-from arena.reports import scripts as bundle
+from arena.reports import html as bundle
 from tests import ROOT
 
 HOSTILE = [
@@ -87,7 +87,7 @@ def test_the_chart_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_kept_bundle_needs_no_converter() -> None:
     """A page with charts is written without loading vl_convert, which has a JavaScript engine."""
     code = (
-        "from arena.reports.scripts import chart_bundle; import sys; "
+        "from arena.reports.html import chart_bundle; import sys; "
         "assert 'vegaEmbed' in chart_bundle(); print('vl_convert' in sys.modules)"
     )
     outputs = [

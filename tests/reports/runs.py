@@ -12,7 +12,7 @@ from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
 from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
-from arena.reports.document import Report
+from arena.reports.blocks import Report
 from arena.reports.run_report import make_report
 from arena.reports.writers import report_writers
 from arena.store.store import Store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,10 +11,12 @@ import altair
 import pandas as pd
 import pytest
 
+from arena.insight import table_columns
 from arena.insight.run_files import Files, make_files
+from arena.insight.table_columns import TIMINGS, TableColumns
 from arena.lanes.faults import Fault
-from arena.reports.chart_rows import MOST_ROWS
-from arena.reports.document import Code, Report, Table, write_cell
+from arena.reports.blocks import Code, Report, Table, write_cell
+from arena.reports.charts import MOST_ROWS
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
@@ -24,6 +27,11 @@ from arena.tournament.tournament import Tournament
 from engine import Rules
 from tests.reports.runs import HOSTILE, cup, make_store, page_of, report_of
 
+LISTED = [
+    one
+    for one in vars(table_columns).values()
+    if isinstance(one, TableColumns) and one.file != TIMINGS.file  # which a clock has written
+]
 CUP = cup(["c", "a", "b"], pairs=60)
 BOOM = Fault("exception", "boom", "Traceback:\n  it went wrong", "a line that was printed")
 
@@ -81,8 +89,16 @@ def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     assert {chart.name for chart in report.charts()} == {
         *("ratings", "heat-map", "win-types", "win-types-by-seat", "win-types-by-opponent"),
         *("points-by-source", "margins", "takes", "card-worth"),
-        *("seat-scores", "course"),
+        *("seat-scores", "progress"),
     }
+
+
+@pytest.mark.parametrize("columns", LISTED, ids=lambda columns: columns.file)
+def test_a_file_has_the_columns_of_the_list(columns: TableColumns, files: Files) -> None:
+    """In this order, whatever code has made it."""
+    text = io.StringIO()
+    files.writers[columns.file](text)
+    assert text.getvalue().split("\n", 1)[0].split(",") == columns.names
 
 
 def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> None:
@@ -104,8 +120,8 @@ def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
         zip(column(timed, "standings", "bot"), column(timed, "standings", "cpu_mean"), strict=True)
     )
     assert by_bot == {"a": 1e-3, "b": 1e-4, "c": None}
-    assert column(timed, "slowest", "bot") == ["b", "a"]
-    assert "slowest" not in {table.name for table in make_report(CUP, store, files).tables()}
+    assert column(timed, "timings", "bot") == ["b", "a"]
+    assert "timings" not in {table.name for table in make_report(CUP, store, files).tables()}
 
 
 def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
@@ -162,12 +178,12 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
     assert rows[(rows["bot"] == "all bots ") & (rows["from"] == 0)]["games"].item() == near
 
 
-def test_the_course_ends_with_the_standings(report: Report, files: Files) -> None:
+def test_the_progress_ends_with_the_standings(report: Report, files: Files) -> None:
     """Its last point is after all pairs; there are some 25, with ever narrower intervals."""
     standings = files.standings.set_index("bot")
-    course = pd.DataFrame(rows_of_chart(report, "course")).set_index("bot")
+    progress = pd.DataFrame(rows_of_chart(report, "progress")).set_index("bot")
     for bot in "abc":
-        own = course.loc[bot]
+        own = progress.loc[bot]
         assert len(own) == 25
         assert own["pairs"].iloc[-1] == 60
         assert own["elo"].iloc[-1] == round(standings.loc[bot, "elo"])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from arena.insight.findings import Findings, Unbounded
+from arena.insight.table_columns import STANDINGS
 from arena.reports.about import with_glossary
-from arena.reports.document import Report, Section, Text
+from arena.reports.blocks import Report, Section, Text
 from arena.reports.markdown import to_markdown
-from arena.reports.standings_section import COLUMNS, standings_section
+from arena.reports.standings_section import standings_section
 
 ROWS = {
     "bot": ["x", "a", "b", "broken"],
@@ -24,7 +25,7 @@ FOUND = Findings(
 
 def section() -> Section:
     """Return the section of a run with an unbeaten bot, two that are close, and a broken one."""
-    table = pd.DataFrame({column.name: [0] * 4 for column in COLUMNS} | ROWS)
+    table = pd.DataFrame({name: [0] * 4 for name in STANDINGS.names} | ROWS)
     return standings_section(table, FOUND, None)
 
 
@@ -44,7 +45,7 @@ def test_the_chart_draws_the_end_that_is_known() -> None:
     (chart,) = Report("r", [], [section()]).charts()
     rows = chart.spec["data"]["values"]
     assert [row["interval"] for row in rows] == ["at least 2040", "1480 to 1540", "1460 to 1520"]
-    assert rows[0]["elo_high"] == rows[0]["elo"] == 2380.0
+    assert rows[0]["high"] == rows[0]["value"] == 2380.0
     assert [row["group"] for row in rows] == ["a", "b", "b"]
 
 

@@ -15,7 +15,9 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation import COLUMNS, FILE, MEASURES, Ablation
+from arena.insight.ablation import FILE, Ablation
+from arena.insight.difference_columns import ABLATION
+from arena.insight.pair_counts import MEASURES
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
@@ -92,7 +94,7 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
 def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
     """With the same two bots for the spread; the base has no difference from itself."""
     table = rows(out)
-    assert [*table[0]] == COLUMNS
+    assert [*table[0]] == ABLATION.names
     places = [(name, measure.name) for name in NAMES for measure in MEASURES]
     assert [(row["variant"], row["measure"]) for row in table] == places
     assert {row["difference"] for row in table[: len(MEASURES)]} == {""}

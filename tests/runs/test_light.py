@@ -15,7 +15,7 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.log import NORMAL, QUIET
-from arena.reports.scripts import chart_bundle
+from arena.reports.html import chart_bundle
 from arena.rl.exact import Exact
 from arena.runs import run as runs
 from arena.runs.ablate_rules import ablate
@@ -53,7 +53,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
         chart_bundle.cache_clear()
         with monkeypatch.context() as patch:
             for module in (
-                "reports.scripts",
+                "reports.html",
                 "store.parquet",
                 "tournament.swiss_pairings",
                 "rl.exact",

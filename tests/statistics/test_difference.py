@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.insight.paired import COLUMNS, PairedGame, make_differences, separate_games
+from arena.insight.difference_columns import DIFFERENCES
+from arena.insight.paired import PairedGame, make_differences, separate_games
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of
@@ -44,7 +45,7 @@ FOUR = twins_of(
 def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
     """Counted by hand in eight games of each version."""
     table = make_differences(FOUR, NONE)
-    assert [*table.columns] == COLUMNS
+    assert [*table.columns] == DIFFERENCES.names
     rows = {(row["part"], row["name"]): row for _, row in table.iterrows()}
     assert [*rows] == [
         ("total", ""),
@@ -91,7 +92,7 @@ SCORES = st.sampled_from([0.0, 0.5, 1.0])
 def test_the_difference_is_new_less_old_as_they_stand_there(
     deals: list[tuple[float, float, float, float]],
 ) -> None:
-    """In every row and its interval; what is beyond chance has no 0 in there."""
+    """In every row and its interval; what is significant has no 0 in there."""
     games = [
         ("a", pair, seat, deal[seat], deal[2 + seat])
         for pair, deal in enumerate(deals)

@@ -1,18 +1,25 @@
-"""Files: game records that a command reads, and what it writes in a new file."""
+"""Choose games for a command: of a run, or of a file of records; and open the file to write."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
 
-from arena.errors import InputError
+import click
+
+from arena.errors import InputError, escape
 
 if TYPE_CHECKING:
+    from arena.store.finished import Game
+    from arena.store.store import Store
+    from arena.tournament.schedule import Fixture
+    from arena.tournament.tournament import Tournament
     from engine import EngineError
 
 
@@ -90,3 +97,51 @@ def describe_place(line: int, error: EngineError) -> str:
     """Return where in a file of records an error is: the line, and the ply if it has one."""
     ply = getattr(error, "ply", None)
     return f"line {line}" if ply is None else f"line {line}, ply {ply}"
+
+
+_LISTED = 20  # games
+
+
+class Picked(NamedTuple):
+    """A game with its place in a run."""
+
+    tournament: Tournament
+    fixture: Fixture
+    game: Game
+
+
+def pick_game(
+    path: Path, choice: tuple[Sequence[str], int | None, int | None], command: str
+) -> Picked | None:
+    """Return the game of a run that is chosen by labels or a name, a pair and a seat.
+
+    Where several are chosen they are listed, with the `command` for one of them, and it is
+    None. Raises InputError where there is none.
+    """
+    from arena.store.chosen import choose, chosen_games
+    from arena.store.reader import read_run
+
+    tournament, store = read_run(path)
+    with closing(store):
+        games = chosen_games(tournament, store, choose(tournament, *choice))
+        listed = list(islice(games, _LISTED + 1))
+        note_extent(path, tournament, store)
+    if not listed:
+        raise InputError(f"{path}: no such game has been played yet")
+    if len(listed) == 1:
+        return Picked(tournament, *listed[0])
+    for fixture, game in listed[:_LISTED]:
+        click.echo(escape(f"{fixture.name}  {game.ending}"))
+    if len(listed) > _LISTED:
+        click.echo("...")
+    words = shlex.join(["arena", command, str(path), listed[0][0].name])
+    click.echo(f"one of them, ply by ply: {words}")
+    return None
+
+
+def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
+    """Say on standard error of a run that it is not finished, if it is not."""
+    from arena.runs.run_progress import measure_extent
+
+    if state := measure_extent(tournament, store).describe():
+        click.echo(f"note: {path}: {state}", err=True)

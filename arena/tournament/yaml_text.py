@@ -1,4 +1,4 @@
-"""Document: a YAML text of bounded size, read strictly."""
+"""Parse a YAML text of bounded size, strictly, and say in YAML's words what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,28 +1,14 @@
-"""Document: what a report says, as data that HTML, Markdown and notebooks are made of."""
+"""Describe a report as data (text, tables, charts, replays), which other modules write."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-Kind: TypeAlias = Literal["text", "code", "count", "number", "elo", "change", "share", "seconds"]
-"""How the cells of a column are written; all but the first two are sorted as numbers.
-
-A share is 0 to 1 and written in per cent, a change has its sign.
-"""
+from arena.insight.table_columns import Column, Kind
 
 Cell: TypeAlias = "str | int | float | None"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its name in CSV, its title, and its sentence in the glossary."""
-
-    name: str
-    title: str
-    kind: Kind = "text"
-    meaning: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,203 @@
+"""Show differences in a report: a chart with intervals, a table, and which are significant.
+
+The comparison of two versions, the report of several runs and the ablation of rules all have their
+differences by these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arena.insight.table_columns import Kind, TableColumns
+from arena.reports.blocks import Cell, Chart, Table, write_cell
+from arena.reports.charts import (
+    BLUE,
+    GREY,
+    MOST_ROWS,
+    STEP,
+    Spec,
+    chart,
+    interval_layers,
+    nominal,
+    note_of,
+    plain_rows,
+    quantity,
+    tips,
+)
+from arena.statistics.intervals import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_POINTS = 40
+"""Rows of a chart; more cannot be told apart."""
+
+SIGNIFICANT, NOT_SIGNIFICANT, NOT_TESTED = "significant", "not significant", "not tested"
+"""What is said of a difference, by whether it is significant: True, False, None."""
+
+_SHAPES = {SIGNIFICANT: "circle", NOT_SIGNIFICANT: "diamond", NOT_TESTED: "cross"}
+_COLOURS = {SIGNIFICANT: BLUE, NOT_SIGNIFICANT: GREY, NOT_TESTED: GREY}
+_ENDS = {"low": "difference_low", "high": "difference_high"}
+
+
+class Point(NamedTuple):
+    """A difference as it is shown, and whether it is significant: None where it is not tested."""
+
+    name: str
+    estimate: Estimate
+    significant: bool | None = False
+
+
+def name_verdict(significant: bool | None) -> str:
+    """Return what is said of a difference.
+
+    >>> name_verdict(True), name_verdict(None)
+    ('significant', 'not tested')
+    """
+    return NOT_TESTED if significant is None else SIGNIFICANT if significant else NOT_SIGNIFICANT
+
+
+def name_significant(points: Sequence[Point]) -> str:
+    """Return which differences are significant, the first five by their names.
+
+    >>> name_significant([Point("a", Estimate(1, 0.5, 1.5), True), Point("b", Estimate(0, -1, 1))])
+    'significant: a'
+    """
+    names = [point.name for point in points if point.significant]
+    if not names:
+        return "none is significant"
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"significant: {', '.join(names[:5])}{more}"
+
+
+def difference_chart(
+    points: Sequence[Point], table: Table, named: tuple[str, str, str], what: str
+) -> Iterator[Chart]:
+    """Yield the chart of some differences, nothing where there are none.
+
+    `named` are its name, its title and the title of its axis; `what` says what is less what.
+    """
+    if not points:
+        return
+    name, title, axis = named
+    cut = f" The {MOST_POINTS} clearest." if len(points) == MOST_POINTS else ""
+    description = f"{what}, with 95 % intervals; {name_significant(points)}.{cut}"
+    yield Chart(name, title, description, point_chart(points, axis, "change"), table.name)
+
+
+def difference_table(
+    named: tuple[str, str], of: TableColumns, frame: pd.DataFrame, factor: float
+) -> Table:
+    """Return a table of differences, times `factor`; `named` are its name and its caption."""
+    frame = frame.rename(columns=_ENDS)
+    for name in ("difference", *_ENDS.values()):
+        frame[name] = (factor * frame[name]).round(2) + 0.0
+    frame["sure"] = [name_verdict(sure) for sure in frame["sure"]]
+    frame.loc[frame["difference"].isna(), "sure"] = None
+    columns = [replace(column, name=_ENDS.get(column.name, column.name)) for column in of.shown]
+    rows: list[Sequence[Cell]] = [*plain_rows(frame, [column.name for column in columns])]
+    note = note_of(len(rows), of.file or "the table")
+    return Table(*named, columns, rows[:MOST_ROWS], note=note)
+
+
+def find_clearest(frame: pd.DataFrame, named: Sequence[str], factor: float) -> list[Point]:
+    """Return the rows whose difference is largest in its own errors, the clearest first.
+
+    `named` are the columns of a row's name.
+    """
+    known = frame[frame["difference"].notna()]
+    clear = (known["difference"] / (known["high"] - known["low"]).clip(lower=1e-9)).abs()
+    known = known.loc[clear.sort_values(ascending=False, kind="stable").index]
+    fields = [*named, "difference", "low", "high", "sure"]
+    return [
+        Point(" - ".join(names), Estimate(*ends).scaled(factor), sure)
+        for *names, sure, ends in (
+            (*row[:-4], row[-1], row[-4:-1])
+            for row in known[fields].head(MOST_POINTS).itertuples(index=False, name=None)
+        )
+    ]
+
+
+def point_chart(
+    points: Sequence[Point],
+    title: str,
+    kind: Kind,
+    *,
+    zero: bool = True,
+    lines: Sequence[tuple[float, str]] = (),
+) -> Spec:
+    """Return a chart of points with their intervals, the first one on top.
+
+    `title` is that of the axis. Differences have a line at `zero`; then the shape of a point says
+    whether it is significant. `lines` are values to compare with, and their names.
+    """
+    rows = [_row(point, kind) for point in points]
+    x = quantity("value", title, scale={"zero": zero, "nice": True})
+    layers = interval_layers(x)
+    if not any("low" in row for row in rows):
+        del layers[0]
+    shown = [name for name in _SHAPES if any(row["verdict"] == name for row in rows)]
+    order = [point.name for point in points]
+    for layer in layers:
+        layer["encoding"] |= {
+            "y": nominal("name", sort=order, title=None, axis={"labelLimit": 170}),
+            "tooltip": _TIPS if zero else _TIPS[:3],
+        }
+        if zero:
+            layer["encoding"]["color"] = _said(shown, _COLOURS)
+    if zero:
+        layers[-1]["encoding"]["shape"] = _said(shown, _SHAPES)
+        layers.insert(0, _ZERO)
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    layers += _reference(lines, x, ends)
+    return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
+
+
+def _reference(lines: Sequence[tuple[float, str]], x: Spec, shown: Sequence[float]) -> list[Spec]:
+    """Return the layers of some vertical lines and their names, one below the other.
+
+    A name stands on the side of its line that has more room, by what else is `shown`.
+    """
+    layers: list[Spec] = []
+    ends = [*shown, *(value for value, _ in lines)]
+    for number, (value, name) in enumerate(lines):
+        data = {"values": [{"value": value, "name": name}]}
+        left = 2 * value > min(ends) + max(ends)
+        side = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
+        text = {"type": "text", "fontSize": 12} | side
+        rule = {"type": "rule", "strokeDash": [6, 4], "color": GREY, "strokeWidth": 2}
+        place = {"y": {"value": 8 + 14 * number}, "text": {"field": "name", "type": "nominal"}}
+        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        layers.append({"data": data, "mark": text, "encoding": {"x": x} | place})
+    return layers
+
+
+def _row(point: Point, kind: Kind) -> dict[str, Any]:
+    value, low, high = point.estimate.cells
+    row = {"name": point.name, "value": value, "text": write_cell(value, kind)}
+    row["verdict"] = name_verdict(point.significant)
+    if low is not None and high is not None:
+        interval = " to ".join(write_cell(end, kind) for end in (low, high))
+        row |= {"low": low, "high": high, "interval": interval}
+    return row
+
+
+def _said(shown: Sequence[str], by_name: Mapping[str, str]) -> Spec:
+    """Return the channel of the verdicts that occur, with a legend for colour and shape at once."""
+    scale = {"domain": [*shown], "range": [by_name[name] for name in shown]}
+    return nominal("verdict", title=None, scale=scale, legend=_LEGEND)
+
+
+_LEGEND: Spec = {"orient": "top", "direction": "vertical", "labelLimit": 240}
+"""One below the other: beside each other they are wider than a telephone."""
+
+_ZERO: Spec = {
+    "data": {"values": [{"zero": 0}]},
+    "mark": {"type": "rule", "strokeDash": [4, 3], "color": GREY},
+    "encoding": {"x": quantity("zero", "")},
+}
+_TIPS: list[Spec] = tips(
+    ("name", "What"), ("text", "Value"), ("interval", "95 % interval"), ("verdict", "Verdict")
+)

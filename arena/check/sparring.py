@@ -18,7 +18,7 @@ from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.store.command import replay_commands
+from arena.store.finished import replay_commands
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament

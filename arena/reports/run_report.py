@@ -33,7 +33,7 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.intervals import Estimate
-from arena.store.command import replay_commands
+from arena.store.finished import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament

@@ -9,7 +9,7 @@ from arena.entries.beside import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.insight.unrated import find_unrated
-from arena.store.command import replay_commands
+from arena.store.finished import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Anchor, Tournament
 

@@ -11,8 +11,8 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from arena.errors import ArenaError
+from arena.store.database import NAME
 from arena.store.glance import is_under_way
-from arena.store.store import NAME
 from arena.table.looking_up import describe_progress
 
 _EVERY = 1.0  # seconds between two looks, and

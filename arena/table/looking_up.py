@@ -16,12 +16,10 @@ from arena.library.results import Results
 from arena.records.judge import parse_players, parse_record
 from arena.records.reading import read_lines
 from arena.runs.interim import Interim
-from arena.store.command import replay_commands
-from arena.store.finished import Game
-from arena.store.game_rows import FAULT_COLUMNS, fault_rows
+from arena.store.csv_files import FAULT_COLUMNS, fault_rows
+from arena.store.finished import Game, game_timeline, line_timeline, replay_commands
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.store.timelines import game_timeline, line_timeline
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError, outcome

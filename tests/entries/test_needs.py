@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import InputError
-from arena.store.command import replay_commands
+from arena.store.finished import replay_commands
 from arena.tournament.config import read, resolve_bots
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament

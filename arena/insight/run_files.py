@@ -22,11 +22,11 @@ from arena.statistics.spread import is_equal
 from arena.store import csv_files as rows
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
-from arena.store.finished import replay_commands
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchor, Tournament
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
-from arena.batch.tally import seat_at
 from arena.insight.chances import chances_of
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.replayed_games import Sides
@@ -98,7 +97,7 @@ class Decisive:
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
-        own = seat_at(ply, STANDARD) == winner
+        own = STANDARD.seat_at(ply) == winner
         counts, swings, owns = (
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)

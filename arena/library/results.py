@@ -18,9 +18,10 @@ from arena.library.finding import find_game
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS, fault_rows, parse_timings
-from arena.store.finished import Game, replay_commands
+from arena.store.finished import Game
 from arena.store.reader import from_bytes, to_bytes
 from arena.store.store import Store
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 

@@ -16,7 +16,7 @@ from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
 from arena.runs.run_progress import follow
 from arena.store.database import FRESH, NAME
-from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of
+from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of, replacing
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
@@ -69,15 +69,10 @@ def _check(path: Path, store: Store) -> None:
 
 def copy_store(store: Store, path: Path) -> None:
     """Copy the games of a store to a file in which a run can go on."""
-    part = part_of(path)
-    try:
-        part.unlink(missing_ok=True)
+    with replacing(path, part_of(path)) as part:
         store.copy_to(part)
         with closing(sqlite3.connect(part)) as database:
             database.execute("PRAGMA journal_mode = WAL")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_files(

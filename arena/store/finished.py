@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
-
-import msgspec
+from typing import Any
 
 from arena.entries.entry import Entry
-from arena.entries.spec import OBJECT, default_label
 from arena.errors import counted, escape, shorten
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.lanes.limits import Limits
 from arena.records.decisive import find_beliefs, mean_chances
 from arena.records.judge import parse_players, parse_record
 from arena.records.naming import Naming
@@ -243,63 +238,3 @@ def _known_ending(game: Game) -> str:
     if game.fault.kind == BY_RULE:
         return f"{game.guilty} forfeits"
     return f"{game.guilty} forfeits at ply {game.plies}"
-
-
-Command: TypeAlias = Callable[[Fixture], str]
-
-
-def replay_commands(tournament: Tournament) -> Command:
-    """Return a function that returns the command which plays a game again.
-
-    The command works in the folder where the run was started. It holds everything that
-    decides the game, and nothing of the run's folder. For a game with a class or function of a
-    program it is a call of the library, in that program.
-    """
-    entries = tournament.by_label
-    own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
-    common = ["--seed", str(tournament.seed)]
-    if changes := tournament.rules.changes():
-        common += ["--rules", json.dumps(changes)]
-    if tournament.limits != Limits():
-        common += ["--limits", json.dumps(msgspec.structs.asdict(tournament.limits))]
-
-    def command(fixture: Fixture) -> str:
-        labels = fixture.pairing
-        if any(entries[label].is_code for label in labels):
-            return _call(tournament, fixture)
-        words = ["arena", "game", *(entries[label].spec for label in labels), *common]
-        words += ["--pair", str(fixture.pair), "--seat", str(fixture.seat)]
-        words += [word for label in labels for word in ("--lane", entries[label].lane)]
-        if any(entries[label].needs for label in labels):
-            needs = [json.dumps(entries[label].needs) for label in labels]
-            words += [word for text in needs for word in ("--needs", text)]
-        seeded = tournament.seeded(labels)  # labels decide the deals
-        if own & {*labels} or seeded != labels:
-            words += [word for label in seeded for word in ("--label", label)]
-        return shlex.join(words)
-
-    return command
-
-
-def _call(tournament: Tournament, fixture: Fixture) -> str:
-    """Return the call of the library that plays a game again."""
-    seeded = tournament.seeded(fixture.pairing)
-    bots = [
-        _bot(tournament.by_label[label], as_label)
-        for label, as_label in zip(fixture.pairing, seeded, strict=True)
-    ]
-    words = [f"seed={tournament.seed}", f"pair={fixture.pair}", f"seat={fixture.seat}"]
-    if changes := tournament.rules.changes():
-        words.append(f"rules={changes!r}")
-    if (limits := tournament.limits) != Limits():
-        words.append(f"limits={msgspec.structs.asdict(limits)!r}")
-    return f"arena.play({', '.join([*bots, *words])})"
-
-
-def _bot(entry: Entry, label: str) -> str:
-    """Return a bot as it is passed to the library, with the label that decides its deals."""
-    target = entry.target.removeprefix(OBJECT)
-    parts = {"label": label, "params": entry.params, "lane": entry.lane}
-    parts |= {"needs": [*entry.needs]} if entry.needs else {}
-    bot = repr(target) if target == entry.target else target
-    return f"{{'bot': {bot}, {repr(parts)[1:]}"

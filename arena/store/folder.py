@@ -189,6 +189,22 @@ def part_of(path: Path) -> Path:
 
 
 @contextmanager
+def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
+    """Yield where to write a file that takes the place of an earlier one atomically.
+
+    That is `part`, where one has been left by a killed process, or a file of this thread's own.
+    Nothing is left of it where the writing fails.
+    """
+    part = part or path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    part.unlink(missing_ok=True)
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
 def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
     """Do some work in another thread; `stop` ends it where this one fails."""
     failures: list[BaseException] = []

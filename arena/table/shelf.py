@@ -1,4 +1,4 @@
-"""Shelf: the runs below one folder, by names from a page that can lead nowhere else."""
+"""List the runs below a folder and open them by name, so that no name leads outside the folder."""
 
 from __future__ import annotations
 

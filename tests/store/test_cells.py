@@ -26,9 +26,9 @@ from arena.store.csv_files import (
     parse_timings,
     read_back,
 )
-from arena.store.finished import replay_commands
 from arena.store.folder import GAMES, RunFolder
 from arena.store.parquet import parquet_writers
+from arena.tournament.replay_command import replay_commands
 from tests import ROOT
 from tests.reports.runs import cup, make_store
 from tests.waiting import PATIENCE

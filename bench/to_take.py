@@ -82,7 +82,7 @@ def main() -> None:
         results = np.array([position[2] for position, _ in chosen])
         values, loss = fitted(table, results, np.array([weight for _, weight in chosen]))
         line = ", ".join(f"{value:.2f}" for value in values)
-        print(f"    {number}: ({line}),  # {len(chosen):,} positions, log loss {loss:.4f}")
+        print(f"    {number}: ToTake({line}),  # {len(chosen):,} positions, log loss {loss:.4f}")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,18 @@ about half an hour on two cores.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from multiprocessing import get_context
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from arena.entries.resolve import resolve
+from bots.champion import Cities, Role, Weights
 from engine import CITY, STANDARD, SUPPORTS, State
 from engine.cards import VALUES, counts
 from engine.scoring import outcome
@@ -134,6 +136,31 @@ def _fit(table: Floats, results: Floats, weights: Floats) -> Floats:
     return found
 
 
+def to_weights(columns: Sequence[float]) -> Weights:
+    """Return a weight for each column of `features`, by its name in the bot."""
+    left = iter(columns)
+
+    def take(number: int) -> tuple[float, ...]:
+        return tuple(islice(left, number))
+
+    def role() -> Role:
+        fives, sixes, sevens, eights = (take(4) for _ in SUPPORTS)
+        whole_set, point = take(2)
+        one, two = (Cities(*take(3)) for _ in range(2))
+        return Role(fives, sixes, sevens, eights, whole_set, point, one, two)
+
+    return Weights(next(left), role(), role(), take(4), take(4), take(len(VALUES)))
+
+
+def to_columns(weights: Weights) -> list[float]:
+    """Return weights in the order of the columns of `features`."""
+
+    def flat(part: Any) -> list[float]:
+        return [n for one in part for n in flat(one)] if isinstance(part, tuple) else [part]
+
+    return flat(weights)
+
+
 def main() -> None:
     """Play, fit, and print the table."""
     rows: list[tuple[Row, float]] = []
@@ -146,9 +173,8 @@ def main() -> None:
         chosen = [(row, weight) for row, weight in rows if row.after == after]
         weights = np.array([weight for _, weight in chosen])
         values, loss = fitted([row for row, _ in chosen], weights)
-        print(f"    {after}: (  # {len(chosen):,} positions, log loss {loss:.4f}")
-        print("        " + ", ".join(f"{value:.2f}" for value in values) + ",")
-        print("    ),")
+        print(f"    # {len(chosen):,} positions, log loss {loss:.4f}")
+        print(f"    {after}: {to_weights([round(float(value), 2) for value in values])},")
 
 
 if __name__ == "__main__":

@@ -15,13 +15,10 @@ import numpy as np
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
 from arena.insight.cards import MOST_PAIRS, Cards
-from arena.insight.leads import Leads
+from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Batch, Row, read_batches
-from arena.insight.seat_endings import Seats
-from arena.insight.sides import Sides
-from arena.insight.sources import Sources
 from arena.insight.swings import Decisive
-from arena.insight.takes import Takes
+from arena.insight.tables import Seats
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played

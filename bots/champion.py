@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import exp
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from bots.ismcts import Ismcts, Node
 from engine import (
@@ -27,71 +27,167 @@ from engine import (
     View,
 )
 from engine.cards import MOST_COPIES, count, pack_of
-from engine.scoring import deals, outcome, sets
+from engine.rules import first_seat
+from engine.scoring import count_sets, deals, outcome
+
+
+class Cities(NamedTuple):
+    """What cities are worth: `held`; more if the other seat has none, or the row the last ones."""
+
+    held: float
+    unrivalled: float
+    in_row: float
+
+
+class Role(NamedTuple):
+    """What a pile is worth: by the first to the fourth card of each support, and by the rest."""
+
+    fives: tuple[float, ...]
+    sixes: tuple[float, ...]
+    sevens: tuple[float, ...]
+    eights: tuple[float, ...]
+    whole_set: float
+    point: float  # of alliances and betrayals
+    one_city: Cities
+    two_cities: Cities
+
+
+class Weights(NamedTuple):
+    """The weights after a round, in logits of the chance to win of the seat that begins the next.
+
+    `begins` is for that seat's pile, `follows` for the other one. For 5, 6, 7 and 8, `share` is
+    for the lead divided by the cards left, `sure` for a lead that cannot be turned. `row` is for
+    a card of each kind in the row.
+    """
+
+    constant: float
+    begins: Role
+    follows: Role
+    share: tuple[float, ...]
+    sure: tuple[float, ...]
+    row: tuple[float, ...]
+
+
+class ToTake(NamedTuple):
+    """The weights of `features_to_take`, in favour of the seat that is still to take.
+
+    `now` is that of the logit as if the round had ended, `gain` that of what the logit would gain
+    by a take from the row as it is. `lacking` is for the share of a whole take that the row
+    lacks, `city` for a take that would win by City.
+    """
+
+    now: float
+    gain: float
+    constant: float
+    lacking: float
+    city: float
+
 
 # fmt: off
 LEARNED = {
-    1: (
-        -0.33, 0.35, 0.35, 0, -0.03, 0.33, 0.28, 0.04, -0.09, 0.33, 0.24, 0.26, -0.01, 0.32,
-        0.33, 0.31, -0.01, 0.08, 0.13, 0.39, 0.10, 0.47, 0.49, 0.71, 0.70, 0.39, 0.37, 0,
-        -0.02, 0.35, 0.32, 0.34, 0.12, 0.35, 0.34, 0.25, 0.11, 0.31, 0.44, 0.24, -0.11,
-        -0.01, 0.13, 0.34, 0.26, 0.11, 0.49, 0.65, -0.05, 0.41, 0.41, 0.39, 0.32, 0, 0.03,
-        0.10, 0.05, 0.10, 0.08, 0.07, 0.05, -0.03, 0.05, 0.16, 0.05, 0.01, -0.02, 0.10,
+    1: Weights(
+        constant=-0.33,
+        begins=Role(
+            fives=(0.35, 0.35, 0, -0.03),
+            sixes=(0.33, 0.28, 0.04, -0.09),
+            sevens=(0.33, 0.24, 0.26, -0.01),
+            eights=(0.32, 0.33, 0.31, -0.01),
+            whole_set=0.08, point=0.13,
+            one_city=Cities(held=0.39, unrivalled=0.1, in_row=0.47),
+            two_cities=Cities(held=0.49, unrivalled=0.71, in_row=0.7),
+        ),
+        follows=Role(
+            fives=(0.39, 0.37, 0, -0.02),
+            sixes=(0.35, 0.32, 0.34, 0.12),
+            sevens=(0.35, 0.34, 0.25, 0.11),
+            eights=(0.31, 0.44, 0.24, -0.11),
+            whole_set=-0.01, point=0.13,
+            one_city=Cities(held=0.34, unrivalled=0.26, in_row=0.11),
+            two_cities=Cities(held=0.49, unrivalled=0.65, in_row=-0.05),
+        ),
+        share=(0.41, 0.41, 0.39, 0.32),
+        sure=(0, 0.03, 0.1, 0.05),
+        row=(0.1, 0.08, 0.07, 0.05, -0.03, 0.05, 0.16, 0.05, 0.01, -0.02, 0.1),
     ),
-    2: (
-        -0.03, 0.46, 0.36, 0.08, 0.24, 0.31, 0.37, 0.11, 0.15, 0.37, 0.42, 0.31, 0.10, 0.33,
-        0.36, 0.35, 0.07, 0.03, 0.15, 0.47, 0.03, 0.88, 0.42, 0.78, 1.93, 0.43, 0.39, -0.03,
-        0.17, 0.37, 0.32, 0.16, -0.07, 0.36, 0.37, 0.28, 0, 0.29, 0.37, 0.36, 0.02, 0.02,
-        0.14, 0.47, 0.10, 0.28, 0.43, 0.88, -0.29, 0.61, 0.71, 0.47, 0.70, 0.06, 0.07, 0.10,
-        0.09, 0.06, 0.06, 0.05, 0.05, 0.01, 0.06, 0.11, -0.05, -0.04, 0.01, 0.03,
+    2: Weights(
+        constant=-0.03,
+        begins=Role(
+            fives=(0.46, 0.36, 0.08, 0.24),
+            sixes=(0.31, 0.37, 0.11, 0.15),
+            sevens=(0.37, 0.42, 0.31, 0.1),
+            eights=(0.33, 0.36, 0.35, 0.07),
+            whole_set=0.03, point=0.15,
+            one_city=Cities(held=0.47, unrivalled=0.03, in_row=0.88),
+            two_cities=Cities(held=0.42, unrivalled=0.78, in_row=1.93),
+        ),
+        follows=Role(
+            fives=(0.43, 0.39, -0.03, 0.17),
+            sixes=(0.37, 0.32, 0.16, -0.07),
+            sevens=(0.36, 0.37, 0.28, 0),
+            eights=(0.29, 0.37, 0.36, 0.02),
+            whole_set=0.02, point=0.14,
+            one_city=Cities(held=0.47, unrivalled=0.1, in_row=0.28),
+            two_cities=Cities(held=0.43, unrivalled=0.88, in_row=-0.29),
+        ),
+        share=(0.61, 0.71, 0.47, 0.7),
+        sure=(0.06, 0.07, 0.1, 0.09),
+        row=(0.06, 0.06, 0.05, 0.05, 0.01, 0.06, 0.11, -0.05, -0.04, 0.01, 0.03),
     ),
-    3: (
-        -0.57, 0.42, 0.55, 0, 0.24, 0.34, 0.43, 0.31, 0.03, 0.29, 0.41, 0.32, -0.06, 0.22,
-        0.30, 0.38, 0, 0.27, 0.19, 0.45, -0.02, 1.84, 0.38, 0.51, 3.75, 0.44, 0.45, 0.01,
-        0.14, 0.37, 0.47, 0.36, 0.03, 0.40, 0.41, 0.31, -0.02, 0.31, 0.27, 0.38, 0, 0.18,
-        0.18, 0.40, 0.05, 0.51, 0.43, 1.10, -0.32, 0.94, 0.81, 1.13, 1.63, 0.01, 0.06,
-        -0.08, -0.29, 0.15, 0.12, 0.13, 0.15, 0.09, 0.10, 0.16, 0, -0.08, -0.01, 0.07,
+    3: Weights(
+        constant=-0.57,
+        begins=Role(
+            fives=(0.42, 0.55, 0, 0.24),
+            sixes=(0.34, 0.43, 0.31, 0.03),
+            sevens=(0.29, 0.41, 0.32, -0.06),
+            eights=(0.22, 0.3, 0.38, 0),
+            whole_set=0.27, point=0.19,
+            one_city=Cities(held=0.45, unrivalled=-0.02, in_row=1.84),
+            two_cities=Cities(held=0.38, unrivalled=0.51, in_row=3.75),
+        ),
+        follows=Role(
+            fives=(0.44, 0.45, 0.01, 0.14),
+            sixes=(0.37, 0.47, 0.36, 0.03),
+            sevens=(0.4, 0.41, 0.31, -0.02),
+            eights=(0.31, 0.27, 0.38, 0),
+            whole_set=0.18, point=0.18,
+            one_city=Cities(held=0.4, unrivalled=0.05, in_row=0.51),
+            two_cities=Cities(held=0.43, unrivalled=1.1, in_row=-0.32),
+        ),
+        share=(0.94, 0.81, 1.13, 1.63),
+        sure=(0.01, 0.06, -0.08, -0.29),
+        row=(0.15, 0.12, 0.13, 0.15, 0.09, 0.1, 0.16, 0, -0.08, -0.01, 0.07),
     ),
 }
 # fmt: on
-"""Weights by the round that has ended, in logits of the chance to win of the seat that begins the
-next round. They are a constant; then, for that seat and after it for the other seat, the first,
-second, third and fourth card of 5, 6, 7 and 8, a set, a point of deals, and for one city and for
-two cities three numbers: they are held, the other seat has none, the missing ones are in the row.
-Then come for 5, 6, 7, 8 the lead divided by the cards left, and a lead that cannot be turned; then
-one card of each kind in the row."""
+"""The weights by the round that has ended."""
 
 TO_TAKE = {
-    1: (0.62, 0.67, 0, 1.01, 2.99),
-    2: (0.95, 0.68, 0.59, 1.33, 4.99),
-    3: (0.82, 0.61, 0.53, 1.52, 6.17),
-    4: (1.36, 1.03, 0.63, 2.51, 3.35),
+    1: ToTake(now=0.62, gain=0.67, constant=0, lacking=1.01, city=2.99),
+    2: ToTake(now=0.95, gain=0.68, constant=0.59, lacking=1.33, city=4.99),
+    3: ToTake(now=0.82, gain=0.61, constant=0.53, lacking=1.52, city=6.17),
+    4: ToTake(now=1.36, gain=1.03, constant=0.63, lacking=2.51, city=3.35),
 }
-"""Weights by the round in which one seat has taken and the other one is still to take, learned by
-`python -m bench.to_take`. The first is that of the logit as if the round had ended. The second is
-that of what the logit would gain by a take from the row as it is. Then come, in favour of the seat
-that is to take: a constant, the share of a whole take that the row lacks, and a take that would
-win by City."""
+"""The weights by the round in which one seat has taken and the other one is still to take, learned
+by `python -m bench.to_take`."""
 
-_ROLE = 24
 _WIDTH = MOST_COPIES + 1
 
 
 class Values:
     """What two piles and a row are worth after a round of the published game."""
 
-    def __init__(self, weights: tuple[float, ...]) -> None:
-        self.constant = weights[0]
-        roles = weights[1 : 1 + _ROLE], weights[1 + _ROLE : 1 + 2 * _ROLE]
-        share, sure = weights[1 + 2 * _ROLE :][:4], weights[1 + 2 * _ROLE :][4:8]
-        self.row = weights[1 + 2 * _ROLE + 8 :]
-        self.cities = tuple([role[-6:] for role in roles])
-        self.worth = tuple([role[16:18] for role in roles])
+    def __init__(self, weights: Weights) -> None:
+        roles = weights.begins, weights.follows
+        self.constant = weights.constant
+        self.row = weights.row
+        self.cities = tuple([role.one_city + role.two_cities for role in roles])
+        self.worth = tuple([(role.whole_set, role.point) for role in roles])
         self.known: tuple[dict[Pack, float], dict[Pack, float]] = ({}, {})
         self.leads = []
         for kind in SUPPORTS:
-            cards = [role[4 * kind : 4 * kind + 4] for role in roles]
-            self.leads.append(_lead_table(kind, cards, share[kind], sure[kind]))
+            cards = [(role.fives, role.sixes, role.sevens, role.eights)[kind] for role in roles]
+            lead = _lead_table(kind, cards, weights.share[kind], weights.sure[kind])
+            self.leads.append(lead)
 
     def logit(self, first: Pack, second: Pack, row: bytes) -> float:
         """Return the chance to win, as a logit, of the first pile's owner, the seat to begin."""
@@ -119,7 +215,7 @@ class Values:
         known = self.known[role].get(pile)
         if known is None:
             per_set, per_point = self.worth[role]
-            whole = sets(pile) / STANDARD.set_bonus
+            whole = count_sets(pile)
             held = (0.0, self.cities[role][0], self.cities[role][3])
             known = per_set * whole + per_point * sum(deals(pile)) + held[count(pile, CITY)]
             self.known[role][pile] = known
@@ -156,7 +252,7 @@ _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 def logit_after(played: int, piles: tuple[Pack, Pack], row: bytes) -> float:
     """Return the chance of seat 0 to win, as a logit, when so many rounds have been played."""
     values = _VALUES[played]
-    if played & 1:  # seat 1 begins the next round
+    if first_seat(played):
         return -values.logit(piles[1], piles[0], row)
     return values.logit(piles[0], piles[1], row)
 
@@ -173,8 +269,8 @@ def logit_within(view: View) -> float:
     seat = view.taken.index(False)
     now, gain, constant, lacking, city = features_to_take(view, seat)
     weights = TO_TAKE[number]
-    own = weights[2] * constant + weights[3] * lacking + weights[4] * city
-    return weights[0] * now + weights[1] * gain + (own if seat == 0 else -own)
+    own = weights.constant * constant + weights.lacking * lacking + weights.city * city
+    return weights.now * now + weights.gain * gain + (own if seat == 0 else -own)
 
 
 def features_to_take(view: View, seat: Seat) -> tuple[float, float, float, float, float]:
@@ -254,7 +350,7 @@ class Champion(Ismcts):
             if max(first, second) >= self.rules.city_pack:
                 return super().value(world)
             values = _VALUES[world.round]
-            if world.round & 1:  # seat 1 begins the next round
+            if first_seat(world.round):
                 known = 1.0 / (1.0 + exp(values.logit(second, first, world.row)))
             else:
                 known = 1.0 / (1.0 + exp(-values.logit(first, second, world.row)))
@@ -305,7 +401,7 @@ class _ManyValues:
 
         self.np: Any = np
         self.values = _VALUES[played]
-        self.sign = -1 if played & 1 else 1  # seat 1 begins the next round
+        self.sign = -1 if first_seat(played) else 1
         self.leads = np.array(self.values.leads)
         cities = np.array(self.values.cities).reshape(2, 2, 3)
         self.cities = np.pad(cities, ((0, 0), (1, 0), (0, 0))).swapaxes(1, 2)  # (role, what, held)
@@ -390,7 +486,7 @@ class _Chances:
         np, number = self.np, ply // STANDARD.round_plies + 1
         takers = np.flatnonzero(actions == TAKE)
         self.played[takers] = min(number, STANDARD.rounds - 1)
-        self.taken[(ply + number - 1) & 1, takers] = True  # the seats begin rounds in turn
+        self.taken[STANDARD.seat_at(ply), takers] = True
         self.now += self.weights.take(self.played * self.weights.shape[1] + actions)
         if ply + 1 < self.plies:
             self._renew(ply + 1, np.flatnonzero((actions == TAKE) | (actions == CITY)))
@@ -420,8 +516,8 @@ class _Chances:
         wins = piles[:, CITY].max(axis=0) >= STANDARD.cities_needed
         then = self.values[min(number, STANDARD.rounds - 1)].logits(piles, row - within)
         lacking = 1 - within.sum(axis=0) / STANDARD.take_size
-        own = weights[2] + weights[3] * lacking + weights[4] * wins
-        expected = weights[0] * now + weights[1] * np.where(wins, 0.0, then - now)
+        own = weights.constant + weights.lacking * lacking + weights.city * wins
+        expected = weights.now * now + weights.gain * np.where(wins, 0.0, then - now)
         logits[plies, games] = expected + np.where(seats == 0, own, -own)
 
 

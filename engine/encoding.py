@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from engine.cards import BITS, KINDS, SUPPORTS, TAKE, UNIT, Pack, counts, pack_of
 from engine.errors import RulesError
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD, Rules, first_seat
 from engine.scoring import Piles, points
 from engine.state import Seat
 from engine.view import View
@@ -120,7 +120,7 @@ class Encoder:
         bits = bytes((NEWEST - newest) * len(KINDS)) + _one_hot(number, rules.rounds)
         bits += bytes((seat, taken[seat], taken[1 - seat]))
         for player in (seat, 1 - seat):
-            acted = plies + over + (player == number & 1) >> 1  # they begin alternately (R3)
+            acted = plies + over + (player == first_seat(number)) >> 1
             bits += _one_hot(rules.hand_size - acted + taken[player], rules.hand_size + 1)
         return bits
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from engine.cards import CHARS, CITY, KINDS, MOST_COPIES, SUPPORTS, UNIT, Pack, pack_of
 from engine.errors import RulesError, show
@@ -11,6 +11,13 @@ from engine.errors import RulesError, show
 TieBreak: TypeAlias = Literal["cities", "supports"]
 _TIEBREAKS = ("cities", "supports")
 _MOST = 1000
+_Number = TypeVar("_Number", bound=Any)  # an int, or an array of them
+
+
+def first_seat(number: _Number) -> _Number:
+    """Return the seat that begins a round, counted from 0: they begin alternately (R3)."""
+    seat: _Number = number & 1
+    return seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,15 @@ cards, but the copies add up to 45
     def game_plies(self) -> int:
         """How many actions a game without a city win has."""
         return self.rounds * self.round_plies
+
+    def seat_at(self, ply: _Number) -> _Number:
+        """Return the seat that acts at a ply, or at each of an array of them (R3).
+
+        >>> [Rules().seat_at(ply) for ply in (0, 11, 12, 13)]
+        [0, 1, 1, 0]
+        """
+        seat: _Number = first_seat(ply + ply // self.round_plies)
+        return seat
 
     def changes(self) -> dict[str, Any]:
         """Return the numbers that differ from the published game, ready for JSON or YAML.

@@ -16,6 +16,7 @@ from engine.cards import (
     SUPPORTS,
     UNIT,
     VALUES,
+    Kind,
     Pack,
     count,
     counts,
@@ -74,6 +75,19 @@ def majorities(mine: Pack, theirs: Pack, rules: Rules = STANDARD) -> tuple[int, 
 def sets(pile: Pack, rules: Rules = STANDARD) -> int:
     """Return the points of a pile's complete sets 5-6-7-8 (R13)."""
     return rules.set_bonus * _sets(pile & _SUPPORTS)
+
+
+def count_sets(pile: Pack) -> int:
+    """Return how many complete sets 5-6-7-8 a pile has (R13)."""
+    return _sets(pile & _SUPPORTS)
+
+
+def leader(piles: Piles, kind: Kind) -> int | None:
+    """Return the seat with more cards of a kind, None for equal counts (R12, R17, R18)."""
+    first, second = count(piles[0], kind), count(piles[1], kind)
+    if first == second:
+        return None
+    return 0 if first > second else 1
 
 
 def deals(pile: Pack) -> tuple[int, int]:
@@ -143,7 +157,7 @@ def outcome(piles: Piles, rules: Rules = STANDARD) -> Outcome:
     if score[0] != score[1]:
         return Outcome(0 if score[0] > score[1] else 1, "points", score)
     for kind in _TIES[rules.tiebreak]:
-        first, second = count(piles[0], kind), count(piles[1], kind)
-        if first != second:
-            return Outcome(0 if first > second else 1, "tiebreak", score)
+        ahead = leader(piles, kind)
+        if ahead is not None:
+            return Outcome(ahead, "tiebreak", score)
     return Outcome(None, "draw", score)

@@ -9,7 +9,7 @@ from typing import SupportsIndex, TypeAlias
 from engine.cards import CHARS, TAKE, UNIT, Action, Pack, cards_of, pack_of, shuffled, to_text
 from engine.errors import AfterEnd, IllegalAction
 from engine.notation import parse_actions, parse_deal
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD, Rules, first_seat
 
 Seat: TypeAlias = int
 Legal: TypeAlias = tuple[Action, ...]
@@ -139,7 +139,7 @@ class State:
         self.hands = [pack_of(deck[:size]), pack_of(deck[size : 2 * size])]
         self.deck = deck[2 * size :]
         self.taken = _NOBODY
-        self.to_act = self.round & 1
+        self.to_act = first_seat(self.round)
         self.round += 1
 
     def copy(self) -> State:
@@ -220,7 +220,7 @@ class State:
 def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     """Return the cards a seat has played in a round (from 0), oldest first."""
     start = number * rules.round_plies
-    first = start + (seat - number & 1)  # the seats begin rounds alternately (R3)
+    first = start + (seat ^ first_seat(number))
     return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
 
 

@@ -55,7 +55,7 @@ class View(NamedTuple):
         """The seat to act, or None when the game is over."""
         if self.over:
             return None
-        return (len(self.history) + self.round - 1) & 1
+        return self.rules.seat_at(len(self.history))
 
     @property
     def opponent_cards(self) -> int:

@@ -39,7 +39,7 @@ def sample(view: View, rng: Random) -> State:
     state.taken = view.taken
     state.round = view.round
     state.over = view.over
-    state.to_act = (len(view.history) + state.round - 1) & 1
+    state.to_act = rules.seat_at(len(view.history))
     state.history = view.history
     return state
 

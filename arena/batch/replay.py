@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.piles import Cards, Indices, Piles
-from arena.batch.tally import seat_at
 from engine import KINDS, TAKE, Rules
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -71,7 +70,7 @@ class Replay:
     def count_played(self) -> Ints:
         """Return how many cards of each kind the seats have played (seat, kind, game)."""
         actions = np.ascontiguousarray(self.actions.T)
-        seats = seat_at(np.arange(len(actions)), self.rules)
+        seats = self.rules.seat_at(np.arange(len(actions)))
         played = np.zeros((2, _KINDS, actions.shape[1]), np.int64)
         for seat in (0, 1):
             own = actions[seats == seat]
@@ -92,7 +91,7 @@ def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
         players, takers = np.flatnonzero(now < TAKE), np.flatnonzero(now == TAKE)
         table.lay(players, now[players].astype(np.intp))
         if len(takers):
-            seat = seat_at(ply, rules)
+            seat = rules.seat_at(ply)
             some = piles[ply].take(takers, axis=-1), within[ply].take(takers, axis=-1)
             taken.append((takers, np.full(len(takers), ply), *some))
             table.take(takers, seat)
@@ -132,7 +131,7 @@ def _takes(taken: list[tuple[Any, ...]], rules: Rules) -> Takes:
     return Takes(
         game=game,
         ply=ply,
-        seat=seat_at(ply, rules),
+        seat=rules.seat_at(ply),
         round=number + 1,
         action=within // 2 + 1,
         before=before.astype(np.int32),

@@ -1,11 +1,11 @@
-"""Score games, one or many at once in numpy: points, winners, and who acts at a ply (R3, R11-R18).
+"""Score games, one or many at once in numpy: points and winners (R11-R18).
 
 It is the only place beside `engine` that knows these rules. Arrays have a column for each game.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,6 @@ from engine.scoring import WinType
 
 DRAW: Final = -1
 """The winner of a game that nobody has won."""
-
-_Ply = TypeVar("_Ply", int, Any)
-
-
-def seat_at(ply: _Ply, rules: Rules) -> _Ply:
-    """Return the seat that acts at a ply, or at each of many: seats begin rounds in turn (R3).
-
-    >>> from engine import STANDARD
-    >>> [seat_at(ply, STANDARD) for ply in (0, 1, 11, 12, 13, 24)]
-    [0, 1, 1, 1, 0, 0]
-    """
-    return (ply + ply // rules.round_plies) & 1
 
 
 def find_end(state: State) -> tuple[int, WinType]:

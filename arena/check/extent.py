@@ -1,4 +1,4 @@
-"""Extent: how much is checked. The command line reads this: no imports.
+"""How many games a check plays; the command line reads this: no imports.
 
 These are numbers of games and not seconds, so that a busy machine changes no verdict.
 """

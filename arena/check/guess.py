@@ -1,4 +1,4 @@
-"""Guess: a first rating, from games against the bots of the ladder."""
+"""Estimate a bot's rating from games against bots of known Elo."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 from arena.check.item import Item, fail
 from arena.check.sparring import MOST_PAIRS, Candidate, Guilty, Sparring
-from arena.entries.ladder import ELO, place
+from arena.entries.catalogue import ELO, place
 from arena.entries.resolve import installed
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import PairScores, fit_one

@@ -1,4 +1,4 @@
-"""Item: one line of the report, and how it is printed."""
+"""What a check is asked for, and one line of its report with how it is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from arena.check.extent import GAMES
+from arena.entries.lane import Lane
+from arena.errors import InputError
+from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Fault, printable
+from arena.lanes.limits import Limits
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -33,10 +38,35 @@ NAMES = (
 )
 """Every item, in the order of the report."""
 
+NOT_JAILED = "not jailed: a bot can write this report itself"
 _SIGNS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
 _WIDTH = 80
 _INDENT = " " * 21
 _MOST_EVIDENCE = 3  # lines
+
+
+class Order(msgspec.Struct, frozen=True):
+    """The bot as a spec, the lane of all its processes, games in each lane, the seed, limits."""
+
+    spec: str
+    lane: Lane
+    games: int = GAMES
+    seed: int = 0
+    limits: Limits = Limits()
+
+    @property
+    def jailed(self) -> bool:
+        """Whether the bot cannot reach the process that judges it."""
+        return self.lane == "jail"
+
+
+def safest_lane() -> Lane:
+    """Return the jail where bubblewrap works on this machine, else the lane `process`."""
+    try:
+        find_bubblewrap()
+    except InputError:
+        return "process"
+    return "jail"
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):

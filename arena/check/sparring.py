@@ -1,28 +1,55 @@
-"""Sparring: a bot in processes of its own, and the games it plays there against our bots."""
+"""Play a bot's games against our bots, with the bot in processes of its own."""
 
 from __future__ import annotations
 
+import re
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.check.item import Item, fail
 from arena.entries.entry import Entry
+from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.executors.reporter import Reporter
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.lanes.faults import Fault
+from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.store.command import replay_commands
 from arena.tournament.chunk import Chunk
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
+
+VARIANTS = {
+    "take_size 3": Rules(take_size=3),
+    "take_size 1": Rules(take_size=1),
+    "take_size 7": Rules(take_size=7, opening_row=5, removed=0),
+    "cities_needed 2": Rules(cities_needed=2),
+    "cities_needed 1": Rules(cities_needed=1),
+    "tiebreak supports": Rules(tiebreak="supports"),
+    "set_bonus 0": Rules(set_bonus=0),
+    "set_bonus -4": Rules(set_bonus=-4),
+    "majority_values 8 1 0 20": Rules(majority_values=(8, 1, 0, 20)),
+    "removed 0": Rules(removed=0, opening_row=5),
+    "opening_row 0": Rules(removed=5, opening_row=0),
+    "rounds 1": Rules(rounds=1, removed=33),
+    "rounds 2": Rules(rounds=2, removed=23),
+    "hand_size 1": Rules(hand_size=1, rounds=1, opening_row=8, removed=35),
+    "hand_size 3": Rules(hand_size=3, rounds=7, take_size=3, opening_row=3, removed=0),
+    "hand_size 10": Rules(hand_size=10, rounds=2),
+    "no cities": Rules(copies=(5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 0), removed=0),
+    "other copies": Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5)),
+}
+"""By name, each a playable game."""
+
 
 OPPONENTS = ("uniform", "greedy")
 
@@ -171,3 +198,40 @@ def find_parting(first: str, second: str) -> int:
     """
     plies = range(min(len(first), len(second)))
     return next((ply for ply in plies if first[ply] != second[ply]), len(plies))
+
+
+_NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
+
+
+def check_loading(candidate: Candidate) -> list[Item]:
+    """Return the first three items, or those of them up to the one that fails."""
+    entry, limits, folder = candidate.entry, candidate.limits, candidate.make_folder()
+    start = time.perf_counter()
+    with bot_process(entry, STANDARD, limits, folder, candidate.beat, check=True) as process:
+        try:
+            process.start()
+        except Forfeit as forfeit:
+            return _refuse(forfeit, entry.target)
+        seconds = time.perf_counter() - start
+    imports = Item("imports", "ok", f"ready in {seconds:.2f} s", figures={"seconds": seconds})
+    if entry.command:
+        message = "does not apply to a command"
+        return [imports, Item("binds bot", "none", message), Item("parameters", "none", message)]
+    written = ", ".join(f"{name}={value!r}" for name, value in entry.params.items())
+    params = Item("parameters", "ok", f"takes {written}" if written else "needs none")
+    return [imports, Item("binds bot", "ok", "to something that can be called"), params]
+
+
+def _refuse(forfeit: Forfeit, target: str) -> list[Item]:
+    imports = Item("imports", "ok", "")
+    kind, message = forfeit.fault[:2]
+    if kind == "params":
+        return [
+            imports,
+            Item("binds bot", "ok", ""),
+            Item("parameters", "fail", message, "params"),
+        ]
+    if _NO_BOT.match(message):
+        return [imports, Item("binds bot", "fail", message, "import")]
+    advice = explain_missing(target, message)
+    return [fail("imports", forfeit.fault._replace(message=message + advice))]

@@ -1,4 +1,4 @@
-"""Supervisor: has a bot checked in another process, and reports what came of it in any case."""
+"""Run the check of a bot in a separate process, and report what came of it in any case."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from arena.check.extent import LONGEST
-from arena.check.item import NAMES, Item
-from arena.check.order import Order
+from arena.check.item import NAMES, Item, Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit

@@ -1,16 +1,146 @@
-"""Traces: what playing has cost, and what the bot has left behind."""
+"""Measure a bot's time, memory and size, and find the processes and files that it leaves behind."""
 
 from __future__ import annotations
 
-from arena.check import remains
+import os
+import signal
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import psutil
+
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
 from arena.entries.archive import MAGIC
 from arena.errors import counted
+from arena.lanes.cleanup import children, descendants
+from arena.lanes.process import BotProcess
+
+_PATIENCE = 3.0  # seconds in which a process and those it has started may end by themselves
+_PAUSE = 0.05
+_MOST_FILES = 1000
+_MB = 1 << 20
+
+
+def _peak_megabytes(bot: BotProcess) -> float | None:
+    """Return the most memory that one of a bot's processes has had, None where it is unknown."""
+    peaks = [
+        int(value.split()[0]) * 1024 / _MB
+        for process in _family(bot)
+        if (value := _status(process.pid, "VmHWM"))
+    ]
+    return max(peaks, default=None)
+
+
+def _files(bot: BotProcess) -> list[str]:
+    """Return files that a bot has left in its private folder, except for caches."""
+    return sorted(islice(_walk(_private_folder(bot)), _MOST_FILES))
+
+
+def _private_folder(bot: BotProcess) -> Path:
+    """Return the folder of a bot; that of a jail is seen through one of its processes."""
+    if bot.launch.jailed:
+        inside = Path(bot.launch.environment["HOME"]).relative_to("/")
+        for process in _inner(bot):
+            folder = Path(f"/proc/{process.pid}/root", inside)
+            with suppress(OSError):
+                os.listdir(folder)
+                return folder
+    return bot.launch.folder
+
+
+def _walk(top: Path) -> Iterator[str]:
+    disk = top.stat().st_dev
+    for parent, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if _is_left(Path(parent, name), disk)]
+        place = Path(parent).relative_to(top)
+        yield from (str(place / name) for name in names if _is_left(Path(parent, name), disk))
+
+
+def _is_left(path: Path, disk: int) -> bool:
+    """Return whether a file is on this disk, not one that the jail shows, and no cache."""
+    if path.name.startswith(".") or path.name == "__pycache__":
+        return False
+    with suppress(OSError):
+        return path.lstat().st_dev == disk
+    return False
+
+
+def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
+    """Ask processes of bots to end; return the names of those processes that go on.
+
+    A jail ends together with the bot's own process. So what holds it is stopped before, and
+    what the bot has started can be seen until it is killed with the jail.
+    """
+    own = {bot.pid for bot in bots}
+    holders = []
+    for bot in bots:
+        bot.resume()
+        inner = _inner(bot)
+        own |= {process.pid for process in inner[:2]}  # the first of the jail, and the bot's own
+        outer = [process for process in _family(bot) if process not in inner] if inner else []
+        for process in outer:
+            with suppress(psutil.Error):
+                process.send_signal(signal.SIGSTOP)
+        holders += outer
+        bot.dismiss(0.0 if inner else _PATIENCE)
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        below = (process for holder in holders for process in descendants(holder))
+        running = {*children(), *below} - {*holders}
+        names = [name for process in running if (name := _name(process, own))]
+        if not names or time.monotonic() > deadline:
+            return names
+        time.sleep(_PAUSE)
+
+
+def _family(bot: BotProcess) -> list[psutil.Process]:
+    """Return a bot's process and all below it."""
+    if bot.pid is None:
+        return []
+    with suppress(psutil.Error):
+        process = psutil.Process(bot.pid)
+        return [process, *descendants(process)]
+    return []
+
+
+def _inner(bot: BotProcess) -> list[psutil.Process]:
+    """Return the processes of a bot that have a number of their own in a jail, by that number."""
+    outside = len(_numbers(os.getpid()))
+    numbers = {process: _numbers(process.pid) for process in _family(bot)}
+    inner = [process for process in numbers if len(numbers[process]) > outside]
+    return sorted(inner, key=lambda process: numbers[process][-1])
+
+
+def _numbers(pid: int) -> list[int]:
+    """Return the numbers of a process: one for each pid namespace that it is in."""
+    return [int(number) for number in _status(pid, "NSpid").split()]
+
+
+def _status(pid: int, name: str) -> str:
+    """Return a field of a process, empty where there is none."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return line.partition(":")[2].strip()
+    return ""
+
+
+def _name(process: psutil.Process, own: Collection[int | None]) -> str:
+    """Return the name of a running process, empty for the bot's own."""
+    try:
+        if process.pid in own or process.status() == psutil.STATUS_ZOMBIE:
+            return ""
+        return process.name()
+    except psutil.Error:
+        return ""
+
 
 _MOST_OUTPUT = 1 << 16  # bytes a game
-_MB = 1 << 20
 _HALF = 0.5
 _SHOWN = 3
 
@@ -33,7 +163,7 @@ def _ms(seconds: float) -> str:
 
 def check_memory(sparring: Sparring) -> Item:
     """Return how much memory the bot's processes, which must still run, have had each."""
-    peaks = [peak for bot in sparring.bots if (peak := remains.peak_megabytes(bot)) is not None]
+    peaks = [peak for bot in sparring.bots if (peak := _peak_megabytes(bot)) is not None]
     peak = max(peaks, default=None)
     if peak is None:
         return Item("memory", "none", "this system does not report it")
@@ -58,8 +188,8 @@ def check_size(candidate: Candidate) -> Item:
 
 def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
     """End the bot's processes, and return what they leave: processes, files, much output."""
-    files = sorted({file for bot in sparring.bots for file in remains.files(bot)})
-    processes = remains.dismiss(sparring.bots)
+    files = sorted({file for bot in sparring.bots for file in _files(bot)})
+    processes = _dismiss(sparring.bots)
     output = sum(bot.output_bytes for bot in sparring.bots)
     leftovers = []
     if processes:

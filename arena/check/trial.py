@@ -1,4 +1,4 @@
-"""Trial: the program around a bot whose game is played in one process with it.
+"""Program that plays whole games in the bot's own process, to see what it touches there.
 
 It is the host of `arena.lanes` with one more message, `play`: the engine's own loop plays a
 whole game, so that the truth lies where the lane `inproc` has it, in the frames that call
@@ -22,7 +22,7 @@ _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
 sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
 
-from arena.entries.source import checked_strategy, load_bot  # noqa: E402
+from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import late_forfeit  # noqa: E402
 from arena.lanes.host import Host, Message, main  # noqa: E402
 from arena.lanes.output import Output  # noqa: E402

@@ -98,7 +98,7 @@ def compare(
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
-    from arena.entries.ladder import expand_ladder
+    from arena.entries.catalogue import expand_ladder
     from arena.entries.resolve import resolve
     from arena.runs.compare_bots import as_comparison, make_stop
     from arena.tournament.tournament import Tournament

@@ -99,9 +99,9 @@ def play(
     """
     from arena.runs.prepare import find_opponent
     from arena.table.interrupted import find_own
-    from arena.table.session import play_session
-    from arena.table.sitting import Records, Session
-    from arena.table.terminal import Terminal
+    from arena.table.player import Terminal
+    from arena.table.session import Records, Session
+    from arena.table.terminal_session import play_session
     from engine import STANDARD
 
     entry = find_opponent(me, spec, lane)
@@ -112,8 +112,8 @@ def play(
     interrupted, others = find_own(session, records)
     terminal = Terminal(sys.stdin, sys.stdout)
     terminal.say(others)
-    sitting = interrupted.go_on(entry, records) if interrupted else None
-    if not play_session(session, records, terminal, sitting):
+    game = interrupted.go_on(entry, records) if interrupted else None
+    if not play_session(session, records, terminal, game):
         sys.exit(1)
 
 

@@ -192,7 +192,7 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.entries.ladder import expand_ladder
+    from arena.entries.catalogue import expand_ladder
     from arena.entries.resolve import resolve
     from arena.tournament.tournament import Tournament, read_anchor
 

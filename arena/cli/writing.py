@@ -14,8 +14,7 @@ from arena.cli.options import LIMITS, PATH, SEED, Whole, change_limits, json_opt
 from arena.errors import counted
 
 if TYPE_CHECKING:
-    from arena.check.item import Item
-    from arena.check.order import Order
+    from arena.check.item import Item, Order
     from arena.entries.entry import Entry
     from arena.entries.lane import Lane
 
@@ -83,15 +82,14 @@ def check(
     """Put BOT through the contract, line by line, and guess its rating.
 
     Its code runs in processes of its own, in the jail if this machine has one. Outside the
-    jail a bot can write its own report; then the report says so. The exit status is 0 if
-    nothing has failed, 1 if something has or there is no verdict, 2 if there is no such bot.
+    jail a bot can write its own report, so it is never accepted there. The exit status is 0 if
+    nothing has failed, 1 if something has or the check was cut short, 2 if there is no such bot.
 
     \b
     Example:
       arena check ./my_bot.py --games 8
     """
-    from arena.check.item import format_item
-    from arena.check.order import NOT_JAILED, Order, safest_lane
+    from arena.check.item import NOT_JAILED, Order, format_item, safest_lane
     from arena.check.supervisor import run_check
     from arena.entries.resolve import resolve
     from arena.lanes.bubblewrap import find_bubblewrap
@@ -115,7 +113,8 @@ def check(
     if as_json:
         print_json(_document(order, entry, items))
     else:
-        click.echo(f"refused: {', '.join(refused)}" if refused else "accepted")
+        accepted = "accepted" if order.jailed else "no verdict: nothing has failed"
+        click.echo(f"refused: {', '.join(refused)}" if refused else accepted)
         if not order.jailed:
             click.echo(NOT_JAILED)
     sys.exit(1 if refused else 0)
@@ -123,8 +122,7 @@ def check(
 
 def _document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
     """Return the whole report as plain data."""
-    from arena.check.item import to_data
-    from arena.check.order import NOT_JAILED
+    from arena.check.item import NOT_JAILED, to_data
 
     return {
         "bot": entry.target,

@@ -1,7 +1,8 @@
-"""Archive: the modules and data files of one bot, imported from an archive in memory.
+"""Load what a bot's module binds to `bot`, from its source text or from an archive in memory.
 
-An archive is a zip without compression, whose first file binds `bot`. Nothing is unpacked to
-a disk. The process of a bot imports this module: standard library only.
+An archive is a zip without compression of a bot's modules and data files, whose first file
+binds `bot`. Nothing is unpacked to a disk. The process of a bot imports this module: standard
+library only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import linecache
 import os
 import re
 import sys
+import types
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -158,3 +161,43 @@ def keep_lines(filename: str, source: bytes) -> None:
     """Keep the lines of a source for tracebacks, whatever file of that name there is."""
     lines = source.decode("utf-8", "replace").splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
+
+
+@cache
+def load_bot(module: str, filename: str, source: bytes | None) -> Any:
+    """Return what a module binds to `bot`; without a source the module is imported by name.
+
+    The source is a Python text, or an archive of a bot with further files. A process loads
+    each module once. Raises whatever the module raises, and ImportError where it binds no bot.
+    """
+    if source is None:
+        loaded = importlib.import_module(module)
+    elif source.startswith(MAGIC):
+        loaded = load(module, filename, source)
+    else:
+        loaded = _execute(module, filename, source)
+    if not hasattr(loaded, "bot"):
+        raise ImportError(f"{filename} does not bind `bot`")
+    if not callable(loaded.bot):
+        raise ImportError(
+            f"{filename} binds `bot` to {type(loaded.bot).__name__}, which is not callable"
+        )
+    return loaded.bot
+
+
+def checked_strategy(strategy: Any) -> Any:
+    """Return what a bot returned for a game; raise TypeError if it forgot to return anything."""
+    if strategy is None:
+        raise TypeError("bot(setup) returned None, and not a strategy")
+    return strategy
+
+
+def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
+    """Return the module of a source, registered by its name as an import would."""
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    module.__spec__ = ModuleSpec(name, Alone(), origin=filename)  # type: ignore[arg-type]
+    sys.modules[name] = module
+    keep_lines(filename, source)
+    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+    return module

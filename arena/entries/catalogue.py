@@ -1,18 +1,20 @@
-"""Catalogue: the bots that a name can stand for, here and in installed packages."""
+"""List the bots that a name can stand for, here and in installed packages, and their Elo."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
-from importlib import metadata
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.entries.file import MOST_SOURCE, read_file
-from arena.entries.module import find_module
+from arena.entries.lookup import find_module
 from arena.entries.resolve import GROUP, installed
 from arena.entries.syntax import read_outline
 from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 
 class Known(NamedTuple):
@@ -38,6 +40,8 @@ def names() -> list[str]:
 
 
 def _points() -> metadata.EntryPoints:
+    from importlib import metadata  # 15 ms, needed for few bots
+
     return metadata.entry_points(group=GROUP)
 
 
@@ -58,3 +62,44 @@ def _describe(module: str) -> str:
         return read_outline(read_file(location.origin, MOST_SOURCE)).summary
     except InputError as error:
         return f"(cannot be read: {error})"
+
+
+LADDER = "ladder"
+"""In place of the bots of the ladder."""
+
+ELO = {
+    "uniform": 1028,
+    "greedy": 1239,
+    "city_hunter": 1370,
+    "majority": 1430,
+    "denier": 1486,
+    "timing": 1529,
+    "ismcts": 1748,
+    "champion": 1837,
+}
+"""The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
+
+
+def place(elo: float) -> str:
+    """Return between which two bots of the ladder a rating lies.
+
+    >>> place(1600), place(1000), place(2000)
+    ('between timing and ismcts', 'below uniform', 'above champion')
+    """
+    below = [name for name, known in ELO.items() if known <= elo]
+    above = [name for name, known in ELO.items() if known > elo]
+    if not below:
+        return f"below {above[0]}"
+    return f"between {below[-1]} and {above[0]}" if above else f"above {below[-1]}"
+
+
+def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
+    """Return opponents with the ladder's bots in place of its name, less those compared.
+
+    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
+    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts']
+    """
+    opponents = []
+    for bot in against:
+        opponents += [name for name in ELO if name not in without] if bot == LADDER else [bot]
+    return opponents

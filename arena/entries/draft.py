@@ -1,4 +1,4 @@
-"""Draft: writes the file of a new bot and its test, from the template."""
+"""Write the file of a new bot and its test, from a template."""
 
 from __future__ import annotations
 

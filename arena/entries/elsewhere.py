@@ -1,4 +1,4 @@
-"""Elsewhere: a bot that came from another machine, and what of it has to be here."""
+"""Check that a bot from another machine is the same bot here, with what it imports."""
 
 from __future__ import annotations
 

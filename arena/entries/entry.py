@@ -1,4 +1,4 @@
-"""Entry: one bot of a tournament, as data that travels to wherever it is played."""
+"""One bot of a tournament as data that can be sent to another process or machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.entries.source import checked_strategy, load_bot
+from arena.entries.archive import checked_strategy, load_bot
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy

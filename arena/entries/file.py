@@ -1,13 +1,15 @@
-"""File: a file that somebody else wrote, of a kind and a size that can be read."""
+"""Read files that somebody else wrote, of a bounded kind, size and number."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.errors import InputError
 
 MOST_SOURCE = 1 << 20
@@ -72,3 +74,111 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
         raise InputError(f"{path}: {error}") from None
     if large:
         raise InputError(f"{path}: larger than {MOST_PROGRAM:,} bytes")
+
+
+MOST_INSTALLED = 50_000
+"""Files and folders of an installed package."""
+
+MAINS = ("bot.py", "__init__.py")
+"""The file of a folder that binds `bot`: the first of these that is there."""
+
+_CACHE = "__pycache__"
+_STORE = "run.sqlite"
+
+
+def find_files(folder: Path) -> dict[str, Path]:
+    """Return the files of a bot's folder by their names below it, in order of names.
+
+    What begins with a dot and what Python keeps in `__pycache__` is left out. Raises
+    InputError, without the folder, for a link, for a run and for more than `MOST_FILES`.
+    """
+    found = {}
+    for name, item in _walk(folder, MOST_FILES, links=False):
+        if item.is_symlink():
+            raise InputError(f"{name}: a link; copy what it leads to")
+        found[name] = Path(item)
+    return dict(sorted(found.items()))
+
+
+def find_installed(folder: Path) -> dict[str, Path]:
+    """Return all files of a package by their names below its folder, in order of names.
+
+    Links are followed. Only `__pycache__` is left out. Raises InputError, without the folder,
+    for a run and for more than `MOST_INSTALLED`.
+    """
+    found = _walk(folder, MOST_INSTALLED, links=True)
+    return dict(sorted((name, Path(item)) for name, item in found))
+
+
+def read_files(paths: Mapping[str, Path]) -> dict[str, bytes]:
+    """Return the content of a bot's files.
+
+    Raises InputError for one that is not a regular file, for a name that is not UTF-8, and for
+    more than `MOST_DATA` bytes together.
+    """
+    contents = {}
+    left = MOST_DATA
+    for name, path in paths.items():
+        try:
+            name.encode()
+            with open_file(path) as file:
+                contents[name] = file.read(left + 1)
+        except UnicodeEncodeError:
+            raise InputError(f"{name!a}: the name is not UTF-8") from None
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror or error}") from None
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+        left -= len(contents[name])
+        if left < 0:
+            raise InputError(f"{name}: a bot has at most {MOST_DATA:,} bytes in all its files")
+    return contents
+
+
+def find_main(names: Iterable[str]) -> str:
+    """Return the file of a bot's folder that binds `bot`; raise InputError if there is none."""
+    there = {*names}
+    for name in MAINS:
+        if name in there:
+            return name
+    raise InputError(f"a bot's folder has a {' or a '.join(MAINS)}, and this one has neither")
+
+
+def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is no folder below a folder, by name.
+
+    With `links`, linked folders count as folders, and hidden files are found, too.
+    """
+    waiting, seen, number = [("", str(folder))], {os.path.realpath(folder)}, 0
+    while waiting:
+        prefix, place = waiting.pop()
+        for item in _scan(place, prefix):
+            number += 1
+            if number > most:
+                raise InputError(f"more than {most:,} files and folders")
+            name = prefix + item.name
+            if item.name == _STORE:
+                raise InputError(f"{name}: a run; a bot's folder holds only the bot")
+            if item.name == _CACHE or (item.name.startswith(".") and not links):
+                continue
+            if not _is_folder(item, name, links=links):
+                yield name, item
+            elif (real := os.path.realpath(item)) not in seen:
+                seen.add(real)
+                waiting.append((f"{name}/", item.path))
+
+
+def _scan(place: str, prefix: str) -> Iterator[os.DirEntry[str]]:
+    """Yield what is in a folder, in no order."""
+    try:
+        with os.scandir(place) as items:
+            yield from items
+    except OSError as error:
+        raise InputError(f"{prefix or 'the folder'}: {error.strerror or error}") from None
+
+
+def _is_folder(item: os.DirEntry[str], name: str, *, links: bool) -> bool:
+    try:
+        return item.is_dir(follow_symlinks=links)
+    except OSError as error:  # links in a circle
+        raise InputError(f"{name}: {error.strerror or error}") from None

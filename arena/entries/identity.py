@@ -1,4 +1,4 @@
-"""Identity: the hash of all that a bot is made of, and of the bots that it imports."""
+"""Hash a bot's source together with the files and bots that it imports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file
-from arena.entries.files_below import find_installed
+from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, find_installed
 from arena.entries.syntax import read_outline
 from arena.errors import InputError
 

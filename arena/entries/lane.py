@@ -1,4 +1,4 @@
-"""Lane: the ways in which a bot can be executed. The command line reads this: no imports."""
+"""Names of the ways in which a bot can be executed; the command line reads this: no imports."""
 
 from __future__ import annotations
 

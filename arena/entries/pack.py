@@ -1,4 +1,4 @@
-"""Pack: a bot's files as one archive, and as one Python file that carries it."""
+"""Pack a bot with its further files into one Python file, and read such files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
-from arena.entries.file import MOST_SOURCE
-from arena.entries.files_below import find_files, find_main, read_files
+from arena.entries.file import MOST_SOURCE, find_files, find_main, read_files
 from arena.entries.syntax import find_syntax_error
 from arena.errors import InputError, escape
 

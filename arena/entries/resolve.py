@@ -1,4 +1,4 @@
-"""Resolve: from a spec to an Entry, without running any of the bot's code."""
+"""Find the bot that a spec names, and describe it without running its code."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ from typing import Any, NamedTuple
 import bots
 from arena.entries.archive import MAGIC
 from arena.entries.entry import Entry
-from arena.entries.executable import command_of, why_no_program
-from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, read_file
-from arena.entries.files_below import find_files, find_main, read_files
+from arena.entries.file import (
+    MOST_PROGRAM,
+    MOST_SOURCE,
+    add_file,
+    find_files,
+    find_main,
+    read_file,
+    read_files,
+)
 from arena.entries.identity import hash_files, hash_package, hash_source
 from arena.entries.lane import LANES, Lane
-from arena.entries.module import Location, find_module
+from arena.entries.lookup import Location, command_of, find_module, why_no_program
 from arena.entries.needs import check_needs
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (

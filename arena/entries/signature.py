@@ -1,4 +1,4 @@
-"""Signature: whether a bot takes the parameters that its spec gives."""
+"""Check whether a bot takes the parameters that its spec gives."""
 
 from __future__ import annotations
 

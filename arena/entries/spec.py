@@ -1,6 +1,6 @@
-"""Spec: the text that names a bot, its parameters and its label.
+"""Parse and write bot specs: `label=target(name=value, ...)`.
 
-`label=target(name=value, ...)`; the target is a name, a file, a module or a command.
+The target is a name, a file, a module or a command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Syntax: what a Python source says of itself, without running it, also from many threads."""
+"""Parse a Python source without running it: its docstring, its imports, its syntax error."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ Every measure is a ratio of two counts, summed over all pairs of games (`arena.s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,8 +17,9 @@ from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
-from arena.store import store
-from arena.store.cells import write_rows
+from arena.store.csv_files import write_rows
+from arena.store.database import NAME
+from arena.store.folder import part_of, replacing
 from arena.tournament.rule_changes import BASE
 from engine import Rules
 
@@ -138,7 +138,7 @@ def check_folder(path: Path) -> None:
         names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if store.NAME in names:
+    if NAME in names:
         raise InputError(f"{path}: holds a run; choose another folder for an ablation")
     if names and not names & {FILE, BASE}:
         raise InputError(f"{path}: holds other files and no ablation; choose a new folder")
@@ -148,13 +148,12 @@ def check_folder(path: Path) -> None:
 
 def write(path: Path, ablation: Ablation) -> None:
     """Write ablation.csv into a folder, over an earlier one, atomically."""
-    temporary = path / f".{FILE}.part"
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            _write_rows(file, ablation)
-        os.replace(temporary, path / FILE)
-    finally:
-        temporary.unlink(missing_ok=True)
+    place = path / FILE
+    with (
+        replacing(place, part_of(place)) as part,
+        part.open("w", encoding="utf-8", newline="") as file,
+    ):
+        _write_rows(file, ablation)
 
 
 def _write_rows(file: TextIO, ablation: Ablation) -> None:

@@ -19,15 +19,14 @@ from arena.statistics.field import Field, make_superiority
 from arena.statistics.intervals import seat_advantage
 from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.spread import is_equal
-from arena.store import game_rows as rows
-from arena.store.cells import csv_writer
-from arena.store.command import replay_commands
+from arena.store import csv_files as rows
 from arena.store.counting import Counts
+from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.store.timings import make_timings
 from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchor, Tournament
 

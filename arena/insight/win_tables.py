@@ -1,7 +1,8 @@
-"""Tables: how the games of a run were won, from their endings and from some of the records."""
+"""Make the tables of how the games of a run were won, from counts and from some of the records."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,17 +12,41 @@ import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.insight.cards import MOST_PAIRS, Cards
-from arena.insight.leads import Leads
-from arena.insight.quota import share_out
+from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
-from arena.insight.seat_endings import Seats
-from arena.insight.sides import Sides
-from arena.insight.sources import Sources
 from arena.insight.swings import Decisive
-from arena.insight.takes import Takes
+from arena.insight.tables import Seats
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+
+
+def share_out(pairs: Ints, limit: int) -> Ints:
+    """Return how many of its pairs each pairing gives: `limit` (1 or more) in all, at most.
+
+    A pairing gives all that it has up to a level, the highest one that keeps the limit; so a
+    short pairing leaves its part to the longer ones, and one that was not played takes none.
+
+    >>> share_out(np.array([2, 0, 9, 5]), 12).tolist()
+    [2, 0, 5, 5]
+    >>> share_out(np.array([2, 0, 9, 5]), 11).tolist()
+    [2, 0, 4, 4]
+
+    Where more pairings were played than the limit, so many of them give a pair each, evenly
+    spaced. Not every k-th one: of the pairings of 1,000 bots that would leave some bots out.
+
+    >>> share_out(np.array([2, 0, 9, 5, 1, 3]), 2).tolist()
+    [1, 0, 0, 1, 0, 0]
+    """
+    played = np.flatnonzero(pairs)
+    if len(played) > limit:
+        quota = np.zeros_like(pairs)
+        quota[played[np.arange(limit) * len(played) // limit]] = 1
+        return quota
+    levels = range(int(pairs.max(initial=0)) + 1)
+    level = bisect_right(levels, limit, key=lambda most: int(np.minimum(pairs, most).sum())) - 1
+    return np.minimum(pairs, level)
+
 
 MOST_REPLAYED: Final = 100_000
 """Pairs: of a million games they take 10 s; a share of games is then known within 0.3 %."""

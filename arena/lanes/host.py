@@ -21,7 +21,7 @@ _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
 sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
 
-from arena.entries.source import checked_strategy, load_bot  # noqa: E402
+from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.faults import MOST_OUTPUT, forfeit_from  # noqa: E402
 from arena.lanes.output import Output, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from arena.entries.beside import explain_missing
 from arena.entries.entry import Entry
+from arena.entries.needs import explain_missing
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.ladder import expand_ladder
+from arena.entries.catalogue import expand_ladder
 from arena.insight.comparison import describe, describe_differences
 from arena.lanes.limits import Limits
 from arena.library.request import Bot, Location, Where, of_config, open_where, request

@@ -1,4 +1,4 @@
-"""Board: a game on the terminal as one player sees it, worked out only from the View."""
+"""Format a game for the terminal as one player sees it, from the View alone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from arena.errors import counted
-from arena.records.show import WORDS, Card, card_names, group
-from engine import CITY, KINDS, SUPPORTS, TAKE, VALUES, Action, Kind, Pack, View, breakdown, count
-from engine.cards import CHARS, cards_of
-from engine.state import played
+from arena.records.card_layout import WORDS, Layout, card_names, group
+from engine import CITY, KINDS, SUPPORTS, VALUES, Kind, Pack, View, breakdown, count
+from engine.cards import CHARS
 
 WIDTH = 80
 _COLUMN = 12
@@ -32,61 +31,20 @@ class Line(NamedTuple):
 class Board:
     """What a seat sees, with every card named and every action described.
 
-    In the standard deck, cards get their names in the order in which the seat sees them, so
-    that a name tells nothing about the deal. `actions` has a text for each ply; `row` and
-    `hand` hold the cards.
+    `layout` has the cards by place, `actions` a text for each ply.
     """
 
     def __init__(self, view: View, naming: str, opponent: str) -> None:
         self.view = view
         self.naming = naming
         self.opponent = opponent
-        self._unused = {kind: iter(card_names(naming, kind)) for kind in KINDS}
-        self._last: dict[Kind, str] = {}
-        self.row = self.name(view.opening)
-        self.hand: list[Card] = []
-        self.actions: list[str] = []
-        self._replay()
-
-    def name(self, kinds: Iterable[Kind]) -> list[Card]:
-        """Return cards that have not been seen before, each with a name."""
-        cards = []
-        for kind in kinds:  # cards past the end of a naming share its last name
-            self._last[kind] = next(self._unused[kind], self._last.get(kind, ""))
-            cards.append(Card(kind, self._last[kind]))
-        return cards
-
-    def _replay(self) -> None:
-        view, plies = self.view, self.view.rules.round_plies
-        for ply, action in enumerate(view.history):
-            number = ply // plies
-            if ply % plies == 0:
-                self._deal(number)
-            self.actions.append(self._carry_out(ply + number & 1 == view.seat, action))
-        if not view.over and len(view.history) % plies == 0:
-            self._deal(view.round - 1)
-
-    def _deal(self, number: int) -> None:
-        """Name the hand of a round, counted from 0: what was played of it and what is left."""
-        view = self.view
-        kinds = played(view.history, number, view.seat, view.rules)
-        if number == view.round - 1:
-            kinds += cards_of(view.hand)
-        self.hand = self.name(sorted(kinds))
-
-    def _carry_out(self, mine: bool, action: Action) -> str:
-        name, plays, takes = ("you", "play", "take") if mine else (self.opponent, "plays", "takes")
-        if action == TAKE:
-            start = self._take_start()
-            taken, self.row = self.row[start:], self.row[:start]
-            return f"{name} {takes} {len(taken)}: {', '.join(card.name for card in taken)}"
-        if mine:
-            card = next(card for card in self.hand if card.kind == action)
-            self.hand.remove(card)
-        else:
-            (card,) = self.name([action])
-        self.row.append(card)
-        return f"{name} {plays} {card.name}"
+        self.layout = Layout((view,), naming)
+        self.row = self.layout.row
+        self.hand = self.layout.hands[view.seat]
+        self.actions = [
+            move.describe("you", "") if move.seat == view.seat else move.describe(opponent)
+            for move in self.layout.moves
+        ]
 
     def _take_start(self) -> int:
         return max(0, len(self.row) - self.view.rules.take_size)
@@ -199,7 +157,7 @@ def value_note(naming: str, kind: Kind) -> str:
     return f" ({VALUES[kind]:+})" if naming == "deck" and VALUES[kind] else ""
 
 
-def format_items(head: str, items: Sequence[str], role: Role = "plain") -> list[Line]:
+def format_items(head: str, items: Iterable[str], role: Role = "plain") -> list[Line]:
     """Return items in one line or more; only an item as long as a line is broken."""
     texts = [item.replace(" ", "\xa0") if len(item) < WIDTH - _COLUMN else item for item in items]
     wrapped = textwrap.wrap(

@@ -1,4 +1,4 @@
-"""Decisive: the ply of a game at which the chance to win changed most, by a bot's values."""
+"""Find the ply of a game at which the chance to win changed most, by a bot's values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def describe_decisive(record: Record, players: Sequence[str], by: str) -> list[s
         return [f"the decisive ply is not known: {entry.label} does not value these positions"]
     swings = [abs(after - before) for before, after in pairwise(chances)]
     ply = max(range(len(swings)), key=swings.__getitem__)
-    seat = (ply + ply // record.rules.round_plies) & 1
+    seat = record.rules.seat_at(ply)
     before, after = (c if seat == 0 else 1 - c for c in chances[ply : ply + 2])
     what = "takes" if actions[ply] == TAKE else f"plays {record.actions[ply]}"
     text = (

@@ -1,4 +1,4 @@
-"""Ending: how a person's game ended, in words, and the cards that were hidden until then."""
+"""Format how a person's game ended, and the cards that were hidden until then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from arena.games.match import Finished
 from arena.lanes.faults import KINDS, Fault
 from arena.records.board import WIDTH, Board, Line, format_items, shorten
-from arena.records.show import group
+from arena.records.card_layout import group
 from engine import State, count, outcome
 from engine.cards import CITY, cards_of
 from engine.state import Seat
@@ -25,8 +25,8 @@ def format_ending(
     if board.hand:
         lines += format_items("you held", group(board.hand))
     if state.hands[1 - seat]:
-        lines += format_items("bot held", group(board.name(cards_of(state.hands[1 - seat]))))
-    return lines + format_items("removed", group(board.name(sorted(state.removed))))
+        lines += format_items("bot held", group(board.layout.see(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.layout.see(sorted(state.removed))))
 
 
 def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Page: one HTML file that works offline, with everything in it and no way out."""
+"""Render a self-contained HTML page that works offline and can load or send nothing."""
 
 from __future__ import annotations
 

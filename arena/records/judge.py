@@ -1,4 +1,4 @@
-"""Judge: what each record of a file of game records leads to."""
+"""Replay each record of a file and report its result or its error."""
 
 from __future__ import annotations
 

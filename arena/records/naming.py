@@ -1,4 +1,4 @@
-"""Naming: what cards can be called. The command line reads this: no imports."""
+"""Names of the card namings; the command line reads this: no imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines: a file of game records, read a line at a time, however long a line is."""
+"""Read a file of game records line by line, with a bound on the length of a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page: the replay of one game as one HTML file that works offline."""
+"""Render the replay of one game as an HTML page that works offline."""
 
 from __future__ import annotations
 

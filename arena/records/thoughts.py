@@ -1,4 +1,4 @@
-"""Thoughts: what bots thought of their actions, by ply, as a game record has it."""
+"""Read and write what bots thought of their actions, as a game record keeps it."""
 
 from __future__ import annotations
 

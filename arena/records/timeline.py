@@ -1,4 +1,4 @@
-"""Timeline: a game ply by ply as plain data; every page that shows a game is made of it.
+"""Describe a game ply by ply as plain data, from which every page that shows a game is made.
 
 All of it follows from views: of both seats, or of one seat, and then what that seat did not
 know cannot be in it.
@@ -11,17 +11,29 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from arena.records.copies import Copies, to_digits
-from arena.records.marks import find_marks
+from arena.records.card_layout import Card, Layout, Looks
 from arena.records.thoughts import Thoughts, to_data
-from engine import TAKE, Record, Rules, Seat, State, View, breakdown, outcome, sample, to_text
+from engine import (
+    CITY,
+    SUPPORTS,
+    TAKE,
+    Record,
+    Rules,
+    Seat,
+    State,
+    View,
+    breakdown,
+    count,
+    outcome,
+    sample,
+    to_text,
+)
 from engine.cards import CHARS, pack_text, size
 from engine.notation import parse_actions, parse_deal
+from engine.scoring import Piles, count_sets, leader
 from engine.view import view
 
-Looks = tuple[View, ...]
-"""A position as it is looked at: the view of one seat, or of both."""
-
+_COPIES = "0123456789abcdefghijklmnopqrstuv"
 _DIGITS = 4  # of a chance: the page shows a tenth of a per cent
 
 
@@ -100,22 +112,18 @@ def look_back(seen: View) -> list[View]:
 
 def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:
     """Return a frame for every ply and the end, each with the action that led to it."""
-    copies = Copies(looks[0])
-    frames = [_frame(looks[0], copies)]
+    layout = Layout(looks[0])
+    frames = [_frame(looks[0], layout)]
     for before, after in pairwise(looks):
-        old, new = before[0], after[0]
-        assert old.to_act is not None
-        action = new.history[-1]
-        moved = copies.apply(old.to_act, action)
-        if new.round != old.round:
-            copies.deal(after)
-        frame = _frame(after, copies)
+        layout.follow(after)
+        frame = _frame(after, layout)
+        seat, action, moved = layout.moves[-1]
         frame["action"] = {
-            "seat": old.to_act,
+            "seat": seat,
             "char": CHARS[action],
-            "cards": to_text(bytes(kind for kind, _ in moved)),
-            "copies": to_digits(moved),
-            "marks": find_marks(old.piles, new.piles, old.to_act, new.rules)
+            "cards": to_text(bytes(card.kind for card in moved)),
+            "copies": _copies(moved),
+            "marks": find_marks(before[0].piles, after[0].piles, seat, after[0].rules)
             if action == TAKE
             else [],
         }
@@ -123,7 +131,7 @@ def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:
     return frames
 
 
-def _frame(looks: Looks, copies: Copies) -> dict[str, Any]:
+def _frame(looks: Looks, layout: Layout) -> dict[str, Any]:
     """Return a position without the action that led to it."""
     seen = looks[0]
     hands: list[str | None] = [None, None]
@@ -139,7 +147,11 @@ def _frame(looks: Looks, copies: Copies) -> dict[str, Any]:
         "piles": [pack_text(pile) for pile in seen.piles],
         "hands": hands,
         "counts": counts,
-        "copies": copies.data(),
+        "copies": {
+            "row": _copies(layout.row),
+            "hands": [_sorted_copies(layout.hands.get(seat)) for seat in (0, 1)],
+            "piles": [_sorted_copies(pile) for pile in layout.piles],
+        },
         "taken": [*seen.taken],
         "legal": "".join(to_text(bytes(look.legal)) for look in looks),
         "points": [
@@ -150,6 +162,40 @@ def _frame(looks: Looks, copies: Copies) -> dict[str, Any]:
         "chance": None,
         "thoughts": None,
     }
+
+
+def _copies(cards: Sequence[Card]) -> str:
+    """Return which of its kind each card is, a character each."""
+    return "".join(_COPIES[card.number] for card in cards)
+
+
+def _sorted_copies(cards: Sequence[Card] | None) -> str | None:
+    """Return the same of a hand or pile, in the order of the kinds."""
+    return None if cards is None else _copies(sorted(cards))
+
+
+def find_marks(before: Piles, after: Piles, seat: Seat, rules: Rules) -> list[dict[str, Any]]:
+    """Return what the take of a seat changed, as plain data.
+
+    A majority has who had it and who has it now, a set how many more there are, and a city
+    how many the seat holds of those it needs.
+
+    >>> from engine import STANDARD, pack_of
+    >>> find_marks((0, pack_of([3])), (pack_of([3, 3]), pack_of([3])), 0, STANDARD)
+    [{'what': 'majority', 'kind': '8', 'before': 1, 'after': 0}]
+    """
+    marks: list[dict[str, Any]] = []
+    for kind in SUPPORTS:
+        had, has = (leader(piles, kind) for piles in (before, after))
+        if had != has:
+            marks.append({"what": "majority", "kind": CHARS[kind], "before": had, "after": has})
+    more = count_sets(after[seat]) - count_sets(before[seat])
+    if more:
+        marks.append({"what": "set", "count": more})
+    cities = count(after[seat], CITY)
+    if cities > count(before[seat], CITY):
+        marks.append({"what": "city", "held": cities, "needed": rules.cities_needed})
+    return marks
 
 
 def describe_rules(rules: Rules) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, T
 from arena.reports.charts import frame_table
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
-from arena.store.command import Command
 from arena.store.finished import Game
 from arena.store.store import Store
+from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,6 +17,7 @@ from arena.insight.table_columns import Kind
 from arena.records import replay_page as page
 from arena.records.html_page import render
 from arena.reports.blocks import Cell, Report, Table, write_cell
+from arena.store.folder import replacing
 
 _PACKAGE = "vl-convert-python"
 _SCRIPTS = ("arena.reports/report.js",)
@@ -123,7 +123,9 @@ def chart_bundle() -> str:
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
     with suppress(OSError):  # then it is made again next time
-        _keep(kept, bundle)
+        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with replacing(kept) as part:
+            part.write_text(bundle, encoding="utf-8")
     return bundle
 
 
@@ -132,16 +134,3 @@ def _cache_folder() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
     return base / "district-noir-arena"
-
-
-def _keep(path: Path, text: str) -> None:
-    """Write a file atomically, so that nobody reads a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -33,9 +33,9 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.intervals import Estimate
-from arena.store.command import replay_commands
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

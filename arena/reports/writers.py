@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from arena.reports.blocks import Report
 from arena.reports.html import find_lack, to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer, replacing
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 
@@ -62,13 +61,9 @@ def check_place(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically, and its folder; raises InputError, which names the file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_text(text, encoding="utf-8", newline="")
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

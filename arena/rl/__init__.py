@@ -1,4 +1,4 @@
-"""RL: the game for those who teach machines: arrays of what a seat knows, and environments."""
+"""Arrays and environments of the game for reinforcement learning."""
 
 from __future__ import annotations
 

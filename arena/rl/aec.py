@@ -1,4 +1,4 @@
-"""AEC: the game as a PettingZoo environment, in which two agents act in turn."""
+"""The game as a PettingZoo (AEC) environment, in which two agents act in turn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from arena.batch.deals import draw_game
 from arena.batch.encoding import Bits, mask
 from arena.batch.tally import find_end, find_reward
-from arena.rl.rendering import Rendered
-from arena.rl.settings import missing, read_observation, read_render_mode, read_rules
+from arena.rl.settings import Rendered, missing, read_observation, read_render_mode, read_rules
 from engine import IllegalAction, Rules, State
 from engine.encoding import ACTIONS
 from engine.view import view

@@ -1,4 +1,4 @@
-"""Decisions: those of a run's games as arrays, some games at a time."""
+"""Read the decisions of a run's recorded games as arrays, to train on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact: the value of a small game, its optimal policies, and how far a policy is from them.
+"""Solve small games exactly: value, optimal policies, and the exploitability of a policy.
 
 The game is written in sequence form (a number for each sequence of a seat's own actions) and
 solved as a linear program. Source: Koller, Megiddo, von Stengel, "Fast algorithms for finding

@@ -1,4 +1,4 @@
-"""History: what an information state has beside an observation, for many games at once."""
+"""Encode the opening row and all actions of many games: what an observation leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spiel bots: bots of the arena for OpenSpiel's algorithms, and OpenSpiel's for the arena."""
+"""Adapt bots of the arena to OpenSpiel's algorithms, and OpenSpiel's bots to the arena."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector: thousands of games as a Gymnasium vector environment; the learner plays both seats."""
+"""Thousands of games as a Gymnasium vector environment; the learner plays both seats."""
 
 from __future__ import annotations
 

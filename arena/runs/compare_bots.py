@@ -7,7 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.ladder import expand_ladder as expand_ladder
+from arena.entries.catalogue import expand_ladder as expand_ladder
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.halves import FEWEST_FOR_TWINS

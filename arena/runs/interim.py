@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.beside import explain_missing
+from arena.entries.needs import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.insight.unrated import find_unrated
-from arena.store.command import replay_commands
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Anchor, Tournament
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from arena.lanes.faults import BY_RULE
-from arena.store.checksums import renew_all
+from arena.store.damage import renew_all
 from arena.store.manifest import differences
 from arena.tournament.schedule import Pairing
 

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from arena.store import extension
+from arena.store.database import NAME
 from arena.store.folder import COMPARISON, MANIFEST, REPLACED
 from arena.store.manifest import MOST_BYTES
-from arena.store.store import NAME
 
 State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
 

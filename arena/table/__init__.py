@@ -1,1 +1,1 @@
-"""A page on this machine to play, watch and look things up; no rule and no result is made here."""
+"""A local web page to play against bots, watch games and look at runs; it makes no rules."""

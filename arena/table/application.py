@@ -1,4 +1,4 @@
-"""Application: which address of the table leads to what."""
+"""The web application of the table: its routes, and the handler of each."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ from starlette.routing import BaseRoute, Route
 from arena.errors import ArenaError, escape
 from arena.records.html_page import STYLE, static
 from arena.records.replay_page import SCRIPTS, STYLES
-from arena.table.bot_game import BotGame
-from arena.table.following import follow_run
-from arena.table.hints import find_hint
-from arena.table.looking_up import describe_run, find_game, find_record, list_games, list_records
-from arena.table.person_game import PersonGame
+from arena.table.looking_up import (
+    describe_run,
+    find_game,
+    find_hint,
+    find_record,
+    follow_run,
+    list_games,
+    list_records,
+)
+from arena.table.page_games import BotGame, PersonGame
 from arena.table.requests import Act, NewGame, NewWatch, Nothing, read_body
 from arena.table.visitor import Table
 from engine import EngineError

@@ -1,17 +1,145 @@
-"""Guard: who may ask this server for anything; everybody else gets 403 and no content."""
+"""Authenticate requests by one-time address, cookie and the peer's user; others get a 403."""
 
 from __future__ import annotations
 
+import html
+import os
 import secrets
+import socket
+import struct
+from collections.abc import Callable
+from functools import cache
 from http.cookies import CookieError, SimpleCookie
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.table.door import Door, lead_to
-from arena.table.peer import is_of_stranger, kernel_tells
+Address: TypeAlias = tuple[str, int]
+
+_ROOT: Final = 0
+_HERE: Final = "127.0.0.1"
+_SOCK_DIAG = 4  # these names are those of linux/sock_diag.h, inet_diag.h and netlink.h
+_BY_FAMILY = 20
+_REQUEST = 1
+_ERROR = 2
+_ANY = 0xFFFF_FFFF
+_HEAD = struct.Struct("=IHHII")  # length, type, flags, sequence, port
+_QUESTION = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
+_PORTS = struct.Struct("!HH")
+_HOST = struct.Struct("4s12x")
+_REST = struct.Struct("=III")  # interface, and no cookie
+_FACTS = struct.Struct("=4x48xIIIII")  # ..., user, inode
+_PATIENCE = 1.0  # seconds; the kernel answers at once
+
+
+def is_of_stranger(client: Address | None, server: Address | None) -> bool:
+    """Return whether a connection of 127.0.0.1 comes from a program of another user.
+
+    The kernel tells it (Linux); where it does not, nobody is a stranger. A program of root's is
+    none: it could read everything here anyway. Who has closed his end cannot be known, and is
+    one: he could have sent his request just before. It takes 15 us.
+    """
+    if not kernel_tells():
+        return False
+    if client is None or server is None:
+        return True
+    try:
+        ours, theirs = find_user(server, client), find_user(client, server)
+    except OSError:
+        return True
+    return ours is None or theirs not in (ours, _ROOT)
+
+
+@cache
+def kernel_tells() -> bool:
+    """Return whether the kernel knows who has a connection, of one of our own."""
+    try:
+        with (
+            socket.create_server((_HERE, 0)) as server,
+            socket.create_connection(server.getsockname()) as one,
+        ):
+            return find_user(one.getsockname(), server.getsockname()) is not None
+    except OSError:
+        return False
+
+
+def find_user(here: Address, there: Address) -> int | None:
+    """Return the user of the TCP socket at one end of a connection, None if there is none.
+
+    One that its program has closed belongs to nobody, and has no inode; the kernel calls it
+    root's. It may be a socket of IPv6 that is connected to IPv4. Raises OSError where the kernel
+    does not answer. Source: man 7 sock_diag.
+    """
+    ends = _PORTS.pack(here[1], there[1]) + b"".join(
+        _HOST.pack(socket.inet_aton(host)) for host, _ in (here, there)
+    )
+    question = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY) + ends
+    question += _REST.pack(0, _ANY, _ANY)
+    family = getattr(socket, "AF_NETLINK", socket.AF_UNSPEC)
+    with socket.socket(family, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
+        kernel.settimeout(_PATIENCE)
+        kernel.send(_HEAD.pack(_HEAD.size + len(question), _BY_FAMILY, _REQUEST, 0, 0) + question)
+        answer = kernel.recv(4096)
+    if len(answer) < _HEAD.size + _FACTS.size or _HEAD.unpack_from(answer)[1] == _ERROR:
+        return None
+    *_, user, inode = _FACTS.unpack_from(answer, _HEAD.size)
+    return int(user) if inode else None
+
+
+_TOKEN = 32  # random bytes
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
+<title>District Noir Arena</title>
+<meta http-equiv="refresh" content="0; url={address}">
+<p><a href="{address}">To the table</a></p>
+</html>
+"""
+
+
+class Door:
+    """Makes addresses of a page with secret tokens, and forgets each token with its use."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._unused: dict[str, Callable[[], None]] = {}
+
+    def make_address(self, then: Callable[[], None] = lambda: None) -> str:
+        """Return a new address, which opens once; `then` is called when it has."""
+        token = secrets.token_urlsafe(_TOKEN)
+        self._unused[token] = then
+        return f"{self._page}?token={token}"
+
+    def open(self, token: str) -> bool:
+        """Return whether a token opens the door, which it does not do again."""
+        right = [
+            one for one in self._unused if secrets.compare_digest(one.encode(), token.encode())
+        ]
+        for one in right:
+            self._unused.pop(one)()
+        return bool(right)
+
+
+def lead_to(address: str) -> str:
+    """Return a page that leads to an address at once."""
+    return _PAGE.format(address=html.escape(address))
+
+
+def write_page(path: Path, address: str) -> None:
+    """Write a page that leads to an address, as a new file that only this user can read.
+
+    A browser is given the path, because every user of a machine can read command lines.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(lead_to(address))
+
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

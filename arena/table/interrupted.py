@@ -1,4 +1,4 @@
-"""Interrupted: sittings whose process was killed; each can go on, or be kept as it stands."""
+"""Find games of a person whose process was killed, to resume or to record them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import msgspec
 from arena.entries.entry import Entry
 from arena.entries.spec import check_label
 from arena.errors import ArenaError, InputError
-from arena.table.again import Changed
 from arena.table.journal import ENDING, Content, Journal, Whose, read_journal
-from arena.table.sitting import Records, Session, Sitting
+from arena.table.session import Changed, RecordedGame, Records, Session
 from engine import Record
 
 _MOST: Final = 100  # that are looked at
@@ -43,7 +42,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Interrupted:
-    """A sitting that nobody plays: its journal, its session as it was, and its actions so far.
+    """A game that nobody plays: its journal, its session as it was, and its actions so far.
 
     The bot of `session` is only described: it has no source, and cannot play.
     """
@@ -58,36 +57,36 @@ class Interrupted:
         """How many actions there are."""
         return len(self.content.state.history)
 
-    def go_on(self, entry: Entry, records: Records) -> Sitting:
-        """Return the sitting, with its bot, as this process's own.
+    def go_on(self, entry: Entry, records: Records) -> RecordedGame:
+        """Return the game, with its bot, as this process's own.
 
         Raises InputError if another process has it, and Changed, after it has been recorded as it
         stands, if the bot or the deal is another one now.
         """
-        sitting = self._take()
+        game = self._take()
         then, now = self.session.entry, entry
         if now.describe() != then.describe():
             hashes = f"its sha256 was {then.sha256[:_SHOWN]}... and is {now.sha256[:_SHOWN]}..."
-            raise self._ended(sitting, records, f"{then.label} has changed: {hashes}")
-        if sitting.fixture.draw(sitting.session.seed, sitting.session.rules) != sitting.draw:
-            raise self._ended(sitting, records, "this version of the arena deals other cards")
-        sitting.session = replace(self.session, entry=entry)
-        return sitting
+            raise self._ended(game, records, f"{then.label} has changed: {hashes}")
+        if game.fixture.draw(game.session.seed, game.session.rules) != game.draw:
+            raise self._ended(game, records, "this version of the arena deals other cards")
+        game.session = replace(self.session, entry=entry)
+        return game
 
     def keep(self, records: Records) -> int:
-        """Record the sitting as it stands, and return the line; raises as `go_on` does."""
+        """Record the game as it stands, and return the line; raises as `go_on` does."""
         return self._take().keep(records)
 
-    def _take(self) -> Sitting:
-        return Sitting(self.session, self.number, Journal.take(self.path))
+    def _take(self) -> RecordedGame:
+        return RecordedGame(self.session, self.number, Journal.take(self.path))
 
-    def _ended(self, sitting: Sitting, records: Records, why: str) -> Changed:
-        line = sitting.keep(records)
+    def _ended(self, game: RecordedGame, records: Records, why: str) -> Changed:
+        line = game.keep(records)
         return Changed(f"{why}; the game is kept unfinished: line {line} of {records.path}")
 
 
 def find_interrupted(records: Records) -> tuple[list[Interrupted], list[str]]:
-    """Return the sittings that nobody plays, and what is wrong with files that are no journals.
+    """Return the games that nobody plays, and what is wrong with files that are no journals.
 
     A game that was recorded just before the kill is not interrupted: its journal is removed.
     """
@@ -105,7 +104,7 @@ def find_interrupted(records: Records) -> tuple[list[Interrupted], list[str]]:
 
 
 def find_own(session: Session, records: Records) -> tuple[Interrupted | None, list[str]]:
-    """Return the interrupted sitting of a session, and what is to be said of the others.
+    """Return the interrupted game of a session, and what is to be said of the others.
 
     It is the session that the same command plays.
     """
@@ -127,7 +126,7 @@ def _journals(folder: Path) -> Iterator[Path]:
 
 
 def _describe(path: Path, content: Content) -> Interrupted:
-    """Return the sitting of a journal; raises InputError for one that does not say whose it is."""
+    """Return the game of a journal; raises InputError for one that does not say whose it is."""
     try:
         head = msgspec.json.decode(content.head, type=_Head)
         whose, bot = head.session, head.opponent

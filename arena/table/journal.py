@@ -1,4 +1,4 @@
-"""Journal: the actions of a sitting under way, each in a line as it is made, in a locked file."""
+"""Write each action of a person's game to a locked file, so that a killed game can go on."""
 
 from __future__ import annotations
 

@@ -1,30 +1,39 @@
-"""Looking up: what a run or a file of a person's games has, as data for the page."""
+"""Answer the page's queries about runs, games and records, as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from starlette.concurrency import run_in_threadpool
+
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import ArenaError, InputError
+from arena.games.thinking import asked
 from arena.insight.summary import plain_rows
-from arena.lanes.faults import BY_RULE
+from arena.lanes.faults import BY_RULE, Forfeit
 from arena.library.results import Results
 from arena.records.judge import parse_players, parse_record
 from arena.records.reading import read_lines
+from arena.records.thoughts import to_data
 from arena.runs.interim import Interim
-from arena.store.command import replay_commands
-from arena.store.finished import Game
-from arena.store.game_rows import FAULT_COLUMNS, fault_rows
+from arena.store.csv_files import FAULT_COLUMNS, fault_rows
+from arena.store.database import NAME
+from arena.store.finished import Game, game_timeline, line_timeline
+from arena.store.glance import is_under_way
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.store.timelines import game_timeline, line_timeline
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
-from engine import EngineError, outcome
+from engine import EngineError, View, outcome
 
 VALUER: Final = "champion"
 _PAGE = 50  # games of a list
@@ -179,3 +188,77 @@ def _describe_record(number: int, line: bytes) -> dict[str, Any] | None:
         "points": [*points],
         "plies": len(state.history),
     }
+
+
+_EVERY = 1.0  # seconds between two looks, and
+_SHARE = 5  # times as long as a look took: a copy of a large store takes a while
+
+
+async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
+    """Yield how far a run is now, and whenever games have been added, until nobody writes to it.
+
+    `rate` is the games per second since the look before, None for the first one; `faults` are
+    those that were not told of before.
+    """
+    told: set[str] = set()
+    before: tuple[float, int] | None = None
+    stamp: object = None
+    while True:
+        started = time.monotonic()
+        goes_on, latest = is_under_way(path), _stamp(path)
+        if latest != stamp or not goes_on:
+            stamp = latest
+            try:
+                progress = await run_in_threadpool(describe_progress, path)
+            except ArenaError as error:  # nothing has been written yet
+                yield {"error": str(error), "over": not goes_on}
+            else:
+                games = progress["played"]
+                rate = None
+                if before is not None:
+                    rate = (games - before[1]) / (started - before[0])
+                before = started, games
+                faults = [fault for fault in progress["faults"] if fault["game"] not in told]
+                told.update(fault["game"] for fault in faults)
+                yield {**progress, "faults": faults, "rate": rate, "over": not goes_on}
+            if not goes_on:
+                return
+        await asyncio.sleep(max(_EVERY, _SHARE * (time.monotonic() - started)))
+
+
+def _stamp(path: Path) -> list[tuple[int, int]]:
+    """Return what changes whenever games are added."""
+    stamps = []
+    for name in (NAME, f"{NAME}-wal"):
+        try:
+            facts = (path / name).stat()
+        except OSError:
+            continue
+        stamps.append((facts.st_mtime_ns, facts.st_size))
+    return stamps
+
+
+ADVISER: Final = "champion"
+_LUCK = 1  # the seed of the adviser's generator: the same question has the same answer
+_one_at_a_time = threading.Lock()
+
+
+def find_hint(seen: View) -> dict[str, Any]:
+    """Return what the adviser plays, and its chance to win after each action that it tried.
+
+    It is asked in a process of its own, within the limits of a game, and it is told the view
+    and nothing else. Raises ArenaError if it gives no answer.
+    """
+    entry = replace(resolve(ADVISER), lane="process")
+    try:
+        with _one_at_a_time, asked(entry, seen.seat, _LUCK, seen.rules) as bot:
+            action = bot.choose(seen)
+            thoughts = bot.thoughts(seen) or ()
+    except Forfeit as forfeit:
+        raise ArenaError(f"{ADVISER} gives no hint: {forfeit.fault.message}") from None
+    ply = len(seen.history)
+    found = [
+        {**thought, "chosen": thought["action"] == action}
+        for thought in to_data({ply: thoughts})[str(ply)]
+    ]
+    return {"by": ADVISER, "action": action, "thoughts": found}

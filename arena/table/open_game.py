@@ -1,16 +1,67 @@
-"""OpenGame: a game that goes on in a thread of its own, whoever looks at it."""
+"""Run the table's games in threads, and stream what happens in them to any number of listeners."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, InputError
 from arena.lanes.cleanup import remove_folder
-from arena.table.news import News
 from arena.table.player import Quit
+
+
+class News:
+    """A document that changes; a listener gets the latest one, and those that follow.
+
+    Its `frames` only become more, and a listener gets each of them once: `from` is how many
+    it has had. A document with `over` is the last one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._document: dict[str, Any] | None = None
+        self._listeners: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """The document as it is now."""
+        return self._document or {}
+
+    def publish(self, document: dict[str, Any]) -> None:
+        """Replace the document, and wake the listeners."""
+        with self._lock:
+            self._document = document
+            listeners = [*self._listeners.items()]
+        for event, loop in listeners:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(event.set)
+
+    async def follow(self) -> AsyncIterator[dict[str, Any]]:
+        """Yield the document now, and again whenever it has changed, until it is over."""
+        changed = asyncio.Event()
+        with self._lock:
+            self._listeners[changed] = asyncio.get_running_loop()
+        told: dict[str, Any] | None = None
+        sent = 0
+        try:
+            while not (told and told["over"]):
+                changed.clear()
+                latest = self._document
+                if latest is told or latest is None:
+                    await changed.wait()
+                    continue
+                told = latest
+                yield {**told, "from": sent, "frames": told["frames"][sent:]}
+                sent = len(told["frames"])
+        finally:
+            with self._lock:
+                del self._listeners[changed]
 
 
 class OpenGame(ABC):
@@ -77,3 +128,77 @@ class OpenGame(ABC):
         finally:
             remove_folder(self.folder)
             self.news.publish(ending)
+
+
+MOST_OPEN: Final = 8
+"""Games under way at once: each has a process of a bot or two."""
+
+_MOST_KEPT = 32
+_PATIENCE = 5.0  # seconds for a game to end
+
+AnyGame = TypeVar("AnyGame", bound=OpenGame)
+
+
+class Hall:
+    """The games of a server by their ids, "1" and so on; `folder` is for their bots."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._games: dict[str, OpenGame] = {}
+        self._numbers = count(1)
+
+    def new_folder(self) -> Path:
+        """Return a new folder for the bots of a game."""
+        folder = self.folder / f"game-{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
+    def open(self, game: OpenGame) -> str:
+        """Start a game, and return its id; the oldest of those that have ended may go.
+
+        Raises InputError if too many are under way.
+        """
+        with self._lock:
+            self.check_room()
+            ended = [number for number, other in self._games.items() if not other.under_way]
+            if len(self._games) >= _MOST_KEPT and ended:
+                del self._games[ended[0]]
+            number = str(next(self._numbers))
+            self._games[number] = game
+            game.start()
+        return number
+
+    def check_room(self) -> None:
+        """Raise InputError if too many games are under way."""
+        games = [*self._games.values()]  # another thread may open one meanwhile
+        if sum(game.under_way for game in games) >= MOST_OPEN:
+            raise InputError(f"{MOST_OPEN} games are under way; leave one of them first")
+
+    def find(self, number: str, kind: type[AnyGame]) -> AnyGame:
+        """Return the game of an id; raises LookupError if there is none of this kind."""
+        game = self._games.get(number)
+        if not isinstance(game, kind):
+            raise LookupError(number)
+        return game
+
+    def listing(self) -> list[dict[str, str]]:
+        """Return the open games as data, the newest first."""
+        games = [*self._games.items()]
+        return [
+            {
+                "id": number,
+                "kind": game.kind,
+                "title": game.title,
+                "phase": game.news.latest.get("phase", "begins"),
+            }
+            for number, game in reversed(games)
+        ]
+
+    def close(self) -> None:
+        """Leave all games, and wait for their ends."""
+        games = [*self._games.values()]
+        for game in games:
+            game.leave()
+        for game in games:
+            game.join(_PATIENCE)

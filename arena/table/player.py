@@ -1,15 +1,201 @@
-"""Player: a person at one seat, shown what a View holds and asked for an action."""
+"""Read a person's moves at a terminal and show the board."""
 
 from __future__ import annotations
 
+import os
+import select
 import textwrap
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal, TextIO, TypeAlias
+
+import click
 
 from arena.errors import counted
-from arena.records.board import WIDTH, Board, Line, format_items, shorten, value_note
-from arena.table.terminal import Terminal
-from arena.table.typed import Command, Mistake, card_name, choices, read_input
-from engine import KINDS, STANDARD, Action, Rules, View
+from arena.lanes.faults import printable
+from arena.records.board import WIDTH, Board, Line, Role, format_items, shorten, value_note
+from arena.records.card_layout import card_names
+from arena.records.naming import NAMINGS
+from engine import KINDS, STANDARD, TAKE, VALUES, Action, Kind, Rules, View
 from engine.cards import CHARS
+
+_STYLES: dict[Role, dict[str, Any]] = {
+    "head": {"bold": True},
+    "take": {"fg": "cyan"},
+    "wrong": {"fg": "yellow"},
+}
+
+_CLEAR_LINE = "\r\x1b[K"
+_GLANCE = 0.5  # seconds between looks for a signal
+
+
+class InputEnded(Exception):
+    """There is nothing more to read."""
+
+
+class Terminal:
+    """Writes lines and asks for one; in color where it writes to a real terminal.
+
+    Input that does not come from a terminal is written as well, so that the output of a
+    scripted session can be read.
+    """
+
+    def __init__(self, source: TextIO, out: TextIO) -> None:
+        self.source = source
+        self.out = out
+        self._is_terminal = out.isatty()
+        self._is_colored = self._is_terminal and not os.environ.get("NO_COLOR")
+        self._echoes = not source.isatty()
+        self._waits = False
+
+    def say(self, lines: Iterable[Line | str]) -> None:
+        """Write lines."""
+        self._clear_wait()
+        for line in lines:
+            text, role = line if isinstance(line, Line) else Line(line)
+            style = _STYLES.get(role) if self._is_colored else None
+            styled = click.style(text, **style) if style else text
+            self.out.write(f"{styled}\n")
+        self.out.flush()
+
+    def ask(self, prompt: str) -> str:
+        """Return what is typed after the prompt, without the line's end.
+
+        Raises InputEnded at the end of the input.
+        """
+        self._clear_wait()
+        self.out.write(prompt)
+        self.out.flush()
+        self._wait_for_line()
+        line = self.source.readline()
+        if self._echoes or not line:
+            self.out.write(f"{printable(line.rstrip())}\n")
+        if not line:
+            raise InputEnded
+        return line.strip()
+
+    def _wait_for_line(self) -> None:
+        """Wait at a terminal until there is a line, and see Ctrl-C whenever it comes.
+
+        A signal that comes just before a system call reads would not end that call.
+        """
+        while not self._echoes and not select.select([self.source], [], [], _GLANCE)[0]:
+            pass
+
+    def wait(self, text: str) -> None:
+        """Show on a real terminal what is awaited, until the next line is written."""
+        if self._is_terminal:
+            self.out.write(text)
+            self.out.flush()
+            self._waits = True
+
+    def _clear_wait(self) -> None:
+        if self._waits:
+            self.out.write(_CLEAR_LINE)
+            self._waits = False
+
+
+Command: TypeAlias = Literal["help", "board", "history", "quit"]
+
+_COMMANDS: dict[str, Command] = {
+    "?": "help",
+    "help": "help",
+    "board": "board",
+    "history": "history",
+    "quit": "quit",
+    "q": "quit",
+    "exit": "quit",
+}
+_LETTERS = {"♣": "c", "♥": "h", "♠": "s", "♦": "d"}
+_MOST_SHOWN = 30
+
+
+class Mistake(Exception):
+    """What was typed cannot be done; the message says why, and what can be done."""
+
+
+def read_input(text: str, view: View, naming: str) -> Action | Command:
+    """Return the legal action or the command that a text means.
+
+    Raises Mistake.
+
+    >>> view = View.from_text("0 5678C CC")
+    >>> read_input("Support 5", view, "english"), read_input("t", view, "english")
+    (0, 11)
+    >>> read_input("x", view, "english")
+    Traceback (most recent call last):
+    ...
+    arena.table.player.Mistake: You have no Betrayal -1 in your hand. You can play 5, 6, 7, \
+8 or C, or take with T.
+    """
+    words = unicodedata.normalize("NFC", text).replace("\u2212", "-").casefold().split()
+    typed = " ".join(words)
+    if typed in _COMMANDS:
+        return _COMMANDS[typed]
+    if words[:1] == ["play"]:
+        typed = " ".join(words[1:])
+    action = _meanings(naming).get(typed)
+    if action is None:
+        raise Mistake(f"{_explain_unknown(typed, words)} {choices(view)}")
+    if action not in view.legal:
+        raise Mistake(f"{_explain_impossible(action, view, naming)} {choices(view)}")
+    return action
+
+
+def choices(view: View) -> str:
+    """Return the sentence that says what can be done now."""
+    signs = [CHARS[action] for action in view.legal if action != TAKE]
+    either = " or ".join(filter(None, (", ".join(signs[:-1]), *signs[-1:])))
+    if not signs:
+        return "You can take with T."
+    return f"You can play {either}{', or take with T' if TAKE in view.legal else ''}."
+
+
+def card_name(naming: str, kind: Kind) -> str:
+    """Return the name of a kind; in the standard deck, the names of all its cards.
+
+    >>> card_name("german", 10), card_name("deck", 9)
+    ('Gebäude', 'Q♣ Q♠')
+    """
+    return " ".join(card_names(naming, kind))
+
+
+@cache
+def _meanings(naming: str) -> dict[str, Action]:
+    """Return the actions by their possible names, in small letters.
+
+    The names of a standard deck count only in that naming: elsewhere 8d could be two cards.
+    """
+    meanings = {char.casefold(): action for action, char in enumerate(CHARS)} | {"take": TAKE}
+    for kind in KINDS:
+        if VALUES[kind]:
+            meanings[f"{VALUES[kind]:+}"] = kind
+        for each in NAMINGS if naming == "deck" else [n for n in NAMINGS if n != "deck"]:
+            for name in card_names(each, kind):
+                meanings[name.casefold()] = kind
+                if name[-1] in _LETTERS:
+                    meanings[name[:-1].casefold() + _LETTERS[name[-1]]] = kind
+    return meanings
+
+
+def _explain_unknown(typed: str, words: list[str]) -> str:
+    if not typed:
+        return "Nothing was typed." if not words else "Play what?"
+    shown = printable(typed)
+    if len(typed) > _MOST_SHOWN:
+        shown = f"{printable(typed[:_MOST_SHOWN])}..."
+    if len(words) > 1 and words[0] != "play":
+        return f"One action at a time, please: {shown!r} is not the name of a card."
+    return f"{shown!r} is neither a card nor a command; ? explains."
+
+
+def _explain_impossible(action: Action, view: View, naming: str) -> str:
+    if action != TAKE:
+        return f"You have no {' or '.join(card_names(naming, action))} in your hand."
+    if view.taken[view.seat]:
+        return "You have already taken in this round."
+    return "The row is empty: there is nothing to take."
 
 
 class Quit(Exception):

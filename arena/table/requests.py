@@ -1,4 +1,4 @@
-"""Asked: the bodies of requests as types; what does not fit is an InputError."""
+"""Parse and check the JSON bodies of requests."""
 
 from __future__ import annotations
 

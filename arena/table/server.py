@@ -1,4 +1,4 @@
-"""Server: serves the table on 127.0.0.1 until it is told to end, and leaves nothing behind."""
+"""Run the table's web server on 127.0.0.1 until it is told to end, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from arena.errors import InputError
 from arena.lanes.cleanup import adopt_orphans
 from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
-from arena.table.door import Door, write_page
-from arena.table.guard import Guard
+from arena.table.guard import Door, Guard, write_page
 from arena.table.visitor import Table
 
 HOST: Final = "127.0.0.1"

@@ -1,77 +1,299 @@
-"""Session: a person plays games against a bot in a terminal, and each of them is recorded."""
+"""Play and record one game of a person against a bot, whatever shows it."""
 
 from __future__ import annotations
 
+import fcntl
 import shlex
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from arena.games.match import Finished
-from arena.lanes.cleanup import adopt_orphans, exit_on_termination
-from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import scratch_folder
-from arena.records import ending
-from arena.records.board import shorten
-from arena.table.player import PersonPlayer, Quit
-from arena.table.sitting import Records, Session, Sitting
-from arena.table.terminal import InputEnded, Terminal
+from msgspec import to_builtins
+
+from arena.entries.entry import Entry
+from arena.errors import ArenaError, InputError
+from arena.games.match import (
+    Asking,
+    Finished,
+    Inline,
+    LocalPlayer,
+    Player,
+    play_asking,
+    play_together,
+    result_of,
+)
+from arena.games.players import RemotePlayer
+from arena.games.thinking import find_thoughts
+from arena.games.timing import Timing
+from arena.lanes.faults import Forfeit
+from arena.lanes.limits import Limits
+from arena.lanes.process import BotProcess
+from arena.records.naming import Naming
+from arena.records.thoughts import Thoughts, to_data
+from arena.table.journal import Journal, Kept, Whose
+from arena.tournament.schedule import Fixture, Pairing
+from engine import Action, Record, Rules, State, View, points
+from engine.cards import CHARS
+from engine.state import Seat
+from engine.view import view
 
 
-def play_session(
-    session: Session, records: Records, terminal: Terminal, interrupted: Sitting | None = None
-) -> bool:
-    """Play the games of a session, each recorded; return False if the input ended too early.
+class Changed(ArenaError):
+    """A bot is not the one with which a game began, or does not play as it did."""
 
-    A game that is left in the middle, even by an exception, is recorded as it stands. The session
-    goes on with the one that was interrupted. Raises Changed if its bot plays otherwise now.
+
+class Again:
+    """A bot in a new process, at a seat of a game that has come so far in another one.
+
+    `beginning` is the game without actions, `history` are those of both seats. As the bot begins
+    it is asked for its own again, with the views of then; raises Changed if it answers otherwise.
     """
-    ended_well = True
-    first = interrupted or Sitting(session, 0)
-    adopt_orphans()
-    with (
-        exit_on_termination(),
-        scratch_folder() as folder,
-        bot_process(session.entry, session.rules, session.limits, folder) as process,
-    ):
+
+    def __init__(
+        self, player: Player, seat: Seat, label: str, beginning: State, history: bytes
+    ) -> None:
+        self.player = player
+        self.seat = seat
+        self.label = label
+        self.beginning = beginning
+        self.history = history
+
+    def begin(self) -> Asking[None]:
+        """Begin, and come to where the game is."""
+        state = self.beginning.copy()
         try:
-            _play(first, process, records, terminal)
-            for number in range(first.fixture.pair + 1, session.games):
-                _play(Sitting(session, number), process, records, terminal)
-        except (Quit, InputEnded) as reason:
-            ended_well = isinstance(reason, Quit)
-    terminal.say([f"The same again: {session.command}"])
-    return ended_well
+            yield from self.player.begin()
+            for action in self.history:
+                if state.to_act == self.seat:
+                    yield from self._ask(view(state, self.seat), action)
+                state.apply(action)
+        except Forfeit as forfeit:
+            raise self._changed(len(state.history), str(forfeit.fault.message)) from None
+
+    def _ask(self, seen: View, former: Action) -> Asking[None]:
+        now = yield from self.player.choose(seen)
+        if now != former:
+            then = f"it was {CHARS[former]} and is {CHARS[now]} now"
+            raise self._changed(len(seen.history), then)
+
+    def _changed(self, ply: int, how: str) -> Changed:
+        return Changed(f"{self.label} does not play as before the interruption, ply {ply}: {how}")
+
+    def choose(self, view: View, /) -> Asking[Action]:
+        """Return the bot's action."""
+        return self.player.choose(view)
+
+    def end(self) -> Asking[None]:
+        """End as the bot does."""
+        return self.player.end()
 
 
-def _play(sitting: Sitting, process: BotProcess, records: Records, terminal: Terminal) -> None:
-    """Play one game at the terminal, and say how it ended, also if an exception ends it."""
-    label, naming = sitting.session.entry.label, sitting.session.naming
-    opponent = shorten(label)
-    begins = "you begin" if sitting.seat == 0 else f"{opponent} begins"
-    terminal.say(["", f"You against {opponent}; {begins}."])
-    if plies := len(sitting.former):
-        terminal.say([f"The game goes on where it was interrupted, at ply {plies}."])
-    person = PersonPlayer(terminal, label, naming)
-    finished = None
-    try:
-        finished = sitting.play(person, process, records)
-    finally:
-        if sitting.line is not None:
-            if sitting.thoughtless:
-                terminal.say([f"No thoughts: {sitting.thoughtless}"])
-            if finished is not None:
-                since = person.seen_plies
-                lines = ending.format_ending(finished, sitting.seat, naming, label, since)
-                terminal.say(["", *lines])
-            _say_where(sitting, finished, records, terminal)
+_NAME = "games.jsonl"
+_UNDER_WAY = "open"
 
 
-def _say_where(
-    sitting: Sitting, finished: Finished | None, records: Records, terminal: Terminal
-) -> None:
-    """Say in which line of the file the game is kept."""
-    naming, line = sitting.session.naming, sitting.line
-    what = "Recorded" if finished else "The game is kept unfinished"
-    names = "" if naming == "english" else f" --names {naming}"
-    path = shlex.quote(str(records.path))
-    terminal.say(
-        ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
-    )
+@dataclass(frozen=True)
+class Session:
+    """Games of a person against a bot: game n is on the deal of pair n of these two labels.
+
+    The seats alternate; with an even seed the person begins the first game. The bot plays
+    in a process of its own, so its lane is `process` or `jail`; `spec` is how it was named. With
+    `thoughts` the bot is asked after each game what it thought of its actions.
+    """
+
+    person: str
+    entry: Entry
+    spec: str
+    seed: int
+    games: int
+    naming: Naming
+    rules: Rules
+    limits: Limits = field(default_factory=Limits)
+    thoughts: bool = False
+
+    def fixture(self, number: int) -> Fixture:
+        """Return the place of a game; its seat is the person's."""
+        seat = (self.seed + number) % 2
+        return Fixture(Pairing(self.person, self.entry.label), number, seat)
+
+    @property
+    def command(self) -> str:
+        """The command that deals the same games again."""
+        words = ["arena", "human", self.spec]
+        if self.person != "human":
+            words += ["--me", self.person]
+        if self.entry.lane == "jail":
+            words += ["--lane", "jail"]
+        if self.games > 1:
+            words += ["--games", str(self.games)]
+        if self.naming != "english":
+            words += ["--names", self.naming]
+        if self.thoughts:
+            words += ["--thoughts"]
+        return shlex.join([*words, "--seed", str(self.seed)])
+
+
+class Records:
+    """A file of game records in a folder, to which games are added.
+
+    `under_way` is a folder for the journals of games that have not ended.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder and the file; raises InputError if they cannot be written."""
+        self.path = folder / _NAME
+        self.under_way = folder / _UNDER_WAY
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a"):
+                pass
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+    def add(self, line: str) -> int:
+        """Add a record, and return the number of its line.
+
+        Raises ArenaError, which holds the record, if it cannot be written.
+        """
+        try:
+            with self.path.open("a+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                file.seek(0)
+                before = file.read()
+                separator = b"" if not before or before.endswith(b"\n") else b"\n"
+                file.write(separator + line.encode() + b"\n")
+                return before.count(b"\n") + len(separator) + 1
+        except OSError as error:
+            raise ArenaError(
+                f"{self.path}: {error.strerror or error}; the record: {line}"
+            ) from None
+
+
+class RecordedGame:
+    """One game of a session; `line` is where it was recorded, None as long as it was not.
+
+    With the journal of a game that was interrupted, it goes on from there: `former` are the
+    actions until then. `thoughtless` says why there are no thoughts in the record, where they
+    were asked for.
+    """
+
+    def __init__(self, session: Session, number: int, journal: Journal | None = None) -> None:
+        self.session = session
+        self.fixture = session.fixture(number)
+        self.draw = self.fixture.draw(session.seed, session.rules)
+        self.state = State(self.draw.deal, session.rules)
+        self.journal = journal
+        if journal is not None and journal.content is not None:
+            self.draw = self.draw._replace(deal=journal.content.deal)
+            self.state = journal.content.state.copy()
+        self.former = self.state.history
+        self.line: int | None = None
+        self.thoughtless = ""
+
+    @property
+    def seat(self) -> Seat:
+        """Where the person sits."""
+        return self.fixture.seat
+
+    def play(
+        self,
+        person: LocalPlayer,
+        process: BotProcess,
+        records: Records,
+        asking: Callable[[bytes | None], None] = lambda _: None,
+    ) -> Finished:
+        """Play the game and record it, also if an exception ends it, which is passed on.
+
+        `asking` is called before the bot is asked. A game without an action is not recorded.
+        Raises Changed if the bot does not play as before the interruption.
+        """
+        finished = None
+        with closing(self.journal or self._begin_journal(records)) as journal:
+            try:
+                bot = self._bot(process, asking)
+                players: list[Player] = [Kept(Inline(person), journal), Kept(bot, journal)]
+                ordered = players if self.seat == 0 else players[::-1]
+                (finished,) = play_together([play_asking(self.state, ordered)])
+                assert finished is not None  # a process with one game has none to be doubted
+                return finished
+            finally:
+                if finished is not None or self.state.history:
+                    self._record(finished, records)
+                journal.remove()
+
+    def keep(self, records: Records) -> int:
+        """Record a game that was interrupted as it stands, and return its line."""
+        assert self.journal is not None
+        with closing(self.journal):
+            self._record(None, records)
+            self.journal.remove()
+        assert self.line is not None
+        return self.line
+
+    def close(self) -> None:
+        """Let another process go on with a game that was interrupted, and is not played here."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def _begin_journal(self, records: Records) -> Journal:
+        session, number = self.session, self.fixture.pair
+        whose = Whose(
+            session.person, session.spec, session.games, number, session.naming, session.thoughts
+        )
+        head = self._to_json(None, session=to_builtins(whose))
+        return Journal.begin(records.under_way, f"{session.seed}-{number}", head)
+
+    def _record(self, finished: Finished | None, records: Records) -> None:
+        """Add the game to the records, also if the bot is not willing to say its thoughts."""
+        thoughts = None
+        try:
+            if finished is not None and self.session.thoughts:
+                thoughts = self._thoughts()
+        finally:
+            more = {} if thoughts is None else {"thoughts": to_data(thoughts)}
+            self.line = records.add(self._to_json(finished, **more))
+
+    def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> Player:
+        """Return the bot at its seat; after an interruption, one that is asked again."""
+        clock, seat = self.session.limits.clock(), 1 - self.seat
+        bot = RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing(), asking)
+        if not self.former:
+            return bot
+        beginning = State(self.draw.deal, self.session.rules)
+        return Again(bot, seat, self.session.entry.label, beginning, self.former)
+
+    def _thoughts(self) -> Thoughts:
+        """Return what the bot thought of its actions; where it cannot say that, nothing."""
+        seat, record = 1 - self.seat, Record.of(self.draw.deal, self.state)
+        bot = {seat: (self.session.entry, self.draw.lucks[seat])}
+        try:
+            return find_thoughts(record, bot, self.session.limits).thoughts
+        except InputError as error:
+            self.thoughtless = str(error)
+            return {}
+
+    def _to_json(self, finished: Finished | None, **more: Any) -> str:
+        """Return the record as one JSON line, with the seats, the result, the bot, and more."""
+        session, fixture = self.session, self.fixture
+        winner = win_type = None
+        if finished is not None:
+            result = result_of(finished, *fixture[1:])
+            win_type = result.win_type
+            winner = None if result.winner is None else fixture.pairing[result.winner]
+            if fault := finished.fault:
+                guilty = {"bot": session.entry.label, "seat": finished.guilty}
+                evidence = {"traceback": fault.traceback, "output": fault.output}
+                what = {"kind": fault.kind, "ply": result.plies, "message": fault.message}
+                more = {"fault": guilty | what | evidence} | more
+        return Record.of(self.draw.deal, self.state).to_json(
+            game=fixture.name,
+            bots=fixture.labels,
+            winner=winner,
+            win_type=win_type,
+            points=points(self.state.piles, self.state.rules),
+            seed=session.seed,
+            opponent=session.entry.describe(),
+            **more,
+        )

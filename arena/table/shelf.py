@@ -1,4 +1,4 @@
-"""Shelf: the runs below one folder, by names from a page that can lead nowhere else."""
+"""List the runs below a folder and open them by name, so that no name leads outside the folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from arena.store.database import NAME
 from arena.store.glance import find_state
-from arena.store.store import NAME
 
 REPORT = "report.html"
 _DEEPEST = 4  # folders below the shelf in which runs are looked for

@@ -1,4 +1,4 @@
-"""Table: what a person can do at this machine's table, in calls."""
+"""What the page can ask the table to do: begin, watch, resume and look up games."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from arena.entries.catalogue import catalogue
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
 from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
-from arena.table.bot_game import BotGame
-from arena.table.hall import Hall
 from arena.table.interrupted import Interrupted, find_interrupted
 from arena.table.looking_up import find_record, to_timeline
-from arena.table.person_game import PersonGame
+from arena.table.open_game import Hall
+from arena.table.page_games import BotGame, PersonGame
 from arena.table.requests import NewGame, NewWatch
+from arena.table.session import RecordedGame, Records, Session
 from arena.table.shelf import Shelf
-from arena.table.sitting import Records, Session, Sitting
 from engine import STANDARD
 
 _PERSON: Final = "human"
@@ -74,15 +72,15 @@ class Table:
             if game.under_way:
                 raise InputError("the game has not ended")
             if game.following is None:
-                seed = _new_seed(person_begins=game.sitting.seat == 1)
+                seed = _new_seed(person_begins=game.recorded.seat == 1)
                 game.following = self._open(replace(game.session, seed=seed, games=1))
             return game.following
 
     def _open(self, session: Session) -> str:
-        return self._open_sitting(Sitting(session, 0))
+        return self._open_game(RecordedGame(session, 0))
 
-    def _open_sitting(self, sitting: Sitting) -> str:
-        return self.hall.open(PersonGame(self.hall.new_folder(), sitting, self.records))
+    def _open_game(self, recorded: RecordedGame) -> str:
+        return self.hall.open(PersonGame(self.hall.new_folder(), recorded, self.records))
 
     def go_on(self, name: str) -> str:
         """Go on with an interrupted game, and return its id.
@@ -94,11 +92,11 @@ class Table:
         interrupted = self._find_interrupted(name)
         session = interrupted.session
         entry = find_opponent(session.person, session.spec, session.entry.lane)
-        sitting = interrupted.go_on(entry, self.records)
+        recorded = interrupted.go_on(entry, self.records)
         try:
-            return self._open_sitting(sitting)
+            return self._open_game(recorded)
         except InputError:
-            sitting.close()
+            recorded.close()
             raise
 
     def keep(self, name: str) -> int:

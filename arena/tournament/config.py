@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
+from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.ladder import expand_ladder
 from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
 from arena.errors import InputError

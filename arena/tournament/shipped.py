@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from arena.entries.files_below import MAINS
+from arena.entries.file import MAINS
 from arena.entries.resolve import installed
 from arena.errors import InputError
 

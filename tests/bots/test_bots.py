@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import bots
-from arena.check.rule_variants import VARIANTS
+from arena.check.sparring import VARIANTS
 from arena.entries.entry import Entry
 from arena.entries.resolve import installed, resolve
 from arena.entries.signature import find_parameter_error

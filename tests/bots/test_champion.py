@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from bench.values import ROUNDS, Row, features
+from bench.values import ROUNDS, Row, features, to_columns, to_weights
 from bots.apprentice import own_network
 from bots.champion import LEARNED, Champion, Values
 from bots.ismcts import Ismcts
@@ -51,8 +51,10 @@ def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
     """The bot's tables and the features of `bench.values` agree on every position."""
     values, positions = Values(LEARNED[after]), between_rounds(400)
     table = features([row_of(after, piles, row) for piles, row in positions])
-    assert table.shape[1] == len(LEARNED[after])
-    expected = table @ np.array(LEARNED[after])
+    columns = to_columns(LEARNED[after])
+    assert table.shape[1] == len(columns)
+    assert to_weights(columns) == LEARNED[after]
+    expected = table @ np.array(columns)
     logits = [values.logit(*piles, row) for piles, row in positions]
     assert logits == pytest.approx(list(expected))
     threats = [piles for piles, _ in positions if bool(piles[0] >> 50) != bool(piles[1] >> 50)]
@@ -63,9 +65,9 @@ def test_a_value_is_the_product_of_features_and_weights(after: int) -> None:
 def test_every_weight_counts(after: int) -> None:
     """Random weights stand in for the learned ones, some of which are 0."""
     rng, positions = Random(after), between_rounds(200, seed=1)
-    weights = tuple(rng.uniform(-1, 1) for _ in LEARNED[after])
+    weights = [rng.uniform(-1, 1) for _ in to_columns(LEARNED[after])]
     table = features([row_of(after, piles, row) for piles, row in positions])
-    logits = [Values(weights).logit(*piles, row) for piles, row in positions]
+    logits = [Values(to_weights(weights)).logit(*piles, row) for piles, row in positions]
     assert logits == pytest.approx(list(table @ np.array(weights)))
     assert (np.abs(table).sum(axis=0) > 0).all()
 
@@ -94,7 +96,7 @@ def test_the_seat_that_begins_next_is_the_first_of_the_table(played: int) -> Non
             continue
         assert world.round == played
         logit = features([row_of(played, world.piles[:: 1 if played == 2 else -1], world.row)]) @ (
-            np.array(LEARNED[played])
+            np.array(to_columns(LEARNED[played]))
         )
         chance = 1 / (1 + exp(-float(logit[0])))
         expected = chance if played == 2 else 1 - chance

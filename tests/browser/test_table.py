@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from arena.table.door import write_page
+from arena.table.guard import write_page
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
 from tests.table import Client, running

@@ -17,12 +17,10 @@ import pytest
 
 import engine
 from arena.check.guess import Climb
-from arena.check.item import NAMES, Item, format_item
-from arena.check.order import Order, safest_lane
-from arena.check.rule_variants import VARIANTS
-from arena.check.sparring import Candidate, find_parting
+from arena.check.item import NAMES, Item, Order, format_item, safest_lane
+from arena.check.sparring import VARIANTS, Candidate, find_parting
 from arena.check.supervisor import run_check
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO
 from arena.entries.resolve import installed, resolve
 from arena.errors import ArenaError
 from arena.lanes.limits import Limits
@@ -304,7 +302,7 @@ def test_an_honest_program_is_accepted(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_jail_the_report_says_not_to_trust_it(tmp_path: Path) -> None:
+def test_without_a_jail_there_is_no_verdict(tmp_path: Path) -> None:
     """Where bubblewrap is not on PATH; this bot is a module of a package."""
     package = tmp_path / "my_package_of_bots"
     package.mkdir()
@@ -315,7 +313,7 @@ def test_without_a_jail_the_report_says_not_to_trust_it(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["ok"], with_status(document, "fail")
     assert document["jailed"] is False
-    assert document["warning"] == "not jailed: do not trust this verdict"
+    assert document["warning"] == "not jailed: a bot can write this report itself"
     untried = with_status(document, "none")
     assert set(untried) == {"lane jail", "size"}
     assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
@@ -332,7 +330,7 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     assert max(map(len, shown)) <= 80
     assert "FAIL lane process    exception at ply 0 against uniform: ZeroDivisionError:" in shown
     assert "                     | hm" in shown
-    assert shown[-2:] == ["refused: lane process", "not jailed: do not trust this verdict"]
+    assert shown[-2:] == ["refused: lane process", "not jailed: a bot can write this report itself"]
     command = done.stdout.partition("$ ")[2].partition("\n--")[0].replace("\\\n", " ")
     again = arena(*shlex.split(command)[1:])
     assert "checked forfeits" not in again.stderr
@@ -452,7 +450,7 @@ def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
     path = rogues.write(tmp_path, "stops", body)
     path.write_text(f"import os\n{path.read_text()}")
     program = (
-        "from arena.check.supervisor import run_check; from arena.check.order import Order\n"
+        "from arena.check.supervisor import run_check; from arena.check.item import Order\n"
         f"for item in run_check(Order({str(path)!r}, 'process'), silence=2.0):\n"
         "    print(item.name, item.status)"
     )

@@ -12,8 +12,8 @@ from arena.cli import cli
 from arena.entries.resolve import resolve
 from arena.executors.contract import Executor
 from arena.lanes.limits import Limits
-from arena.store.command import replay_commands
 from arena.store.finished import Game
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 from engine import Record, Rules
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import arena as library
-from arena.entries import ladder
+from arena.entries import catalogue
 from tests.conftest import Arena
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, {bot: greedy, label: g}]\n"
@@ -87,7 +87,7 @@ LADDER = ("uniform", "greedy", "denier")
 @pytest.fixture
 def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the bots that search."""
-    monkeypatch.setattr(ladder, "ELO", {name: ladder.ELO[name] for name in LADDER})
+    monkeypatch.setattr(catalogue, "ELO", {name: catalogue.ELO[name] for name in LADDER})
 
 
 @pytest.mark.usefixtures("short_ladder")

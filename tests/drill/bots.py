@@ -36,8 +36,8 @@ BOTS = [
     Fault(
         "learned values for the seat that does not begin",
         "bots/champion.py",
-        "if world.round & 1:",
-        "if not world.round & 1:",
+        "if first_seat(world.round):",
+        "if not first_seat(world.round):",
         "tests/bots/test_champion.py::test_the_seat_that_begins_next_is_the_first_of_the_table",
     ),
 ]

@@ -94,7 +94,7 @@ ENGINE = [
     Fault(
         "the same player first in every round",
         "engine/state.py",
-        "self.to_act = self.round & 1",
+        "self.to_act = first_seat(self.round)",
         "self.to_act = 0",
         "tests/rulebook/test_rules.py::test_r2_the_removed_cards_never_come_back",
     ),

@@ -28,7 +28,7 @@ TABLE = [
     ),
     Fault(
         "an address that works again and again",
-        "arena/table/door.py",
+        "arena/table/guard.py",
         "self._unused.pop(one)()",
         "self._unused[one]()",
         "tests/table/test_guard.py::test_an_address_lets_one_browser_in",
@@ -42,7 +42,7 @@ TABLE = [
     ),
     Fault(
         "an address that serves another user",
-        "arena/table/peer.py",
+        "arena/table/guard.py",
         "return ours is None or theirs not in (ours, _ROOT)",
         "return False",
         "tests/table/test_strangers.py::test_a_stranger_is_neither_the_owner_nor_root",
@@ -63,7 +63,7 @@ TABLE = [
     ),
     Fault(
         "a bot that plays otherwise after an interruption",
-        "arena/table/again.py",
+        "arena/table/session.py",
         "if now != former:",
         "if now != former and False:",
         "tests/table/test_person_interrupted.py::test_a_bot_that_plays_otherwise_now_ends_the_game",
@@ -91,14 +91,14 @@ TABLE = [
     ),
     Fault(
         "the bot's hand sent to the page",
-        "arena/table/person_game.py",
+        "arena/table/page_games.py",
         "make_frames([(one,) for one in look_back(seen)])",
-        "[*make_frames([(one,) for one in look_back(seen)]), str(self.sitting.state.hands)]",
+        "[*make_frames([(one,) for one in look_back(seen)]), str(self.recorded.state.hands)]",
         "tests/table/test_playing.py::test_no_byte_depends_on_what_the_person_cannot_know",
     ),
     Fault(
         "a game that was left and still asks",
-        "arena/table/person_game.py",
+        "arena/table/page_games.py",
         "            self._awaited = None\n        self._answers.put(None)",
         "            pass\n        self._answers.put(None)",
         "tests/table/test_playing.py::test_a_hint_is_what_the_champion_would_do",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.beside import explain_missing
+from arena.entries.needs import explain_missing
 
 
 def missing(name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries import files_below as folders
+from arena.entries import file as folders
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from engine.play import setup

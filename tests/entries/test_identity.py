@@ -157,6 +157,6 @@ def test_a_package_that_cannot_be_hashed_is_refused(
         file.truncate((1 << 30) + 1)
     with pytest.raises(InputError, match=r"their_pack: larger than 1,073,741,824 bytes"):
         identity()
-    monkeypatch.setattr("arena.entries.files_below.MOST_INSTALLED", 3)
+    monkeypatch.setattr("arena.entries.file.MOST_INSTALLED", 3)
     with pytest.raises(InputError, match="more than 3 files and folders"):
         identity()

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import InputError
-from arena.store.command import replay_commands
 from arena.tournament.config import read, resolve_bots
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -127,6 +127,7 @@ def test_only_what_a_changed_bot_plays_is_tested(base: RunGames) -> None:
     assert changed["bots"] == "mine changed"
     assert changed["same_games"] < 2 * PAIRS
     assert changed["sure"] in (True, False)
+    assert changes.totals["sure"].isin([True, False]).all()
     ratings = changes.ratings.set_index("bot")
     assert ratings["sure"].notna().to_dict() == {
         "greedy": False,

@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from arena.insight.card_worth import Sample, _fit, _Takes
-from arena.insight.products import cross, dot, weigh
+from arena.insight.cards import Sample, _fit, _Takes, cross, dot, weigh
 from arena.insight.run_games import read_batches
 from arena.statistics.distributions import Floats
 from engine import CITY, STANDARD, TAKE, counts, points

@@ -30,7 +30,7 @@ with bot_process(entry, STANDARD, Limits(), Path("own"), program=trial.__file__)
     process.start()
 """,
     "inspector": """
-from arena.check.order import Order
+from arena.check.item import Order
 from arena.check.supervisor import run_check
 items = run_check(Order("greedy", "process"))
 assert next(items).status == "ok"

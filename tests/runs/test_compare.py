@@ -26,6 +26,7 @@ from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
+from arena.statistics.stopped import estimate_mean
 from arena.store.folder import RunFolder
 from arena.tournament.sprt_rounds import Evidence
 from arena.tournament.tournament import Tournament
@@ -116,6 +117,9 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     assert [*found.evidence.counts] == counts
     assert found.paired
     total = found.paired.differences.iloc[0]
+    mean = estimate_mean(*found.evidence[:4], found.evidence.looks, found.evidence.ends)
+    ends = [max(-1.0, min(1.0, end / 2)) for end in (mean.low, mean.high)]  # a deal has two games
+    assert [total["low"], total["high"]] == pytest.approx(ends, abs=6e-5)
     shares = games.groupby("bot")["score"].mean()
     assert (total["new"], total["old"]) == (round(shares["new"], 4), round(shares["greedy"], 4))
     keys = ["opponent", "pair", "seat"]

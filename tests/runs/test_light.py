@@ -55,7 +55,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
             for module in (
                 "reports.html",
                 "store.parquet",
-                "tournament.swiss_pairings",
+                "tournament.swiss_rounds",
                 "rl.exact",
             ):
                 patch.setattr(f"arena.{module}.find_spec", find_nothing)

@@ -18,12 +18,17 @@ from hypothesis import strategies as st
 from arena.games.timing import Timing
 from arena.insight.run_files import make_files, timings_writer
 from arena.lanes.faults import Fault
-from arena.store.cells import csv_writer, guard, read_back
-from arena.store.command import replay_commands
+from arena.store.csv_files import (
+    FAULT_COLUMNS,
+    csv_writer,
+    fault_rows,
+    guard,
+    parse_timings,
+    read_back,
+)
 from arena.store.folder import GAMES, RunFolder
-from arena.store.game_rows import FAULT_COLUMNS, fault_rows
 from arena.store.parquet import parquet_writers
-from arena.store.timings import parse_timings
+from arena.tournament.replay_command import replay_commands
 from tests import ROOT
 from tests.reports.runs import cup, make_store
 from tests.waiting import PATIENCE

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.entries.resolve import resolve
-from arena.table.sitting import Records, Session, Sitting
+from arena.table.session import RecordedGame, Records, Session
 from engine import STANDARD
 from engine.cards import CHARS, to_text
 from engine.state import State
@@ -39,7 +39,7 @@ def leave_journal(
     records, session = Records(folder), make_session(bot, seed, **more)
     if actions is None:
         actions = expected(seed, bot=bot, person=session.person)[1]
-    journal = Sitting(session, 0)._begin_journal(records)
+    journal = RecordedGame(session, 0)._begin_journal(records)
     for ply, char in enumerate(actions[:plies]):
         journal.add(ply, CHARS.index(char))
     journal.close()

@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_pid_namespaces
-from arena.table import hall
+from arena.table import open_game
 from tests.conftest import start_command
 from tests.table import Client, running
 from tests.table.interrupting import leave_journal, make_session, play_out
@@ -198,7 +198,7 @@ def test_no_name_leads_to_another_file(tmp_path: Path, name: str) -> None:
 
 def test_a_game_that_finds_no_room_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can go on when another one has ended."""
-    monkeypatch.setattr(hall, "MOST_OPEN", 1)
+    monkeypatch.setattr(open_game, "MOST_OPEN", 1)
     leave_journal(tmp_path / "human", "greedy", 0, PLIES)
     with running(tmp_path) as client:
         path = sit_down(client, bot="uniform")

@@ -1,4 +1,4 @@
-"""The journal of a sitting: a line for each action, which outlives the process that wrote it."""
+"""The journal of a game: a line for each action, which outlives the process that wrote it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.errors import ArenaError, InputError
 from arena.table import journal as module
 from arena.table.interrupted import find_interrupted
 from arena.table.journal import Journal, read_journal
-from arena.table.sitting import Records, Sitting
+from arena.table.session import RecordedGame, Records
 from engine.cards import CHARS, to_text
 from tests.table.interrupting import leave_journal, make_session
 from tests.table.test_session import expected
@@ -37,7 +37,7 @@ def actions_of(path: Path) -> str:
 def test_there_is_a_line_for_each_action_and_none_before_the_first(tmp_path: Path) -> None:
     """Only the user can read it while the game goes on; it goes when the game is recorded."""
     records = Records(tmp_path)
-    journal = Sitting(make_session("greedy", 0), 0)._begin_journal(records)
+    journal = RecordedGame(make_session("greedy", 0), 0)._begin_journal(records)
     assert not records.under_way.exists()
     for ply, char in enumerate(ACTIONS[:PLIES]):
         journal.add(ply, CHARS.index(char))

@@ -1,4 +1,4 @@
-"""A sitting whose process was killed goes on where it was, or ends without an invention."""
+"""A game whose process was killed goes on where it was, or ends without an invention."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.table.again import Changed
 from arena.table.interrupted import find_interrupted, find_own
-from arena.table.session import play_session
-from arena.table.sitting import Records, Session, Sitting
-from arena.table.terminal import Terminal
+from arena.table.player import Terminal
+from arena.table.session import Changed, RecordedGame, Records, Session
+from arena.table.terminal_session import play_session
 from arena.tournament.schedule import Fixture
 from engine.cards import CHARS, to_text
 from engine.notation import parse_actions
@@ -50,8 +49,8 @@ def go_on(session: Session, records: Records, typed: str = ALL_ANSWERS) -> str:
     interrupted, _ = find_own(session, records)
     assert interrupted is not None
     out = io.StringIO()
-    sitting = interrupted.go_on(session.entry, records)
-    play_session(session, records, Terminal(io.StringIO(typed), out), sitting)
+    game = interrupted.go_on(session.entry, records)
+    play_session(session, records, Terminal(io.StringIO(typed), out), game)
     return out.getvalue()
 
 
@@ -230,7 +229,7 @@ def test_a_game_that_was_recorded_just_before_the_kill_is_not_recorded_again(
 def test_a_session_goes_on_with_its_further_games(records: Records) -> None:
     """The second of three was interrupted."""
     session = make_session("greedy", 1, games=3)
-    journal = Sitting(session, 1)._begin_journal(records)
+    journal = RecordedGame(session, 1)._begin_journal(records)
     journal.add(0, CHARS.index(expected(1, number=1)[1][0]))
     journal.close()
     go_on(session, records)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ from typing import Any
 import psutil
 import pytest
 
-from arena.entries.ladder import ELO
+from arena.entries.catalogue import ELO
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.table import person_game
-from arena.table.hall import MOST_OPEN
-from arena.table.news import News
-from arena.table.person_game import PersonGame
+from arena.table import page_games
+from arena.table.open_game import MOST_OPEN, News
+from arena.table.page_games import PersonGame
 from arena.tournament.config import convert
 from arena.tournament.schedule import Fixture
 from engine.play import Draw
@@ -369,6 +368,6 @@ def test_no_byte_depends_on_what_the_person_cannot_know(
 
 def test_news_are_made_of_the_view_and_of_nothing_else() -> None:
     """Whoever changes this: the State must not come near what is sent."""
-    source = Path(str(sys.modules[person_game.__name__].__file__)).read_text()
+    source = inspect.getsource(page_games.PersonGame)
     uses = [line.strip() for line in source.splitlines() if ".state" in line]
-    assert uses == ["return view(self.sitting.state, self.sitting.seat)"]
+    assert uses == ["return view(self.recorded.state, self.recorded.seat)"]

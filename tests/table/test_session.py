@@ -22,12 +22,11 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
+from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
-from arena.records.show import card_names
-from arena.table.player import help_lines
-from arena.table.session import play_session
-from arena.table.sitting import Records, Session
-from arena.table.terminal import Terminal
+from arena.table.player import Terminal, help_lines
+from arena.table.session import Records, Session
+from arena.table.terminal_session import play_session
 from arena.tournament.schedule import Fixture, Pairing
 from engine import KINDS, STANDARD, Action, Record, View, outcome
 from engine.cards import CHARS, to_text

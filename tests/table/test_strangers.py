@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from arena.table import guard, peer
-from arena.table.peer import find_user, is_of_stranger, kernel_tells
+from arena.table import guard
+from arena.table.guard import find_user, is_of_stranger, kernel_tells
 from tests import ROOT
 from tests.table import Client
 from tests.users import IS_ROOT, USERS, interrupt, start_python
@@ -163,7 +163,7 @@ def test_where_the_kernel_does_not_tell_nobody_is_a_stranger(
         patch.setattr(socket, "AF_NETLINK", 12345)
         assert client.send("GET", client.new_path(), {})[0].status == 200
     kernel_tells.cache_clear()
-    monkeypatch.setattr(peer, "find_user", answer)
+    monkeypatch.setattr(guard, "find_user", answer)
     assert client.send("GET", client.new_path(), {})[0].status == 200
 
 
@@ -175,7 +175,7 @@ def test_a_kernel_that_has_told_and_cannot_now_lets_nobody_in(
     path = client.new_path()
     assert kernel_tells()
     with monkeypatch.context() as patch:
-        patch.setattr(peer, "find_user", refuse)
+        patch.setattr(guard, "find_user", refuse)
         assert client.send("GET", path, {})[0].status == 403
     assert client.send("GET", path, {})[0].status == 200
 
@@ -201,8 +201,8 @@ def test_a_stranger_is_neither_the_owner_nor_root(
 ) -> None:
     """The server's end of a connection is the owner's."""
     users = {(HERE, THERE): ours, (THERE, HERE): theirs}
-    monkeypatch.setattr(peer, "kernel_tells", lambda: True)
-    monkeypatch.setattr(peer, "find_user", lambda *ends: users[ends])
+    monkeypatch.setattr(guard, "kernel_tells", lambda: True)
+    monkeypatch.setattr(guard, "find_user", lambda *ends: users[ends])
     assert is_of_stranger(THERE, HERE) is stranger
 
 

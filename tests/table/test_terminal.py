@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from arena.table.terminal import Terminal
+from arena.table.player import Terminal
 
 
 class Keyboard:

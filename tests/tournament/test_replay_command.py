@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
-from arena.store.command import replay_commands
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 

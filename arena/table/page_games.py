@@ -1,0 +1,234 @@
+"""A game of two bots and a game of a person, as the page shows them while they are played."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.games.match import Finished, play_asking, play_together, result_of
+from arena.games.players import RemotePlayer
+from arena.games.timing import Timing
+from arena.lanes.limits import Limits
+from arena.lanes.process import BotProcess, bot_process
+from arena.records.board import Board
+from arena.records.ending import format_result
+from arena.records.timeline import describe_rules, look_back, make_frames
+from arena.store.finished import Game
+from arena.table.open_game import OpenGame
+from arena.table.player import Quit
+from arena.table.session import RecordedGame, Records
+from arena.tournament.schedule import Fixture, Pairing
+from engine import STANDARD, Action, Record, State, View, to_text
+from engine.cards import CHARS
+from engine.errors import show
+from engine.state import Seat
+from engine.view import view
+
+
+class BotGame(OpenGame):
+    """The game of pair 0 between two bots, of which the first one has seat 0."""
+
+    kind = "watch"
+
+    def __init__(self, folder: Path, entries: tuple[Entry, Entry], seed: int) -> None:
+        super().__init__(folder)
+        self.entries = entries
+        self.seed = seed
+        self.fixture = Fixture(Pairing(*(entry.label for entry in entries)), 0, 0)
+        self.draw = self.fixture.draw(seed)
+        self.state = State(self.draw.deal)
+        self.game: Game | None = None
+        self._looks: list[tuple[View, View]] = []
+        self._look()
+
+    @property
+    def title(self) -> str:
+        """Who plays whom."""
+        return "{} against {}".format(*self.fixture.labels)
+
+    def play(self) -> dict[str, Any]:
+        """Play the game, and return how it ended."""
+        self.news.publish(self.document("playing"))
+        first, second = self.entries
+        folders = [self.folder / str(seat) for seat in (0, 1)]
+        for folder in folders:
+            folder.mkdir()
+        limits = Limits()
+        with (
+            bot_process(first, STANDARD, limits, folders[0], self.look_up) as one,
+            bot_process(second, STANDARD, limits, folders[1], self.look_up) as two,
+        ):
+            players = [self._player(one, 0, limits), self._player(two, 1, limits)]
+            (finished,) = play_together([play_asking(self.state, players)])
+        assert finished is not None  # no process holds two games
+        return self._ending(finished)
+
+    def document(self, phase: str, **more: Any) -> dict[str, Any]:
+        """Return what is to be told: both hands, and every ply until now."""
+        return {
+            "kind": self.kind,
+            "phase": phase,
+            "over": phase != "playing",
+            "players": [*self.fixture.labels],
+            "seat": None,
+            "seed": self.seed,
+            "rules": describe_rules(STANDARD),
+            "removed": to_text(bytes(sorted(self.state.removed))),
+            "frames": make_frames(self._looks),
+            **more,
+        }
+
+    def _player(self, process: BotProcess, seat: Seat, limits: Limits) -> RemotePlayer:
+        luck = self.draw.lucks[seat]
+        return RemotePlayer(process, 0, seat, luck, limits.clock(), Timing(), self._tell)
+
+    def _tell(self, history: bytes | None) -> None:
+        """Tell of the position in which a bot is asked next."""
+        if history is not None:
+            self._look()
+            self.news.publish(self.document("playing"))
+
+    def _look(self) -> None:
+        if len(self._looks) <= len(self.state.history):
+            self._looks.append((view(self.state, 0), view(self.state, 1)))
+
+    def _ending(self, finished: Finished) -> dict[str, Any]:
+        self._look()
+        result = result_of(finished, *self.fixture[1:])
+        record = Record(to_text(self.draw.deal), result.actions)
+        winner = None if result.winner is None else self.fixture.pairing[result.winner]
+        score = result.points, result.opponent_points
+        self.game = Game(record, self.fixture.labels, winner, result.win_type, score, result.fault)
+        lines = [*self.game.evidence()] if result.fault else [self.game.ending]
+        return self.document("ended", result=lines[0], evidence="\n".join(lines[1:]))
+
+
+class PersonGame(OpenGame):
+    """A person's game at the page; `following` is the id of the next one."""
+
+    kind = "play"
+
+    def __init__(self, folder: Path, recorded: RecordedGame, records: Records) -> None:
+        super().__init__(folder)
+        self.recorded = recorded
+        self.session = recorded.session
+        self.records = records
+        self.following: str | None = None
+        self._awaited: View | None = None
+        self._lock = threading.Lock()
+        self._answers: SimpleQueue[Action | None] = SimpleQueue()
+
+    @property
+    def title(self) -> str:
+        """Who plays whom."""
+        return "{} against {}".format(*self.recorded.fixture.labels)
+
+    @property
+    def seen(self) -> View:
+        """What the person knows now."""
+        return view(self.recorded.state, self.recorded.seat)
+
+    def play(self) -> dict[str, Any]:
+        """Play the game, and return how it ended."""
+        session = self.session
+        self.news.publish(self.document("bot"))
+        with (
+            closing(self.recorded),
+            bot_process(
+                session.entry, session.rules, session.limits, self.folder, self.look_up
+            ) as process,
+        ):
+            finished = self.recorded.play(self, process, self.records, self._tell_of_bot)
+        return self._ending(finished)
+
+    def begin(self) -> None:
+        """Do nothing: the person is there."""
+
+    def choose(self, seen: View, /) -> Action:
+        """Return the action that the page sends; a forced one is not asked for."""
+        if len(seen.legal) == 1:
+            return seen.legal[0]
+        with self._lock:
+            self._awaited = None if self.leaving.is_set() else seen
+        self.news.publish(self.document("yours"))
+        action = self._answers.get()
+        if action is None:
+            raise Quit
+        return action
+
+    def act(self, ply: int, char: str) -> None:
+        """Take the person's action for a ply.
+
+        Raises InputError for what is not legal there, and if the game waits for no action at
+        this ply: a second tab may have been faster.
+        """
+        with self._lock:
+            seen = self._awaited
+            if seen is None or len(seen.history) != ply:
+                raise InputError(f"ply {ply}: the game does not wait for an action there")
+            action = CHARS.find(char) if len(char) == 1 else -1
+            if action not in seen.legal:
+                legal = " ".join(CHARS[one] for one in seen.legal)
+                raise InputError(f"action {show(char)}: not legal; legal: {legal}")
+            self._awaited = None
+        self._answers.put(action)
+
+    def asked(self) -> View:
+        """Return the view with which the person is asked now; raises InputError if not."""
+        with self._lock:
+            if self._awaited is None:
+                raise InputError("it is not your turn")
+            return self._awaited
+
+    def leave(self) -> None:
+        """End the game soon; it is recorded as it stands."""
+        super().leave()
+        with self._lock:
+            self._awaited = None
+        self._answers.put(None)
+
+    def document(self, phase: str, **more: Any) -> dict[str, Any]:
+        """Return what is to be told: what follows from the person's View."""
+        seen, labels = self.seen, self.recorded.fixture.labels
+        opponent = labels[seen.opponent]
+        return {
+            "kind": self.kind,
+            "phase": phase,
+            "over": phase not in ("yours", "bot"),
+            "players": [*labels],
+            "seat": seen.seat,
+            "names": self.session.naming,
+            "rules": describe_rules(seen.rules),
+            "frames": make_frames([(one,) for one in look_back(seen)]),
+            "texts": Board(seen, self.session.naming, opponent).actions,
+            "interrupted": len(self.recorded.former),
+            "line": self.recorded.line,
+            "file": str(self.records.path),
+            **more,
+        }
+
+    def recorded_line(self) -> int:
+        """Return where the game is recorded; raises InputError as long as it goes on."""
+        line = self.recorded.line
+        if self.news.latest.get("phase") != "ended" or line is None:
+            raise InputError("the game has not been played to its end")
+        return line
+
+    def _tell_of_bot(self, _history: bytes | None) -> None:
+        """Tell that the bot is asked next."""
+        self.news.publish(self.document("bot"))
+
+    def _ending(self, finished: Finished) -> dict[str, Any]:
+        label = self.session.entry.label
+        lines = [line.text for line in format_result(finished, self.recorded.seat, label)]
+        return self.document(
+            "ended",
+            result=lines[0],
+            evidence="\n".join(lines[1:]),
+            command=self.session.command,
+        )

@@ -1,4 +1,4 @@
-"""Files: the files of a run, from its store."""
+"""Make the tables and files of a run from its store."""
 
 from __future__ import annotations
 

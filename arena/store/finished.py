@@ -1,4 +1,4 @@
-"""Show one finished game of a run: its record, fault, timeline, and how to play it again."""
+"""Show one finished game of a run: its record, result, fault and timeline."""
 
 from __future__ import annotations
 

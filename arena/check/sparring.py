@@ -15,7 +15,7 @@ from arena.check.item import Item, fail
 from arena.entries.entry import Entry
 from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
-from arena.executors.reporter import Reporter
+from arena.executors.log import Reporter
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.games.timing import Timing

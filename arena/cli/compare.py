@@ -143,12 +143,11 @@ def play_comparison(
     tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
 ) -> None:
     """Play a comparison, which is from this place, and print what it came to."""
-    from arena.runs.compare_bots import compare, default_workers
+    from arena.runs.compare_bots import compare
     from arena.store.folder import RunFolder
 
     how, problems = how.prepare(tournament, out, place)
-    workers = default_workers(tournament)
-    with stoppable(out, choice, how.workers, workers) as executor:
+    with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
         outcome, comparison = compare(tournament, executor, folder, how.shown, replace=how.replace)

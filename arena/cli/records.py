@@ -62,8 +62,7 @@ def replay(file: Path, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena.records.judge import judge, to_json, to_text
-    from arena.records.reading import read_lines
+    from arena.records.judge import judge, read_lines, to_json, to_text
 
     format_judgement = to_json if as_json else to_text
     bad = False

@@ -57,7 +57,7 @@ def view(
         arena view results/view greedy/uniform/3/1 -o view.html
     """
     from arena.entries.resolve import resolve
-    from arena.records.replay_page import render_replay
+    from arena.records.html_page import render_replay
 
     entry = resolve(by)
     if is_run(target, line=line, chosen=bool(bots)):
@@ -122,7 +122,7 @@ def _file_name(game: str, seat: int | None) -> str:
 
 def _write_page(path: Path, page: str) -> None:
     """Write a page in place of none, or of another page of a replay."""
-    from arena.records.replay_page import is_replay
+    from arena.records.html_page import is_replay
 
     if is_replay(path):
         path.unlink()

@@ -1,1 +1,4 @@
-"""Who plays chunks, and where. An executor knows no files of a run and no statistics."""
+"""Play chunks of games with worker processes, on this machine or on a cluster.
+
+An executor knows no files of a run and no statistics.
+"""

@@ -12,6 +12,7 @@ import msgspec
 
 from arena.executors.deaths import Asking
 from arena.executors.frames import Garbled, pack
+from arena.executors.log import Line
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
 from arena.lanes.faults import KINDS, MOST_OUTPUT, Fault, one_line, printable
@@ -19,11 +20,11 @@ from arena.tournament.chunk import Chunk, Played
 from engine.cards import CHARS
 from engine.scoring import WinType
 
-PLAYED, ASKING, WORDS, FAILED, DISTURBED = 1, 2, 3, 4, 5
+PLAYED, ASKING, WORDS, FAILED, DISTURBED, LOGGED = 1, 2, 3, 4, 5, 6
 """Kinds of frames from a worker.
 
-They say what a chunk came to, whom it asks, its last words, which game a fault has ended, and which
-pair wants quiet.
+They say what a chunk came to, whom it asks, its last words, which game a fault has ended, which
+pair wants quiet, and a line of its log.
 """
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
@@ -48,8 +49,14 @@ class Disturbed(NamedTuple):
     pair: int
 
 
-Answer: TypeAlias = "Played | Asking | LastWords | Failed | Disturbed"
-_KINDS: Final = {Asking: ASKING, LastWords: WORDS, Failed: FAILED, Disturbed: DISTURBED}
+Answer: TypeAlias = "Played | Asking | LastWords | Failed | Disturbed | Line"
+_KINDS: Final = {
+    Asking: ASKING,
+    LastWords: WORDS,
+    Failed: FAILED,
+    Disturbed: DISTURBED,
+    Line: LOGGED,
+}
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -110,6 +117,8 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
     try:
         if kind == WORDS:
             return _words.decode(data)
+        if kind == LOGGED:
+            return _line.decode(data)
         if kind == PLAYED and chunk:
             return from_part(_part.decode(data), chunk)
         if kind == FAILED and chunk:
@@ -132,6 +141,7 @@ _failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
 _disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)
+_line = msgspec.msgpack.Decoder(Line)
 
 _FORFEIT: Final = "forfeit"
 _DRAW: Final = "draw"

@@ -1,13 +1,34 @@
-"""Decide whose fault it was where a bot's process ended, which may have come from outside."""
+"""Decide whose fault it was where a game's end is in doubt, by playing the game again.
+
+A bot's process may have been ended from outside, another bot may have changed its folder, and
+where many games went on together an answer may have been late, or printed text another game's.
+From left to right, what becomes of a game until its end is sure:
+
+    played with others -+- no end is known, or a process ended --> ENDED
+                        +- its output may be other games' -------> MIXED
+                        +- the guilty bot's folder was touched --> TOUCHED
+                        +- else ---------------------------------> SURE
+
+    MIXED ----- again by itself: that fault; or without one, the first without its output --> SURE
+    ENDED ----- again by itself, until the process ends at the same decision for the second time,
+       |        the fourth if it was killed as from outside, or in six trials; the bot to blame is
+       |        the one whose turn it was --> SURE
+       +------- another end, with a touched folder --> TOUCHED
+    TOUCHED --- again while all other workers stand still, one bot alive at a time; its own fault
+                where that fails, too, or where it was touched four times --> SURE
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from typing import Protocol
 
 from arena.executors.log import logger
-from arena.games.match import Finished
+from arena.games.lonely import clear
+from arena.games.match import Finished, Player
+from arena.lanes.faults import Ended
 from arena.tournament.schedule import Fixture
+from engine.state import Seat, State
 
 _SURE = 2  # ends at one decision, the first of them perhaps with other games in play
 _SURE_IF_KILLED = 4  # as many kills from outside hardly hit one decision, or one start
@@ -15,29 +36,86 @@ _TRIALS = 6  # times that a game is played whose process ends at another decisio
 _MOST_ENDED = 20  # times that the end of a bot's process may come from outside, in one worker
 
 
+class Game(Protocol):
+    """A game that can be played again."""
+
+    fixture: Fixture
+
+    def begin(self) -> State:
+        """Return the game at its beginning."""
+
+    def again(self) -> Finished:
+        """Return its end, played by itself in new processes: no bot remembers the first try."""
+
+    def alone(self, seat: Seat) -> Player:
+        """Return a player in a new process, while no other bot has one."""
+
+    def is_mixed(self, end: Finished) -> bool:
+        """Return whether the output of a fault may be that of other games, too."""
+
+    def is_touched(self, end: Finished) -> bool:
+        """Return whether the folder of an end's guilty bot has changed."""
+
+    def ask_for_quiet(self) -> None:
+        """Have all other workers stand still; raises where the game is then played later."""
+
+
 class Doubts:
-    """Decides whether the end of a process was its bot's fault; counts the ends of each bot."""
+    """Decides the ends of games; counts how often the processes of each bot have ended.
+
+    `unsteady` are the bots whose games are played one by one from now on.
+    """
 
     def __init__(self) -> None:
+        self.unsteady: set[str] = set()
         self._ended = Counter[str]()
 
-    def settle(
-        self, fixture: Fixture, before: Finished | None, again: Callable[[], Finished]
-    ) -> Finished:
+    def decide(self, game: Game, end: Finished | None, *, together: bool) -> Finished:
+        """Return the sure end of a game which ended so at first, perhaps with others in play.
+
+        None is not known. What was played just before has been marked.
+        """
+        if together and end is not None and game.is_mixed(end):
+            end = self._tell_apart(game, end)
+        if end is None or _has_ended(end):
+            end = self.mark(game, self.settle(game, end)._replace(ended=None))
+            if end.fault:
+                self.unsteady.add(game.fixture.labels[end.guilty or 0])
+        if end.ended:
+            game.ask_for_quiet()
+        return clear(end, game.begin, game.alone, lambda end: self.mark(game, end))
+
+    def mark(self, game: Game, end: Finished) -> Finished:
+        """Return an end just seen, marked where the fault may be the work of another bot."""
+        if end.fault is None or end.ended or not game.is_touched(end):
+            return end
+        label = game.fixture.labels[end.guilty or 0]
+        logger.info(
+            "%s: the folder of %s has changed, it is played again", game.fixture.name, label
+        )
+        return end._replace(ended=Ended("touched"))
+
+    def _tell_apart(self, game: Game, end: Finished) -> Finished:
+        """Return the end of a game with a fault, with the output of this game only."""
+        assert end.fault is not None
+        again = self.decide(game, None, together=False)
+        return again if again.fault else end._replace(fault=end.fault._replace(output=""))
+
+    def settle(self, game: Game, before: Finished | None) -> Finished:
         """Return the end of a game that is played until it is clear whose fault it was.
 
         It is the bot's fault if its process ends again at the same decision. `before` is how the
-        game ended at first, None where that is not known; `again` plays it once more.
+        game ended at first, None where that is not known.
         """
         ends = Counter[bytes]()
         for _ in range(_TRIALS):
             if before is not None:
                 ends[bytes(before.state.history)] += 1
-                if not self._is_forgiven(fixture, before):
+                if not self._is_forgiven(game.fixture, before):
                     return before
-            finished = again()
-            sure = ends[bytes(finished.state.history)] + 1 >= _wanted(finished)
-            if not finished.ended or sure:
+            finished = game.again()
+            wanted = _SURE_IF_KILLED if finished.ended and finished.ended.killed else _SURE
+            if not finished.ended or ends[bytes(finished.state.history)] + 1 >= wanted:
                 return _blame(finished)
             before = finished
         assert before is not None
@@ -52,9 +130,8 @@ class Doubts:
         return self._ended[label] <= _MOST_ENDED
 
 
-def _wanted(finished: Finished) -> int:
-    """Return how many ends at this decision make it the bot's fault."""
-    return _SURE_IF_KILLED if finished.ended and finished.ended.killed else _SURE
+def _has_ended(end: Finished) -> bool:
+    return end.ended is not None and end.ended.how != "touched"
 
 
 def _blame(finished: Finished) -> Finished:

@@ -16,7 +16,7 @@ from arena.errors import NoSites
 from arena.executors import site_host, wire
 from arena.executors.calls import Calls, Event, Gone, Joined, Left, Places, own_place
 from arena.executors.frames import Garbled
-from arena.executors.log import RunLog, logger, make_record
+from arena.executors.log import RunLog, logger, one_text
 from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.tournament.chunk import Played
 from arena.tournament.keys import PATIENCE
@@ -300,9 +300,7 @@ class Fleet:
     def _repeat(self, site: Site, lines: Sequence[wire.Line]) -> None:
         """Log what a site has logged."""
         for line in lines:
-            record = make_record(f"{site} {line.process}", line.level, line.text)
             if line.process == "MainProcess":
-                logger.log(line.level, "site %s: %s", site, record.getMessage())
-                continue
-            for handler in self.log.handlers:
-                handler.handle(record)
+                logger.log(line.level, "site %s: %s", site, one_text(line.text))
+            else:
+                self.log.write(f"{site} {line.process}", line)

@@ -39,7 +39,7 @@ STARTED, ENDED = 1, 2
 MOST_ORDER: Final = 1 << 16
 """Bytes of an order."""
 
-DESCRIPTORS: Final = 3
+DESCRIPTORS: Final = 2
 """How many descriptors come with an order: those of `process.main`."""
 
 _ROUNDS = 50  # of killing, until nothing new has been started meanwhile
@@ -128,8 +128,8 @@ class _Server:
             for descriptor in self.own:
                 os.close(descriptor)
             die_with(server)
-            channel, memory, log = descriptors
-            process.main(channel, memory, log, order.folder)
+            channel, memory = descriptors
+            process.main(channel, memory, order.folder)
             status = 0
         finally:
             os._exit(status)

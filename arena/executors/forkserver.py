@@ -11,7 +11,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -26,8 +25,7 @@ from arena.errors import WorkerDied
 from arena.executors import forking
 from arena.executors.forking import Notice, Order
 from arena.executors.frames import Frames, Garbled
-from arena.lanes.faults import one_line
-from arena.lanes.launch import THREADS, write_program
+from arena.lanes.launch import THREADS, Program
 from arena.lanes.traceback_text import ROOT
 
 START: Final = 60.0
@@ -55,7 +53,6 @@ class ForkServer:
         self.generation = 0
         self._lock = threading.Lock()
         self._orders = 0
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._statuses: dict[int, int] = {}  # by worker
         self._start()
 
@@ -68,16 +65,14 @@ class ForkServer:
         with theirs:
             main = f"forking.main({theirs.fileno()}, {os.getpid()})"
             statement = f"from arena.executors import forking; {main}"
-            program = write_program(statement, _search_path())
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", program],
+            self._program = Program(
+                statement,
+                _search_path(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._errors,
                 cwd="/",
                 env=_environment(),
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,
             )
 
     def fork(self, folder: Path, descriptors: Sequence[int]) -> int:
@@ -142,17 +137,13 @@ class ForkServer:
             self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_END)
-        self._process.kill()
-        self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return one_line(lines[-1]) if lines else "its fork server has ended"
+            self._program.process.wait(_END)
+        self._program.kill()
+        return self._program.last_words() or "its fork server has ended"
 
     def close(self) -> None:
         """End the server and all workers that are left."""
         self._end()
-        self._errors.close()
 
 
 def _read(data: bytes) -> Notice:

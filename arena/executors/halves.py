@@ -1,9 +1,9 @@
-"""Give the two games of a pair to different workers, or play them at different times.
+"""Give chunks of games to the workers of a crew, in halves where no bot may meet a deal twice.
 
 Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
-hands in the other. A worker therefore plays one half of a chunk: the games in which the
-pairing's first bot has one seat. In a paired tournament two pairings share their deals: some
-workers play the one, and some the other.
+hands in the other. In the lanes `process` and `jail` each half of a chunk, the games in which the
+pairing's first bot has one seat, therefore has a process of its own. A worker that plays one half
+needs half as many of them. Bots in the lane `inproc` are not kept apart: their chunks stay whole.
 
 With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play the
 first half of all its chunks, in the second one the other half. After each phase every worker ends,
@@ -15,17 +15,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
-from functools import partial
-from typing import Final, Protocol
+from typing import Protocol
 
 from arena.tournament.chunk import Chunk, Played, join
-from arena.tournament.plan import Fits
-from arena.tournament.tournament import Tournament
 from engine.state import Seat
-
-FEWEST_FOR_TWINS: Final = 4
-"""With fewer workers, bots in the lane `inproc` would meet the deals of twins again."""
 
 _MOST_WAITING = 2  # for each worker: halves that wait for a worker that may play them
 
@@ -33,7 +26,7 @@ _MOST_WAITING = 2  # for each worker: halves that wait for a worker that may pla
 class Work(Protocol):
     """Where chunks come from: the plan of a run, or the batches that a site gets."""
 
-    def next(self, fits: Fits | None = None) -> Chunk | None:
+    def next(self) -> Chunk | None:
         """Return what to play next, None if there is nothing now."""
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
@@ -49,10 +42,11 @@ class _Open:
     `seats` are those of the workers that have a part in it: none has a part in both halves.
     """
 
-    def __init__(self, chunk: Chunk, seats: dict[int, Seat]) -> None:
+    def __init__(self, chunk: Chunk, seats: dict[int, Seat], *, whole: bool = False) -> None:
         self.chunk = chunk
         self.seats = seats
-        self.waiting = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
+        halves = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
+        self.waiting = [chunk] if whole else halves
         self.played: list[Played] = []
 
     def holds(self, piece: Chunk) -> bool:
@@ -62,24 +56,27 @@ class _Open:
 
     def join(self) -> Played | None:
         """Return what the whole chunk came to, None if some of it has not been played."""
-        if sum(played.chunk.pairs for played in self.played) < 2 * self.chunk.pairs:
+        if sum(map(_games, (played.chunk for played in self.played))) < _games(self.chunk):
             return None
         return join(self.chunk, self.played)
 
 
+def _games(chunk: Chunk) -> int:
+    return chunk.pairs * len(chunk.seats)
+
+
 class Halves:
-    """Gives out the halves of chunks to workers, which are numbered from 0.
+    """Gives out the halves of chunks to workers, which are numbered from 0; or `whole` ones.
 
     Workers with even numbers play seat 0 as long as there is no lack of work, the others
     seat 1: then each of them needs one process of each bot. A worker that replaces another has
-    its number. `twins` are the pairings that play the deals of others: every other two workers
-    play them, and no others.
+    its number.
     """
 
-    def __init__(self, work: Work, workers: int, twins: Collection[int] = ()) -> None:
+    def __init__(self, work: Work, workers: int, *, whole: bool = False) -> None:
         self.work = work
         self.workers = workers
-        self.twins = twins if workers >= FEWEST_FOR_TWINS else ()
+        self.whole = whole
         self._open: list[_Open] = []
 
     def next(self, worker: int) -> Chunk | None:
@@ -91,13 +88,9 @@ class Halves:
         piece = self._take(worker, seat)
         if piece is None and is_behind:
             piece = self._take(worker, 1 - seat)
-        if piece is None and (chunk := self.work.next(partial(self._may_play, worker))):
+        if piece is None and (chunk := self.work.next()):
             self._open_for(chunk, worker, 1 - seat if is_behind else seat)
         return piece or self._take(worker, seat) or self._take(worker, 1 - seat)
-
-    def _may_play(self, worker: int, pairing: int) -> bool:
-        """Return whether a worker plays a pairing at all."""
-        return not self.twins or (pairing in self.twins) == (worker // 2 % 2 == 1)
 
     def _drop_decided(self) -> None:
         """Give back, to be passed over, the chunks that have become forfeits by rule."""
@@ -110,21 +103,19 @@ class Halves:
         """Add a chunk: this worker plays the half of this seat, a neighbour the other one."""
         neighbour = worker ^ 1 if worker ^ 1 < self.workers else worker - 1
         seats = {worker: seat, neighbour: 1 - seat} if self.workers > 1 else {}
-        if not self._may_play(neighbour, chunk.pairing):
-            seats = {}
         self._add(chunk, seats)
 
     def _add(self, chunk: Chunk, seats: dict[int, Seat] | None = None) -> None:
-        self._open.append(_Open(chunk, seats or {}))
+        self._open.append(_Open(chunk, seats or {}, whole=self.whole))
 
     def _take(self, worker: int, seat: Seat) -> Chunk | None:
-        """Return the first piece that a worker may play; of any seat if it is the only one."""
+        """Return the first piece that a worker may play; of any seat if there is no choice."""
         for opened in self._open:
-            if not self._may_play(worker, opened.chunk.pairing):
-                continue
             for piece in opened.waiting:
-                if self.workers == 1 or (
-                    piece.seats == (seat,) and opened.seats.get(worker, seat) == seat
+                if (
+                    self.workers == 1
+                    or self.whole
+                    or (piece.seats == (seat,) and opened.seats.get(worker, seat) == seat)
                 ):
                     opened.waiting.remove(piece)
                     opened.seats[worker] = seat
@@ -153,25 +144,9 @@ class Halves:
                     yield whole
 
 
-def keep_apart(tournament: Tournament, workers: int) -> Tournament:
-    """Return a tournament in which no process of a bot meets a deal again, on so many workers.
-
-    A paired one of few workers has all bots in processes of their own: a game has the same
-    bytes in every lane. With `halves: apart` no worker meets a deal again anyhow.
-    """
-    is_apart = workers >= FEWEST_FOR_TWINS or tournament.halves == "apart"
-    if not tournament.paired or is_apart:
-        return tournament
-    entries = [
-        replace(entry, lane="process") if entry.lane == "inproc" else entry
-        for entry in tournament.entries
-    ]
-    return replace(tournament, entries=entries)
-
-
 _MOST_CHUNKS = 32  # of a block, for each worker
 _MOST_SECONDS = 10.0  # in which a block takes chunks
-_FIRST = (False, 0)  # a phase: whether it is that of twins, and of which half
+_FIRST = (False, 0)  # a phase: whether it is that of the new version, and of which half
 
 
 class Phases(Halves):
@@ -184,11 +159,11 @@ class Phases(Halves):
         self,
         work: Work,
         workers: int,
-        twins: Collection[int] = (),
+        new_pairings: Collection[int] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(work, workers)
-        self.twins = twins  # of them each worker plays all
+        self.new_pairings = new_pairings
         self.clock = clock
         self._phase = _FIRST
         self._taken = 0  # chunks of the block
@@ -225,8 +200,8 @@ class Phases(Halves):
         return None
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[bool, int]:
-        """Return the phase of a piece of a chunk: that of its seat, for twins a later one."""
-        return chunk.pairing in self.twins, chunk.seats.index(piece.seats[0])
+        """Return the phase of a piece of a chunk: by its seat; the new version plays later."""
+        return chunk.pairing in self.new_pairings, chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:
         """Begin the next phase, or a block, where nobody plays; return False after an empty one."""

@@ -16,7 +16,7 @@ from arena.errors import WorkerDied, counted
 from arena.executors.deaths import Deaths
 from arena.executors.forkserver import ForkServer, open_server
 from arena.executors.frames import Garbled
-from arena.executors.halves import Halves, Phases, Work, keep_apart
+from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
@@ -61,7 +61,6 @@ class LocalExecutor:
 @contextmanager
 def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
     """Yield a crew of so many workers; at the end nothing of it is left."""
-    tournament = keep_apart(tournament, size)
     warm_jails(tournament.entries)
     with scratch_folder() as folder, open_server() as server:
         others = children()
@@ -86,8 +85,13 @@ class Crew:
         server: ForkServer,
     ) -> None:
         self.size = size
+        whole = all(entry.lane == "inproc" for entry in tournament.entries)
         is_apart = tournament.halves == "apart"
-        self.halves = (Phases if is_apart else Halves)(work, size, tournament.new_pairings)
+        self.halves = (
+            Phases(work, size, tournament.new_pairings)
+            if is_apart
+            else Halves(work, size, whole=whole)
+        )
         self.tournament = tournament
         self.head = write_head(tournament)
         self.log = log

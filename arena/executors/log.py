@@ -1,31 +1,28 @@
 """Write one run.log for the parent and its workers.
 
-multiprocessing-logging's own installer only works where processes are forked. Its handler
-works everywhere, with a pipe in place of its queue: the queue would fix the program's start
-method, and would unpickle in the parent what a bot in a worker writes into the worker's end. Every
-worker has a handler of its own, so that one that is killed while it writes blocks no other.
+Workers say what they log on the socket on which they answer, as data that is checked as it is read:
+so one that is killed while it writes blocks no other, and nothing of a bot is unpickled. The parent
+writes it with multiprocessing-logging's handler, in a thread of its own.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import select
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty
+from queue import Queue
 from threading import Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.games.match import GameResult
 from arena.lanes.faults import printable
-from arena.lanes.output import write_all
+from arena.tournament.schedule import Fixture
+from engine.state import Seat
 
 logger = logging.getLogger("arena")
 
@@ -34,10 +31,6 @@ QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
 
 _switching = Lock()
 _before: dict[str, Any] = {}  # how the logger was before the runs that go on, and their number
-_PATIENCE = 10.0  # seconds
-_PATIENCE_WITH_THE_DEAD = 0.5  # a record that a killed worker had begun to send never comes
-_READ = 1 << 16
-_MOST_LINE = 1 << 20  # bytes
 _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
@@ -60,8 +53,8 @@ class _File(logging.FileHandler):
         pass
 
 
-class _Line(msgspec.Struct):
-    """A record as it travels: a line of JSON."""
+class Line(msgspec.Struct, array_like=True):
+    """A record as it travels, of a worker to its parent and of a site to its client."""
 
     process: str
     level: int
@@ -69,119 +62,53 @@ class _Line(msgspec.Struct):
 
 
 class Sender(logging.Handler):
-    """Writes the records of a worker with this name into its pipe.
+    """Says the records of a process with this name as lines; those that cannot be said are lost."""
 
-    Where a bot has closed it, they are lost.
-    """
-
-    def __init__(self, pipe: int, name: str) -> None:
+    def __init__(self, process: str, say: Callable[[Line], None]) -> None:
         super().__init__()
-        self.pipe = pipe
-        self.process = name
+        self.process = process
+        self.say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = _Line(self.process, record.levelno, self.format(record))
         with suppress(OSError, UnicodeError):
-            write_all(self.pipe, msgspec.json.encode(line) + b"\n")
+            self.say(Line(self.process, record.levelno, self.format(record)))
 
 
-class _Pipe:
-    """Brings the lines of one worker; it has what the library asks of a queue."""
+def one_text(text: str) -> str:
+    """Return what a process has logged as one printable line."""
+    return printable(text).replace("\n", " ")
 
-    def __init__(self) -> None:
-        self.reader, self.writer = os.pipe()
-        self._lines: deque[bytes] = deque()
-        self._rest = b""
-        self._is_spoilt = False
 
-    def qsize(self) -> int:
-        """Return whether `get` would not have to wait."""
-        return len(self._lines) or int(self._is_ready(0))
+def make_record(process: str, level: int, text: str) -> logging.LogRecord:
+    """Return the record of a line that a process has logged, as of now."""
+    record = logging.LogRecord(logger.name, level, "", 0, one_text(text), None, None)
+    record.processName = printable(process)
+    return record
 
-    def get(self, timeout: float) -> logging.LogRecord:
-        """Return the next record; raise Empty if none comes, and EOFError after the last one.
 
-        The first line that is no record is replaced by a warning, the others are left out.
-        """
-        while True:
-            while not self._lines:
-                if not self._is_ready(timeout):
-                    raise Empty
-                self._read()
-            try:
-                line = msgspec.json.decode(self._lines.popleft(), type=_Line)
-                return make_record(line.process, line.level, line.text)
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):
-                if not self._is_spoilt:
-                    self._is_spoilt = True
-                    text = "what a worker writes to its log is damaged, perhaps by a bot"
-                    return make_record("MainProcess", logging.WARNING, text)
-
-    def _is_ready(self, seconds: float) -> bool:
-        poll = select.poll()
-        poll.register(self.reader, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-
-    def _read(self) -> None:
-        data = os.read(self.reader, _READ)
-        if not data:
-            raise EOFError
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > _MOST_LINE:
-            lines.append(b"")
-            self._rest = b""
-        self._lines += lines
+class _Queue(Queue[logging.LogRecord]):
+    """What the library asks of a queue, in this process only."""
 
     def close(self) -> None:
-        """Close the parent's end."""
-        os.close(self.reader)
+        """Do nothing: its reader ends when its handler is closed."""
 
     def join_thread(self) -> None:
         """Do nothing: it has no thread of its own."""
 
 
-def make_record(process: str, level: int, text: str) -> logging.LogRecord:
-    """Return the record of a line that a process has logged, as of now."""
-    text = printable(text).replace("\n", " ")
-    record = logging.LogRecord(logger.name, level, "", 0, text, None, None)
-    record.processName = printable(process)
-    return record
+class _Writer(MultiProcessingHandler):  # type: ignore[misc]
+    """Writes the records of workers in a thread, so that the crew never waits for a disk.
 
-
-class _Handler(MultiProcessingHandler):  # type: ignore[misc]
-    """Passes a worker's records on to other handlers; begins as the library's does."""
+    It begins as the library's handler does, whose own queue would fix the program's start method.
+    """
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
         logging.Handler.__init__(self)
         self.sub_handler = _Relay(handlers)
-        self.queue = _Pipe()
+        self.queue = _Queue()
         self._is_closed = False
         self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
         self._receive_thread.start()
-
-    def close(self) -> None:
-        """Wait until the worker, which has ended, is read to its last record."""
-        if not self._is_closed:
-            os.close(self.queue.writer)
-        super().close()
-
-
-class Channel(NamedTuple):
-    """Brings one worker's log to the parent; without a handler it brings nothing."""
-
-    handler: _Handler | None = None
-
-    @property
-    def pipe(self) -> int | None:
-        """The descriptor that the worker needs for `log_to`."""
-        return None if self.handler is None else self.handler.queue.writer
-
-    def close(self, killed: bool) -> None:
-        """Wait for what the worker has sent; if it was killed, not for long."""
-        if self.handler is not None:
-            closing = Thread(target=self.handler.close, daemon=True)
-            closing.start()
-            closing.join(_PATIENCE_WITH_THE_DEAD if killed else _PATIENCE)
 
 
 class RunLog:
@@ -200,9 +127,11 @@ class RunLog:
         self.terminal = terminal or logging.StreamHandler(sys.stderr)
         self.tell: Callable[[int, GameResult], None] = lambda _pairing, _result: None
 
-    def channel(self) -> Channel:
-        """Return the channel for a new worker."""
-        return Channel(_Handler(self.handlers)) if self.handlers else Channel()
+    def write(self, process: str, line: Line) -> None:
+        """Write a line that a process has logged, under this name."""
+        record = make_record(process, line.level, line.text)
+        for handler in self.handlers:
+            handler.handle(record)
 
 
 @contextmanager
@@ -224,9 +153,12 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     with _switched_on():
         for handler in handlers:
             logger.addHandler(handler)
+        writers = [_Writer(of_workers)] if of_workers else []
         try:
-            yield RunLog(of_workers, terminal)
+            yield RunLog(writers, terminal)
         finally:
+            for writer in writers:
+                writer.close()
             for handler in handlers:
                 logger.removeHandler(handler)
                 handler.close()
@@ -255,9 +187,49 @@ def _switched_on() -> Iterator[None]:
                 _before.clear()
 
 
-def log_to(pipe: int, name: str) -> None:
-    """Send the log of a worker with this name to its parent."""
+def log_to(name: str, say: Callable[[Line], None]) -> None:
+    """Say what a worker with this name logs to its parent."""
     logger.propagate = False
     logger.disabled = False
     logger.setLevel(logging.INFO)
-    logger.addHandler(Sender(pipe, name))
+    logger.addHandler(Sender(name, say))
+
+
+class Reporter:
+    """What a worker reports while it plays; this one reports nothing."""
+
+    def beat(self) -> None:
+        """The worker is alive."""
+
+    def playing(self, first: int, pairs: int) -> None:
+        """These pairs are played from now on."""
+
+    def played(self) -> None:
+        """The pairs have been played."""
+
+    def failed(self, result: GameResult) -> None:
+        """This game of the chunk has ended with a fault, the first one of a bot here."""
+
+    def disturbed(self, pair: int) -> None:
+        """A bot's folder was changed by others; raises where the pair is then played in quiet."""
+
+    def end_others(self) -> None:
+        """End all processes of bots that are left."""
+
+    def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
+        """The bot in seat `asked` is asked, in a game that is played apart."""
+
+
+def log_fault(fixture: Fixture, result: GameResult) -> None:
+    """Log the fault that has ended a game."""
+    assert result.fault is not None
+    logger.warning(
+        "%s forfeits (%s at ply %d): %s; game: %s, pair %d, seat %d",
+        fixture.pairing[result.winner == 0],
+        result.fault.kind,
+        result.plies,
+        result.fault.message,
+        fixture.pairing.name,
+        fixture.pair,
+        fixture.seat,
+    )

@@ -1,4 +1,4 @@
-"""Start, ask and bury one worker process of the crew: its parent's side."""
+"""Start, ask and end one worker process of a crew: its parent's side."""
 
 from __future__ import annotations
 
@@ -17,11 +17,18 @@ from pathlib import Path
 import psutil
 
 from arena.executors import worker_process as process
-from arena.executors.answers import Disturbed, Failed, LastWords, most_bytes, read_answer
+from arena.executors.answers import (
+    LOGGED,
+    Disturbed,
+    Failed,
+    LastWords,
+    most_bytes,
+    read_answer,
+)
 from arena.executors.deaths import Asking, Progress, split
 from arena.executors.forkserver import START, ForkServer
-from arena.executors.frames import Frames, pack
-from arena.executors.log import RunLog
+from arena.executors.frames import Frames, Garbled, pack
+from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit, one_line
 from arena.lanes.meter import Meter, Stopwatch
@@ -58,22 +65,17 @@ class Member:
         self._frames = Frames(0)
         folder.mkdir()
         self.log = log
-        self.channel = log.channel()
         self.socket, theirs = socket.socketpair()
         memory = _make_memory()
-        null = os.open(os.devnull, os.O_WRONLY)
-        pipe = null if self.channel.pipe is None else self.channel.pipe
         try:
             self.progress = Progress(mmap.mmap(memory, Progress.SIZE))
-            self.pid = server.fork(folder, [theirs.fileno(), memory, pipe])
+            self.pid = server.fork(folder, [theirs.fileno(), memory])
         except BaseException:
             self.socket.close()
-            self.channel.close(killed=True)
             raise
         finally:
             theirs.close()
             os.close(memory)
-            os.close(null)
         self._generation = server.generation
         self.socket.settimeout(START)  # nobody waits for ever for a worker that does not read
         self._send(process.HEAD, head)
@@ -124,6 +126,9 @@ class Member:
         self._frames.add(data)
         for kind, text in self._frames.take():
             answer = read_answer(kind, text, self.chunks[0] if self.chunks else None)
+            if isinstance(answer, Line):
+                self.log.write(self.name, answer)
+                continue
             self._watch.restart()
             if isinstance(answer, Asking):
                 self.asking = answer
@@ -188,7 +193,7 @@ class Member:
         self.kill()
         if self.status is None:
             self.status = self._wait(START)
-        self._close(killed=True)
+        self._close()
         return "ended with its fork server" if self.status is None else describe_exit(self.status)
 
     def _wait(self, seconds: float) -> int | None:
@@ -199,14 +204,21 @@ class Member:
         """Let the worker end: there is nothing left to play."""
         self._send(process.END)
         if self._wait(_END_PATIENCE) == 0:
-            self._close(killed=False)
+            self._close()
         else:
             self.bury()
 
-    def _close(self, killed: bool) -> None:
+    def _close(self) -> None:
+        """Read the last lines of its log, and remove what is left."""
+        self.socket.settimeout(0)
+        with suppress(OSError, Garbled):
+            while data := self.socket.recv(_READ):
+                self._frames.add(data)
+                for kind, text in self._frames.take():
+                    if kind == LOGGED and isinstance(line := read_answer(kind, text, None), Line):
+                        self.log.write(self.name, line)
         self.socket.close()
         remove_folder(self.folder)
-        self.channel.close(killed=killed)
 
 
 def _make_memory() -> int:

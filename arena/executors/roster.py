@@ -1,4 +1,4 @@
-"""Keep which hosts there are, which have a site that plays, and which are left out."""
+"""Keep track of the machines of a cluster: which can play, what they play, which are left out."""
 
 from __future__ import annotations
 

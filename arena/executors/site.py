@@ -27,7 +27,6 @@ from arena.executors.wire import Head, Hello, Line, versions_here
 from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.probe import find_problems
 from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Fits
 from arena.tournament.tournament import Tournament
 
 _BEAT = 1.0  # seconds
@@ -70,14 +69,10 @@ class Batches:
         except Empty:
             return
 
-    def next(self, fits: Fits | None = None) -> Chunk | None:
+    def next(self) -> Chunk | None:
         """Return what to play next, None if there is nothing now; raises Ended."""
         self._hear()
-        for chunk in self._waiting:
-            if fits is None or fits(chunk.pairing):
-                self._waiting.remove(chunk)
-                return chunk
-        return None
+        return self._waiting.popleft() if self._waiting else None
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
         """Take back chunks that were given out and not played."""

@@ -7,8 +7,6 @@ its host, and when its client has been silent for a while.
 from __future__ import annotations
 
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -17,14 +15,14 @@ from typing import Final
 
 from arena.errors import ArenaError
 from arena.executors import frames, wire
-from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.launch import write_program
+from arena.lanes.faults import describe_exit
+from arena.lanes.launch import Program
 
 CLIENT_PATIENCE = 45.0
 """Seconds without a sign of the client after which a site is ended."""
 
-PROGRAM: Final = write_program("from arena.executors.site import main; main()")
-"""A site."""
+PROGRAM: Final = "from arena.executors.site import main; main()"
+"""What a site executes."""
 
 _SITE_PATIENCE = 30.0  # seconds without a beat of the site
 _END_PATIENCE = 10.0  # seconds in which a site ends by itself
@@ -43,14 +41,8 @@ class HostedSite:
 
     def __init__(self, head: bytes, *, hears_of_client: bool = True) -> None:
         self.hears_of_client = hears_of_client
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            start_new_session=True,
-        )
+        self._program = Program(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = self._program.process
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._sink = self._process.stdin.fileno()
@@ -102,17 +94,14 @@ class HostedSite:
                     answers = self._waiting.get(wire.number_of(data))
                     if answers is not None:
                         answers.put(data)
-        self._process.kill()  # it has ended, or what it says makes no sense
-        self._process.wait()
+        self.kill()  # it has ended, or what it says makes no sense
         self._fail(self.ended or self._last_words())
 
     def _last_words(self) -> str:
         """Return why the site has ended."""
-        self._complaints.seek(0)
-        lines = self._complaints.read()[-2000:].decode(errors="replace").split("\n")
-        said = [one_line(line) for line in lines if line.strip()]
+        said = self._program.last_words()
         how = describe_exit(self._process.returncode)
-        return f"its program {how}" + (f": {said[-1]}" if said else "")
+        return f"its program {how}" + (f": {said}" if said else "")
 
     def _fail(self, why: str) -> None:
         """Let all who wait for an answer know that there will be none."""
@@ -144,8 +133,7 @@ class HostedSite:
 
     def kill(self) -> None:
         """Kill the site's program; its fork server ends the rest."""
-        self._process.kill()
-        self._process.wait()
+        self._program.kill()
 
 
 def open_site(token: str, head: bytes) -> bytes:

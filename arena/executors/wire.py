@@ -18,6 +18,7 @@ import msgspec
 
 from arena.executors.answers import Part, from_part, to_part
 from arena.executors.frames import Garbled
+from arena.executors.log import Line as Line
 from arena.lanes.traceback_text import ROOT
 from arena.tournament.chunk import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament, engine_sha256
@@ -89,14 +90,6 @@ class Hello(msgspec.Struct, array_like=True):
 
     refusals: list[str]
     problems: list[str]
-
-
-class Line(msgspec.Struct, array_like=True):
-    """A line of a site's log."""
-
-    process: str
-    level: int
-    text: str
 
 
 class Answer(msgspec.Struct, array_like=True):

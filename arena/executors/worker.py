@@ -10,10 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from arena.executors.doubts import Doubts
-from arena.executors.log import logger
+from arena.executors.log import Reporter, log_fault
 from arena.executors.pace import Pace
-from arena.executors.reporter import Reporter, log_fault
-from arena.games.lonely import clear
 from arena.games.match import (
     Asking,
     Finished,
@@ -30,7 +28,7 @@ from arena.games.match import (
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
 from arena.games.timing import Timing
-from arena.lanes.faults import KINDS, Ended, Forfeit
+from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.chunk import Chunk, Played
@@ -38,7 +36,6 @@ from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup
 from engine.state import Seat, State
-from engine.strategy import Clock
 
 
 class Worker:
@@ -61,7 +58,6 @@ class Worker:
         self.reporter = reporter or Reporter()
         self.processes: dict[tuple[str, int], BotProcess] = {}
         self.timings: dict[str, Timing] = {}
-        self.unsteady: set[str] = set()  # bots whose games are played one by one from now on
         self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         self.pace = Pace(tournament)
@@ -100,21 +96,22 @@ class Worker:
         """Kill the bots' processes."""
         self._stack.close()
 
-    def _is_local(self, label: str, chunk: Chunk) -> bool:
+    def is_local(self, label: str, chunk: Chunk) -> bool:
+        """Return whether a bot plays in this process."""
         return self.tournament.by_label[label].lane == "inproc" and not chunk.apart
 
     def _games_at_once(self, chunk: Chunk) -> int:
         """Return how many games of a chunk are in play together."""
         pairing = self.tournament.pairings[chunk.pairing]
-        remote = [label for label in pairing if not self._is_local(label, chunk)]
-        if not remote or chunk.apart or self.unsteady & {*remote}:
+        remote = [label for label in pairing if not self.is_local(label, chunk)]
+        if not remote or chunk.apart or self.doubts.unsteady & {*remote}:
             return 1
         part = self.tournament.part(pairing, *chunk.seats)
         return min(self._most_games(label, part) for label in remote)
 
     def _most_games(self, label: str, part: int) -> int:
         """Return about how many games a bot's process can be asked about at once."""
-        process = self._process(label, part)
+        process = self.process(label, part)
         with suppress(Forfeit):  # the game itself will find it
             process.start()
         return self.pace.most_games(label, process.games)
@@ -123,21 +120,22 @@ class Worker:
         """Play games side by side, or one by one if both bots are in this process."""
         tournament = self.tournament
         games = [(game, tournament.draw(game)) for game in fixtures]
-        if all(self._is_local(label, chunk) for label in fixtures[0].labels):
+        if all(self.is_local(label, chunk) for label in fixtures[0].labels):
             return [self._told(game[0], self._play_local(chunk, *game)) for game in games]
         return self._play_batch(chunk, games)
 
-    def _state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
+    def state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
+        """Return a game at its beginning."""
         return begin(draw.deal, self.tournament.rules, chunk.swaps.get(fixture[1:]))
 
     def _play_local(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
         """Play a game between two bots in this process."""
         if all(self.pace.needs_no_clock(label, fixture.pair) for label in fixture.labels):
-            finished = self._play_untimed(self._state(chunk, fixture, draw), fixture, draw)
+            finished = self._play_untimed(self.state(chunk, fixture, draw), fixture, draw)
             if finished is not None:
                 return finished
-        players = [self._inproc_player(fixture, draw, seat) for seat in (0, 1)]
-        return play_local(self._state(chunk, fixture, draw), players)
+        players = [self.inproc_player(fixture, draw, seat) for seat in (0, 1)]
+        return play_local(self.state(chunk, fixture, draw), players)
 
     def _play_untimed(self, state: State, fixture: Fixture, draw: Draw) -> Finished | None:
         """Play a game with two readings of the wall clock instead of four for each decision.
@@ -146,28 +144,26 @@ class Worker:
         """
         self.reporter.beat()
         entries = [self.tournament.by_label[label] for label in fixture.labels]
-        in_time = play_untimed(state, entries, draw, WallClock.like(self._clock()))
+        clock = WallClock.like(self.tournament.limits.clock())
+        in_time = play_untimed(state, entries, draw, clock)
         return Finished(state) if in_time and not self.output.kept else None
 
-    def _play_batch(self, chunk: Chunk, games: list[tuple[Fixture, Draw]]) -> list[Finished]:
+    def _play_batch(self, chunk: Chunk, draws: list[tuple[Fixture, Draw]]) -> list[Finished]:
         """Play games side by side, and again one by one those that this leaves undecided."""
-        if len(games) == 1 and games[0][0][1:] in chunk.verdicts:
-            return [self._carry_out(chunk, *games[0])]
-        finished = play_together(
-            [self._asking(chunk, *game, slot) for slot, game in enumerate(games)]
-        )
-        if None in finished and not self._has_failed(games[0][0]):
-            self.unsteady |= {*games[0][0].pairing}  # an answer may have been late
+        games = [OneGame(self, chunk, *one) for one in draws]
+        if len(games) == 1 and games[0].fixture[1:] in chunk.verdicts:
+            return [games[0].carry_out()]
+        finished = play_together([game.asking(slot) for slot, game in enumerate(games)])
+        if None in finished and not any(process.pid is None for process in games[0].processes()):
+            self.doubts.unsteady |= {*games[0].fixture.pairing}  # an answer may have been late
         marked = [
-            end and self._marked(fixture, end)  # before a process is started again
-            for (fixture, _), end in zip(games, finished, strict=True)
+            end and self.doubts.mark(game, end)  # before a process is started again
+            for game, end in zip(games, finished, strict=True)
         ]
-        ends = []
-        for game, end in zip(games, marked, strict=True):
-            if len(games) > 1 and end is not None and self._is_mixed(chunk, game[0], end):
-                end = self._tell_apart(chunk, *game, end)
-            ends.append(self._told(game[0], self._play_alone(chunk, *game, before=end)))
-        return ends
+        return [
+            self._told(game.fixture, self.doubts.decide(game, end, together=len(games) > 1))
+            for game, end in zip(games, marked, strict=True)
+        ]
 
     def _told(self, fixture: Fixture, finished: Finished) -> Finished:
         """Return the end of a game; the first fault of each bot is reported at once."""
@@ -176,141 +172,23 @@ class Worker:
             self.reporter.failed(_result(finished, fixture))
         return finished
 
-    def _tell_apart(self, chunk: Chunk, fixture: Fixture, draw: Draw, end: Finished) -> Finished:
-        """Return the end of a game with a fault, with the output of this game alone."""
-        assert end.fault is not None
-        again = self._play_alone(chunk, fixture, draw, before=None)
-        return again if again.fault else end._replace(fault=end.fault._replace(output=""))
-
-    def _is_mixed(self, chunk: Chunk, fixture: Fixture, end: Finished) -> bool:
-        """Return whether the output of a fault may be that of other games in the process too.
-
-        Only our own host tells the output of one game from that of another.
-        """
-        if end.fault is None or not end.fault.output:
-            return False
-        label = fixture.labels[end.guilty or 0]
-        is_hosted = self.tournament.by_label[label].command == ()
-        is_told = is_hosted and KINDS[end.fault.kind].own_output
-        return not is_told and not self._is_local(label, chunk)
-
-    def _has_failed(self, fixture: Fixture) -> bool:
-        """Return whether a process that plays this part of the pairing's games has ended."""
-        part = self._part(fixture)
-        used = [self.processes.get((label, part)) for label in fixture.pairing]
-        return any(process is not None and process.pid is None for process in used)
-
-    def _play_alone(
-        self, chunk: Chunk, fixture: Fixture, draw: Draw, before: Finished | None
-    ) -> Finished:
-        """Return the end of a game, played again by itself where that is in doubt."""
-        if before is not None and (before.ended is None or before.ended.how == "touched"):
-            finished = before
-        else:
-            again = partial(self._again, chunk, fixture, draw)
-            finished = self.doubts.settle(fixture, before, again)._replace(ended=None)
-            finished = self._marked(fixture, finished)
-            if finished.fault:
-                self.unsteady.add(fixture.labels[finished.guilty or 0])
-        if finished.ended and not chunk.quiet:
-            self.reporter.disturbed(fixture.pair)
-        begin = partial(State, draw.deal, self.tournament.rules)
-        alone = partial(self._player_alone, chunk, fixture, draw)
-        return clear(finished, begin, alone, partial(self._marked, fixture))
-
-    def _marked(self, fixture: Fixture, end: Finished) -> Finished:
-        """Return an end just seen, marked where the fault may be the work of another bot."""
-        if end.fault is None or end.ended:
-            return end
-        label = fixture.labels[end.guilty or 0]
-        process = self.processes.get((label, self._part(fixture)))
-        if process is None or not process.is_suspect:
-            return end
-        logger.info("%s: the folder of %s has changed, it is played again", fixture.name, label)
-        return end._replace(ended=Ended("touched"))
-
-    def _player_alone(self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat) -> Player:
-        """Return a player in a new process, while no other bot has one."""
-        for process in self.processes.values():
-            process.kill()
-        self.reporter.end_others()
-        self.reporter.beat()
-        return self._player(chunk, fixture, draw, seat, slot=None)
-
-    def _again(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
-        """Return the end of a game by itself, in new processes: no bot remembers the first try.
-
-        The processes of the others are stopped meanwhile where they could reach them.
-        """
-        self._end_processes(fixture)
-        (finished,) = play_together([self._asking(chunk, fixture, draw)])
-        assert finished is not None
-        return finished
-
-    def _end_processes(self, fixture: Fixture) -> None:
-        """End the processes that play this part of the pairing's games."""
-        for label in fixture.pairing:
-            if process := self.processes.get((label, self._part(fixture))):
-                process.kill()
-
-    def _asking(
-        self, chunk: Chunk, fixture: Fixture, draw: Draw, slot: int | None = None
-    ) -> Asking[Finished]:
-        """Return a game with this number among those that are played side by side, if it is."""
-        players = [self._player(chunk, fixture, draw, seat, slot) for seat in (0, 1)]
-        return play_asking(self._state(chunk, fixture, draw), players)
-
-    def _player(
-        self, chunk: Chunk, fixture: Fixture, draw: Draw, seat: Seat, slot: int | None
-    ) -> Player:
-        label = fixture.labels[seat]
-        if self._is_local(label, chunk):
-            return Inline(self._inproc_player(fixture, draw, seat))
-        player = RemotePlayer(
-            self._process(label, self._part(fixture)),
-            slot or 0,
-            seat,
-            draw.lucks[seat],
-            self._clock(),
-            self.timings[label],
-        )
-        if slot is None or chunk.apart:
-            player.asking = partial(self._before_question, chunk, fixture, seat, player.process)
-        return player
-
-    def _before_question(
-        self,
-        chunk: Chunk,
-        fixture: Fixture,
-        seat: Seat,
-        asked: BotProcess,
-        history: bytes | None,
-    ) -> None:
-        """Stop all bots but the one that is asked next, and report the question."""
-        for process in self.processes.values():
-            if process is not asked:
-                process.pause()
-        if chunk.apart:
-            self.reporter.asking(*fixture[1:], seat, history)
-
-    def _inproc_player(self, fixture: Fixture, draw: Draw, seat: Seat) -> InprocPlayer:
+    def inproc_player(self, fixture: Fixture, draw: Draw, seat: Seat) -> InprocPlayer:
+        """Return the player of a bot in this process."""
         label = fixture.labels[seat]
         return InprocPlayer(
             self.tournament.by_label[label],
-            setup(draw.lucks[seat], seat, self.tournament.rules, self._clock()),
+            setup(draw.lucks[seat], seat, self.tournament.rules, self.tournament.limits.clock()),
             self.reporter.beat,
             self.timings[label],
             self.output,
             self.budgets[label],
         )
 
-    def _clock(self) -> Clock:
-        return self.tournament.limits.clock()
-
-    def _part(self, fixture: Fixture) -> int:
+    def part(self, fixture: Fixture) -> int:
+        """Return the part of a bot's games that a game belongs to: each has its own process."""
         return self.tournament.part(fixture.pairing, fixture.seat)
 
-    def _process(self, label: str, part: int) -> BotProcess:
+    def process(self, label: str, part: int) -> BotProcess:
         """Return the process of a bot for one part of the games; it starts when first asked."""
         if (label, part) not in self.processes:
             entry = self.tournament.by_label[label]
@@ -331,12 +209,105 @@ class Worker:
             if key != asked:
                 process.pause()
 
-    def _carry_out(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
+
+class OneGame:
+    """A game of a chunk with a bot in a process of its own, which can be played again."""
+
+    def __init__(self, worker: Worker, chunk: Chunk, fixture: Fixture, draw: Draw) -> None:
+        self.worker = worker
+        self.chunk = chunk
+        self.fixture = fixture
+        self.draw = draw
+
+    def asking(self, slot: int | None = None) -> Asking[Finished]:
+        """Return the game with this number among those that are played side by side, if it is."""
+        return play_asking(self.begin(), [self.player(seat, slot) for seat in (0, 1)])
+
+    def begin(self) -> State:
+        """Return the game at its beginning."""
+        return self.worker.state(self.chunk, self.fixture, self.draw)
+
+    def processes(self) -> list[BotProcess]:
+        """Return the processes, as far as there are, that play this half of the pairing's games."""
+        found = [self._process_of(label) for label in self.fixture.pairing]
+        return [process for process in found if process is not None]
+
+    def again(self) -> Finished:
+        """Return its end, played by itself in new processes: no bot remembers the first try.
+
+        The processes of the others are stopped meanwhile where they could reach them.
+        """
+        for process in self.processes():
+            process.kill()
+        (finished,) = play_together([self.asking()])
+        assert finished is not None
+        return finished
+
+    def alone(self, seat: Seat) -> Player:
+        """Return a player in a new process, while no other bot has one."""
+        worker = self.worker
+        for process in worker.processes.values():
+            process.kill()
+        worker.reporter.end_others()
+        worker.reporter.beat()
+        return self.player(seat, slot=None)
+
+    def is_mixed(self, end: Finished) -> bool:
+        """Return whether the output of a fault may be that of other games in the process too.
+
+        Only our own host tells the output of one game from that of another.
+        """
+        if end.fault is None or not end.fault.output:
+            return False
+        label = self.fixture.labels[end.guilty or 0]
+        is_hosted = self.worker.tournament.by_label[label].command == ()
+        is_told = is_hosted and KINDS[end.fault.kind].own_output
+        return not is_told and not self.worker.is_local(label, self.chunk)
+
+    def is_touched(self, end: Finished) -> bool:
+        """Return whether the folder of an end's guilty bot has changed."""
+        process = self._process_of(self.fixture.labels[end.guilty or 0])
+        return process is not None and process.is_suspect
+
+    def ask_for_quiet(self) -> None:
+        """Have all other workers stand still, unless they do; raises where it is played later."""
+        if not self.chunk.quiet:
+            self.worker.reporter.disturbed(self.fixture.pair)
+
+    def carry_out(self) -> Finished:
         """Return the end of a game that its workers did not survive."""
-        verdict = chunk.verdicts[fixture[1:]]
-        state = self._state(chunk, fixture, draw)
+        verdict = self.chunk.verdicts[self.fixture[1:]]
+        state = self.begin()
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
+
+    def player(self, seat: Seat, slot: int | None) -> Player:
+        """Return the player of a seat, in its process or here."""
+        worker, label = self.worker, self.fixture.labels[seat]
+        if worker.is_local(label, self.chunk):
+            return Inline(worker.inproc_player(self.fixture, self.draw, seat))
+        player = RemotePlayer(
+            worker.process(label, worker.part(self.fixture)),
+            slot or 0,
+            seat,
+            self.draw.lucks[seat],
+            worker.tournament.limits.clock(),
+            worker.timings[label],
+        )
+        if slot is None or self.chunk.apart:
+            player.asking = partial(self._before_question, seat, player.process)
+        return player
+
+    def _before_question(self, seat: Seat, asked: BotProcess, history: bytes | None) -> None:
+        """Stop all bots but the one that is asked next, and report the question."""
+        for process in self.worker.processes.values():
+            if process is not asked:
+                process.pause()
+        if self.chunk.apart:
+            self.worker.reporter.asking(*self.fixture[1:], seat, history)
+
+    def _process_of(self, label: str) -> BotProcess | None:
+        return self.worker.processes.get((label, self.worker.part(self.fixture)))
 
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:

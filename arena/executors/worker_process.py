@@ -8,6 +8,7 @@ import pickle
 import resource
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,7 @@ from arena.entries.needs import look_from
 from arena.executors.answers import Answer, Disturbed, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
-from arena.executors.log import log_to, logger
-from arena.executors.reporter import Reporter
+from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
@@ -44,16 +44,16 @@ def write_head(tournament: Tournament) -> bytes:
     return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
 
 
-def main(descriptor: int, memory: int, log: int, folder: str) -> None:
+def main(descriptor: int, memory: int, folder: str) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
-    The descriptors are a socket to its parent, a file with the memory of its Progress, and a pipe
-    to the log. Where it ends by itself, it says why. It leads a group of its own, so that a bot
+    The descriptors are a socket to its parent and a file with the memory of its Progress. Where it
+    ends by itself, it says why. It leads a group of its own, so that a bot
     which kills its group does not reach the parent.
     """
     os.setsid()
-    log_to(log, Path(folder).name)
     channel = _Channel(descriptor)
+    log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
     os.close(memory)
     try:
@@ -74,10 +74,12 @@ class _Channel:
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.inode = os.fstat(descriptor).st_ino
+        self._saying = threading.Lock()  # a bot may log in a thread of its own
 
     def say(self, answer: Answer) -> None:
         """Tell the parent something; raises OSError where it has ended."""
-        write_all(self.descriptor, write_answer(answer))
+        with self._saying:
+            write_all(self.descriptor, write_answer(answer))
 
     def hear(self) -> Any:
         """Return what the parent says next, None if that is the end."""

@@ -1,1 +1,1 @@
-"""One game between two players, each in its lane. Which game it is, is decided above."""
+"""Play one game between two players, each in its lane. Which game it is, is decided above."""

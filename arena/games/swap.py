@@ -1,4 +1,4 @@
-"""Exchange a taken card of a game with one that is out of it, and play on from there.
+"""Play a game again with one taken card exchanged for one that was out of the game.
 
 Up to the take all is as it was: the bots are asked the same and answer the same. Then the taker's
 pile has the other card. So does the past, as the bots see it from then on: the other card was

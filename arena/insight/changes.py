@@ -26,7 +26,7 @@ from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
 from arena.insight.table_columns import TableColumns
 from arena.insight.unrated import find_unrated
 from arena.statistics.common_scale import CommonScale, Shared
-from arena.statistics.difference import Difference, compare_means
+from arena.statistics.difference import Values, compare_means
 from arena.statistics.field import Field
 from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.store.manifest import read_manifest
@@ -187,28 +187,22 @@ class _Finder:
         rows = []
         for one in self.bots:
             elo = scale.base_elo(one.base or ""), scale.other_elo(one.other or "")
-            change = scale.change(one.base or "", one.other or "")
-            if change:
-                more = (*change.estimate[:3], change.estimate.p_value)
-            else:
-                more = (np.nan, np.nan, np.nan, np.nan)
-            p_value = np.nan if self._is_untouched(one) else more[3]
+            found = scale.change(one.base or "", one.other or "")
+            estimate = found.estimate if found else Estimate()
+            is_untouched = self.is_same_game and one.status == SAME
+            p_value = np.nan if is_untouched else estimate.p_value
             if elo != (None, None):
-                rows.append((one.name, one.status, *elo, *more[:3], p_value))
+                rows.append((one.name, one.status, *elo, *estimate[:3], p_value))
         return _finish(rows, RATING_CHANGES, digits=1)
-
-    def _is_untouched(self, one: MatchedBot) -> bool:
-        return self.is_same_game and one.status == SAME
 
     def head_to_head(self) -> pd.DataFrame:
         """Return a row for each pairing that both runs have: the score of its first bot."""
         rows = []
         for met in self.met:
-            bot, opponent, table = met
-            change = compare_means([table.values(SCORE)])
+            table = met.table
             pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            p_value = np.nan if met.is_same and self.is_same_game else change.estimate.p_value
-            rows.append((bot.name, opponent.name, met.bots, *pairs, *_cells(change), p_value))
+            cells = self._compare([met], [table.values(SCORE)])
+            rows.append((met.bot.name, met.opponent.name, met.bots, *pairs, *cells))
         return _finish(rows, SCORE_CHANGES, digits=4)
 
     def win_types(self) -> pd.DataFrame:
@@ -216,27 +210,32 @@ class _Finder:
         rows = []
         for one in self.bots:
             met = [met for met in self.met if one in (met.bot, met.opponent)]
-            untouched = self.is_same_game and all(its.is_same for its in met)
             for part, weights in BOT_PARTS.items():
                 strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
-                if not any(values.base.any() or values.other.any() for values in strata):
-                    continue
-                change = compare_means(strata)
-                p_value = np.nan if untouched else change.estimate.p_value
-                rows.append((one.name, one.status, part, len(met), *_cells(change), p_value))
+                if _occurs(strata):
+                    cells = self._compare(met, strata)
+                    rows.append((one.name, one.status, part, len(met), *cells))
         return _finish(rows, WIN_CHANGES, digits=4)
 
     def totals(self) -> pd.DataFrame:
         """Return rows for all games of the pairings that both runs have."""
         rows = []
-        untouched = self.is_same_game and all(met.is_same for met in self.met)
         for part, weights in ALL_PARTS.items():
             strata = [met.table.values(weights) for met in self.met]
-            if any(values.base.any() or values.other.any() for values in strata):
-                change = compare_means(strata)
-                p_value = np.nan if untouched else change.estimate.p_value
-                rows.append((part, len(strata), *_cells(change), p_value))
+            if _occurs(strata):
+                rows.append((part, len(strata), *self._compare(self.met, strata)))
         return _finish(rows, TOTAL_CHANGES, digits=4)
+
+    def _compare(self, met: Sequence[_Met], strata: Sequence[Values]) -> tuple[float, ...]:
+        """Return a share in both runs, the difference with its interval, and the p-value.
+
+        The p-value is nan where nothing but luck can differ. The interval ends at -1 and 1.
+        """
+        base, other, estimate = compare_means(strata)
+        value, low, high, _ = estimate
+        is_untouched = self.is_same_game and all(its.is_same for its in met)
+        p_value = np.nan if is_untouched else estimate.p_value
+        return base, other, value, max(-1.0, low), min(1.0, high), p_value
 
     def warnings(self, scale: CommonScale) -> Iterator[str]:
         """Yield why differences are not what they seem."""
@@ -260,10 +259,9 @@ class _Finder:
             yield "The runs have no finished pairing in common, so no scores can be compared."
 
 
-def _cells(found: Difference) -> tuple[float, ...]:
-    """Return both values of a share and their difference, whose interval ends at -1 and 1."""
-    value, low, high, _ = found.estimate
-    return found.base, found.other, value, max(-1.0, low), min(1.0, high)
+def _occurs(strata: Sequence[Values]) -> bool:
+    """Return whether any pair of either run has something of a measure."""
+    return any(values.base.any() or values.other.any() for values in strata)
 
 
 def _make_field(run: RunGames) -> Field:

@@ -1,4 +1,4 @@
-"""Frame: the columns of a table, with intervals, rounded where they are estimated."""
+"""Make tables of columns with 95 % intervals, rounded where they are estimated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files: the files of a run, from its store."""
+"""Make the tables and files of a run from its store."""
 
 from __future__ import annotations
 
@@ -85,9 +85,8 @@ def make_files(
     `grown` returns the tables of how they were won if these were made while they were played.
     """
     pairings = tournament.pairings
-    counts, most = store.count(_parts(tournament)), tournament.max_faults
-    even = tournament.chooses_pairings
-    made = make_tables(pairings, tournament.labels, counts, tournament.anchor, most, even=even)
+    counts = store.count(_parts(tournament))
+    made = tables_of(tournament, counts)
     command = replay_commands(tournament)
 
     @cache
@@ -121,6 +120,13 @@ def make_files(
 def _parts(tournament: Tournament) -> int:
     """Return in how many parts a run is counted, so that it can be seen how ratings settled."""
     return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
+
+
+def tables_of(tournament: Tournament, counts: Counts) -> Tables:
+    """Return the tables of a tournament's games that are counted."""
+    settings = tournament.anchor, tournament.max_faults
+    even = tournament.chooses_pairings
+    return make_tables(tournament.pairings, tournament.labels, counts, *settings, even=even)
 
 
 def make_tables(

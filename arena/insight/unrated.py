@@ -1,4 +1,4 @@
-"""Unrated: the bots that have no rating, because not one game of theirs was finished."""
+"""Find the bots that have no rating, because not one game of theirs was finished."""
 
 from __future__ import annotations
 

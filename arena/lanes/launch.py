@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
@@ -26,6 +27,7 @@ from arena.lanes.bubblewrap import (
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
+from arena.lanes.faults import one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import hiding
@@ -174,6 +176,8 @@ def _files_of(path: Path) -> Iterator[str]:
                 yield item.path
 
 
+_MOST_WORDS = 2000  # bytes of what a program complains of
+
 _BEGIN = """
 import os, sys
 own = os.path.dirname(os.__file__)
@@ -181,6 +185,36 @@ last = max(n for n, place in enumerate(sys.path) if place in (own, own + "/lib-d
 sys.path[last + 1 : last + 1] = {path!r}
 {statement}
 """
+
+
+class Program:
+    """A Python program of the arena's own, beside this process; what it complains of is kept.
+
+    It executes a `statement` with the folders of `path`, in a session of its own. `pipes` are the
+    options of `subprocess.Popen` for its streams, descriptors, folder and environment.
+    """
+
+    def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **pipes: Any) -> None:
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", write_program(statement, path)],
+            stderr=self._complaints,
+            start_new_session=True,
+            **pipes,
+        )
+
+    def kill(self) -> None:
+        """Kill it, and wait for its end."""
+        self.process.kill()
+        self.process.wait()
+
+    def last_words(self) -> str:
+        """Return the last line in which the program, which has ended, said why; nothing if none."""
+        self._complaints.seek(0)
+        lines = self._complaints.read()[-_MOST_WORDS:].decode(errors="replace").split("\n")
+        said = [one_line(line) for line in lines if line.strip()]
+        self._complaints.close()
+        return said[-1] if said else ""
 
 
 def write_program(statement: str, path: Sequence[str] = (ROOT,)) -> str:

@@ -158,7 +158,7 @@ def compare(
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
     tournament = comparisons.as_comparison(tournament, stop)
-    with open_where(executor, settings, comparisons.default_workers(tournament)) as opened:
+    with open_where(executor, settings) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import InputError, naming
 from arena.games.timing import Timing
 from arena.insight.summary import format_standings
-from arena.library.finding import find_game
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS, fault_rows, parse_timings
 from arena.store.finished import Game
-from arena.store.reader import from_bytes, to_bytes
+from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
@@ -223,13 +222,9 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.insight.run_files import make_tables
+        from arena.insight.run_files import tables_of
 
-        pairings = self._tournament.pairings
-        tournament = self._tournament
-        settings = tournament.anchor, tournament.max_faults
-        even = tournament.chooses_pairings
-        made = make_tables(pairings, tournament.labels, self._counts, *settings, even=even)
+        made = tables_of(self._tournament, self._counts)
         return replace(made, standings=made.standings.reset_index(drop=True))
 
     def worth(

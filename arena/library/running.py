@@ -17,7 +17,6 @@ from arena.lanes.limits import Limits
 from arena.library.request import Bot, Location, Where, folder_path, of_config, open_where, request
 from arena.library.results import Results
 from arena.runs import run as runs
-from arena.runs.compare_bots import default_workers
 from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome
 from arena.store.csv_files import read_timings
@@ -123,7 +122,7 @@ def run(
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(executor, settings, default_workers(tournament)) as opened:
+    with open_where(executor, settings) as opened:
         return how.play(tournament, opened)[1]
 
 

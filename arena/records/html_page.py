@@ -1,4 +1,4 @@
-"""Render a self-contained HTML page that works offline and can load or send nothing."""
+"""Render self-contained HTML pages, which work offline and can load or send nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from markupsafe import Markup
+
+from arena.records.naming import Naming
 
 STYLE = "arena.records/base.css"
 """The colours, the type and the tables of every page."""
@@ -115,3 +118,35 @@ def _environment() -> Any:
     )
     environment.filters["data"] = to_data
     return environment
+
+
+SCRIPTS: Final = tuple(
+    f"arena.records/{name}.js"
+    for name in ("cards", "board", "actions", "knowledge", "swing", "viewer")
+)
+"""What binds `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
+
+STYLES: Final = ("arena.records/replay.css",)
+
+_MARK = b'data-page="arena view"'
+_MOST = 1 << 23  # bytes of a page that is looked at
+
+
+def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
+    """Return the page of a game; `names` is what its cards are called at first."""
+    return render(
+        "arena.records/replay.html",
+        scripts=[*SCRIPTS, "arena.records/mount.js"],
+        styles=STYLES,
+        title="{} - {}".format(*timeline["players"]),
+        timeline=timeline,
+        names=names,
+    )
+
+
+def is_replay(path: Path) -> bool:
+    """Return whether a file is the page of a replay."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(_MOST)

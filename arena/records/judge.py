@@ -1,13 +1,12 @@
-"""Replay each record of a file and report its result or its error."""
+"""Read game records line by line, replay each, and report its result or its error."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 from arena.errors import counted, escape
-from arena.records.reading import MOST_LINE
 from arena.records.show import PLAYERS
 from engine import Record, State, breakdown, outcome
 from engine.cards import pack_text
@@ -20,6 +19,22 @@ from engine.errors import (
     RecordError,
     RulesError,
 )
+
+MOST_LINE: Final = 1 << 20
+"""Bytes of a line: a record has a few hundred, or some thousand with a bot's evidence."""
+
+
+def read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; of one that is too long only MOST_LINE + 1 bytes.
+
+    What was left out of a long line is read, and not kept, when the next one is asked for.
+    """
+    while line := file.readline(MOST_LINE + 1):
+        yield line
+        rest = line
+        while rest and len(line) > MOST_LINE and not rest.endswith(b"\n"):
+            rest = file.readline(MOST_LINE)
+
 
 _MOST_NAME = 60  # characters, as of a label
 _CODES: dict[type[EngineError], str] = {

@@ -12,7 +12,7 @@ from arena.insight.observations import Look, read_path
 from arena.insight.table_columns import Column, TableColumns
 from arena.insight.verdict import name_value
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
-from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity
+from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
 from arena.reports.differences import Point, difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
@@ -107,10 +107,7 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
             "encoding": {
                 "x": x,
                 "y": ratio,
-                "tooltip": [
-                    {"field": "pairs", "title": "Pairs"},
-                    {"field": "ratio", "title": "Ratio"},
-                ],
+                "tooltip": tips(("pairs", "Pairs"), ("ratio", "Ratio")),
             },
         },
     ]

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
 from arena.insight.table_columns import Kind
-from arena.records import replay_page as page
+from arena.records import html_page as page
 from arena.records.html_page import render
 from arena.reports.blocks import Cell, Report, Table, write_cell
 from arena.store.folder import replacing

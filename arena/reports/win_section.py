@@ -34,10 +34,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COUNTS = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()]
-_PARTS = {
-    **{f"{name}_wins": (title, "won", 1) for name, title in WIN_TYPES.items()},
-    **{LOSS_COLUMNS[name]: (title, "lost", -1) for name, title in WIN_TYPES.items()},
-}
+_TITLES = dict(zip(_COUNTS, 2 * [*WIN_TYPES.values()], strict=True))
+_SIGNS = " : ".join(f"datum.column == '{name}' ? -1" for name in LOSS_COLUMNS.values())
+_NAMES = " : ".join(f"datum.column == '{name}' ? '{title}'" for name, title in _TITLES.items())
+_BARS: list[Spec] = [
+    {"fold": _COUNTS, "as": ["column", "number"]},
+    {"filter": "isValid(datum.number)"},
+    {"calculate": f"({_SIGNS} : 1) * datum.number / datum.games", "as": "share"},
+    {"calculate": f"{_NAMES} : ''", "as": "type"},
+    {"calculate": "datum.share < 0 ? 'lost' : 'won'", "as": "result"},
+    {"calculate": "abs(datum.share)", "as": "part"},
+    {"calculate": "indexof(" + str([*WIN_COLOURS]) + ", datum.type)", "as": "order"},
+]
+"""What makes the parts of the bars from a row of counts."""
 
 _SOURCES = {
     "majority_5": "majority of 5s",
@@ -67,107 +76,68 @@ def win_type_blocks(
     names = labels[:MOST_BOTS]
     own = win_types[win_types["bot"].isin(names)]
     overall = own.groupby("bot")[["games", "draws", *_COUNTS]].sum().reset_index()
+    rows = row_of_bots(names)
     yield Chart(
         "win-types",
         "Win types",
         "The share of its games that each bot won (right) and lost (left), by win type. Draws are "
         "what is missing.",
-        _bars(
-            _long(overall, ["bot"]),
-            {"y": row_of_bots(names)},
-            more={"height": STEP * len(names)},
-        ),
+        _bars(overall, ["bot"], {"y": rows}, STEP * len(names)),
         "win_types",
     )
+    by_seat = {"y": rows, "yOffset": nominal("seat", sort=[0, 1])}
     yield Chart(
         "win-types-by-seat",
         "Win types by seat",
         "The same for each seat: of the two bars of a bot, the upper one is seat 0, which begins.",
-        _bars(
-            _long(own, ["bot", "seat"]),
-            {"y": row_of_bots(names), "yOffset": nominal("seat", sort=[0, 1])},
-            more={"height": 2 * 16 * len(names)},
-        ),
+        _bars(own, ["bot", "seat"], by_seat, 2 * 16 * len(names)),
         "win_types",
     )
-    yield _by_opponent(head_to_head, names)
-    caption = "Win types by seat"
-    yield frame_table(WIN_TYPE_TABLE, caption, win_types, folded=True)
+    yield Chart(
+        "win-types-by-opponent",
+        "Win types by opponent",
+        "How the chosen bot won (right) and lost (left) against each opponent.",
+        _bars(
+            _both_sides(head_to_head, names),
+            ["bot", "opponent"],
+            {"y": row_of_bots(names, "opponent")},
+            STEP * len(names),
+            chosen=names,
+        ),
+        "head_to_head",
+    )
+    yield frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
 
 
-def _by_opponent(table: pd.DataFrame, names: Sequence[str]) -> Chart:
+def _both_sides(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return the wins of each bot against each opponent, and its losses, which are their wins."""
     wins = [f"{name}_wins" for name in WIN_TYPES]
     theirs = table[["bot", "opponent", *wins]].rename(
         columns={"bot": "opponent", "opponent": "bot"} | dict(zip(wins, _COUNTS[4:], strict=True))
     )
     both = table.merge(theirs, on=["bot", "opponent"])
-    both = both[both["bot"].isin(names) & both["opponent"].isin(names)]
-    columns = ["bot", "opponent", "games", *_COUNTS]
-    rows = [
-        {"bot": bot, "opponent": opponent, "games": games}
-        | {column: value for column, value in zip(_COUNTS, counts, strict=True) if value}
-        for bot, opponent, games, *counts in plain_rows(both, columns)
-    ]
-    signs = " : ".join(f"datum.column == '{name}' ? -1" for name in LOSS_COLUMNS.values())
-    titles = " : ".join(f"datum.column == '{name}' ? '{_PARTS[name][0]}'" for name in _COUNTS)
-    transform = [
-        {"filter": "datum.bot == chosen_bot"},
-        {"fold": _COUNTS, "as": ["column", "number"]},
-        {"filter": "isValid(datum.number)"},
-        {"calculate": f"({signs} : 1) * datum.number / datum.games", "as": "share"},
-        {"calculate": f"{titles} : ''", "as": "type"},
-        {"calculate": "datum.share < 0 ? 'lost' : 'won'", "as": "result"},
-        {"calculate": "abs(datum.share)", "as": "part"},
-        {"calculate": "indexof(" + str([*WIN_COLOURS]) + ", datum.type)", "as": "order"},
-    ]
-    spec = _bars(
-        rows,
-        {"y": row_of_bots(names, "opponent")},
-        more={
-            "height": STEP * len(names),
-            "transform": transform,
-            "params": [choice("chosen_bot", "Bot", names)],
-        },
-        tips=[{"field": "opponent", "title": "Opponent"}],
-    )
-    return Chart(
-        "win-types-by-opponent",
-        "Win types by opponent",
-        "How the chosen bot won (right) and lost (left) against each opponent.",
-        spec,
-        "head_to_head",
-    )
-
-
-def _long(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a row for each bar's part that there is."""
-    rows = []
-    for games, *rest in plain_rows(table, ["games", *keys, *_COUNTS]):
-        own, counts = rest[: len(keys)], rest[len(keys) :]
-        for column, number in zip(_COUNTS, counts, strict=True):
-            if number:
-                title, result, sign = _PARTS[column]
-                part = round(number / games, 4)
-                rows.append(
-                    dict(zip(keys, own, strict=True))
-                    | {"type": title, "result": result, "number": number, "part": part}
-                    | {"share": sign * part, "order": [*WIN_COLOURS].index(title)}
-                )
-    return rows
+    return both[both["bot"].isin(names) & both["opponent"].isin(names)]
 
 
 def _bars(
-    rows: Sequence[Mapping[str, Any]],
+    table: pd.DataFrame,
+    keys: Sequence[str],
     place: Mapping[str, Any],
-    *,
-    more: Mapping[str, Any],
-    tips: Sequence[Spec] = (),
+    height: int,
+    chosen: Sequence[str] = (),
 ) -> Spec:
-    """Return stacked bars to both sides: won to the right, lost to the left."""
-    own = [
-        {"field": field, "title": title}
-        for field, title in (("bot", "Bot"), ("seat", "Seat"))
-        if field == "bot" or "yOffset" in place
+    """Return stacked bars to both sides: won to the right, lost to the left.
+
+    A row of the page is a row of the table, for its size; the browser makes the parts of the bars.
+    The reader chooses one of the bots that are to be `chosen`.
+    """
+    rows = [
+        dict(zip(("games", *keys), own, strict=True))
+        | {name: value for name, value in zip(_COUNTS, counts, strict=True) if value}
+        for *own, counts in (
+            (*row[: len(keys) + 1], row[len(keys) + 1 :])
+            for row in plain_rows(table, ["games", *keys, *_COUNTS])
+        )
     ]
     x = quantity(
         "share",
@@ -175,29 +145,25 @@ def _bars(
         scale={"domain": [-1, 1]},
         axis={"labelExpr": "format(abs(datum.value), '.0%')", "tickCount": 8, "labelOverlap": True},
     )
+    legend = {"orient": "top", "columns": 2}
     return chart(
         rows,
+        height=height,
+        params=[choice("chosen_bot", "Bot", chosen)] if chosen else [],
+        transform=[{"filter": "datum.bot == chosen_bot"}, *_BARS] if chosen else _BARS,
         mark={"type": "bar", "stroke": "#ffffff", "strokeWidth": 0.5},
         encoding={
             **place,
             "x": x,
-            "color": nominal(
-                "type",
-                title=None,
-                scale=colours(WIN_COLOURS),
-                legend={"orient": "top", "columns": 2},
-            ),
-            "order": {"field": "order", "type": "quantitative"},
+            "color": nominal("type", title=None, scale=colours(WIN_COLOURS), legend=legend),
+            "order": quantity("order", None),
             "tooltip": [
-                *own,
-                *tips,
-                {"field": "type", "title": "Win type"},
-                {"field": "result", "title": "Result"},
-                {"field": "number", "title": "Games", "type": "quantitative"},
-                {"field": "part", "title": "Share", "type": "quantitative", "format": ".1%"},
+                *tips(*((key, key.capitalize()) for key in keys)),
+                *tips(("type", "Win type"), ("result", "Result")),
+                *tips(("number", "Games"), form=","),
+                *tips(("part", "Share"), form=".1%"),
             ],
         },
-        **more,
     )
 
 
@@ -297,8 +263,8 @@ def margin_blocks(
             "x2": {"field": "to"},
             "y": quantity("games", "games", axis={"tickMinStep": 1}),
             "tooltip": [
-                {"field": "lead", "title": "Points ahead"},
-                {"field": "games", "title": "Games", "type": "quantitative"},
+                *tips(("lead", "Points ahead")),
+                *tips(("games", "Games"), form=","),
             ],
         },
     )

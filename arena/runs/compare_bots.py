@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from arena.entries.catalogue import expand_ladder as expand_ladder
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor
-from arena.executors.halves import FEWEST_FOR_TWINS
-from arena.executors.local import count_cores
 from arena.executors.log import NORMAL
 from arena.runs.run import Outcome, run
 from arena.store.folder import RunFolder
@@ -71,15 +69,6 @@ def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
         stop=stop,
         paired=panel > 0,
     )
-
-
-def default_workers(tournament: Tournament) -> int:
-    """Return how many workers play a comparison: one a core.
-
-    There are as many as keep the deals of two versions apart, at least: with fewer, every bot
-    would have a process of its own, and a cheap one would take ten times as long.
-    """
-    return max(count_cores(), FEWEST_FOR_TWINS if tournament.paired else 1)
 
 
 def comparison_name(new: str, old: str) -> str:

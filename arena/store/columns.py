@@ -1,4 +1,4 @@
-"""Columns: writes the rows of a games.csv to a games.parquet, as a program of its own.
+"""Write the rows of a games.csv to a games.parquet, as a program of its own.
 
 `python columns.py CSV PARQUET` needs pyarrow, and nothing of the arena. It ends when its
 standard input does, so that it does not outlive the run that has started it.

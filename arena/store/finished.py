@@ -1,4 +1,4 @@
-"""Show one finished game of a run: its record, fault, timeline, and how to play it again."""
+"""Show one finished game of a run: its record, result, fault and timeline."""
 
 from __future__ import annotations
 
@@ -141,8 +141,7 @@ class Game:
         It is a page in a frame, under its own policy: it can reach nothing of the notebook.
         """
         from arena.entries.resolve import resolve
-        from arena.records.html_page import frame
-        from arena.records.replay_page import render_replay
+        from arena.records.html_page import frame, render_replay
         from engine import EngineError
 
         try:

@@ -1,4 +1,4 @@
-"""RunFolder: a run's folder; one run at a time writes to it, and never over another one."""
+"""Write the files of a run to its folder: one run at a time, and never over another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Glance: what a run's folder is and holds, told at once: its games are not read."""
+"""Say what a run's folder is and holds without reading its games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store: every finished game of a run, in run.sqlite."""
+"""Keep every finished game of a run in run.sqlite, and answer questions about them."""
 
 from __future__ import annotations
 

@@ -18,16 +18,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
-from arena.records.html_page import STYLE, static
-from arena.records.replay_page import SCRIPTS, STYLES
+from arena.records.html_page import SCRIPTS, STYLE, STYLES, static
 from arena.table.looking_up import (
     describe_run,
-    find_game,
     find_hint,
     find_record,
     follow_run,
     list_games,
     list_records,
+    show_game,
 )
 from arena.table.page_games import BotGame, PersonGame
 from arena.table.requests import Act, NewGame, NewWatch, Nothing, read_body
@@ -219,7 +218,7 @@ class _Handlers:
     async def run_game(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
         place = [_number(request, name) for name in ("pairing", "pair", "seat")]
-        return JSONResponse(await run_in_threadpool(find_game, path, *place))
+        return JSONResponse(await run_in_threadpool(show_game, path, *place))
 
     async def records(self, _request: Request) -> Response:
         found = await run_in_threadpool(list_records, self.table.records.path)

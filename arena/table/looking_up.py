@@ -17,18 +17,18 @@ from starlette.concurrency import run_in_threadpool
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.games.thinking import asked
+from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
-from arena.library.results import Results
-from arena.records.judge import parse_players, parse_record
-from arena.records.reading import read_lines
+from arena.records.judge import parse_players, parse_record, read_lines
 from arena.records.thoughts import to_data
 from arena.runs.interim import Interim
+from arena.runs.run_progress import measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, fault_rows
 from arena.store.database import NAME
 from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.glance import is_under_way
-from arena.store.reader import read_run
+from arena.store.reader import find_game, read_run
 from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
@@ -42,40 +42,44 @@ _MOST_RECORDS = 200
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Tournament, Store, Results]]:
+def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
     """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
     tournament, store = read_run(path)
     try:
-        yield tournament, store, Results(tournament, store)
+        yield tournament, store
     finally:
         store.close()
 
 
 def describe_run(path: Path) -> dict[str, Any]:
     """Return the standings of a run, who played whom, and its faults."""
-    with opened(path) as (tournament, store, results):
+    with opened(path) as (tournament, store):
+        counts = store.count()
+        tables = tables_of(tournament, counts)
+        extent = measure_extent(tournament, store)
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
-            "finished": results.finished,
+            "title": tournament.name,
+            "played": counts.total,
+            "total": extent.total,
+            "finished": extent.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
-            "standings": plain_rows(results.standings),
+            "standings": plain_rows(tables.standings),
             "faults": find_faults(tournament, store),
-            "warnings": results.warnings if results.played else [],
+            "warnings": tables.findings.warnings() if counts.total else [],
         }
 
 
 def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
-    with opened(path) as (tournament, store, results):
+    with opened(path) as (tournament, store):
+        counts = store.count()
         interim = Interim(tournament.pairings, tournament.anchor)
-        interim.add(store.count())
+        interim.add(counts)
         return {
-            "title": results.name,
-            "played": results.played,
-            "total": results.total,
+            "title": tournament.name,
+            "played": counts.total,
+            "total": measure_extent(tournament, store).total,
             "standings": interim.rows(),
             "faults": find_faults(tournament, store),
         }
@@ -107,7 +111,7 @@ def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
 
     Raises LookupError for a pairing that the run does not have.
     """
-    with opened(path) as (tournament, store, _):
+    with opened(path) as (tournament, store):
         bots = _pairing(tournament, pairing)
         games = [
             {
@@ -129,15 +133,17 @@ def _pairing(tournament: Tournament, number: int) -> Pairing:
     return tournament.pairings[number]
 
 
-def find_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
+def show_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
     """Return the timeline of a game of a run.
 
     Raises LookupError for a pairing that the run does not have, InputError for a game that
     has not been played.
     """
-    with opened(path) as (tournament, _, results):
+    with opened(path) as (tournament, store):
         bot, opponent = _pairing(tournament, pairing)
-        return to_timeline(results.game(bot, opponent, pair, seat), f"pair {pair}")
+        return to_timeline(
+            find_game(tournament, store, (bot, opponent), pair, seat), f"pair {pair}"
+        )
 
 
 def to_timeline(game: Game, title: str = "") -> dict[str, Any]:

@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from arena.entries.resolve import resolve
 from arena.records.card_layout import card_names
+from arena.records.html_page import render_replay
 from arena.records.naming import NAMINGS
-from arena.records.replay_page import render_replay
 from arena.store.finished import Game, game_timeline, line_timeline
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from arena.records.replay_page import is_replay
+from arena.records.html_page import is_replay
 from tests.conftest import Done, run_here
 from tests.records.games import random_record
 from tests.rogues import write

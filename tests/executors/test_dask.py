@@ -19,8 +19,9 @@ pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
 )
 
+import arena
 from arena.cli.cluster import examine_sites, to_finding
-from arena.cli.machine import format_findings
+from arena.cli.examined import format_findings
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
 from arena.executors import calls, dask
@@ -126,6 +127,16 @@ def test_a_run_on_a_cluster_has_the_files_of_a_local_run(
         client.wait_for_workers(1)
         run(tournament(), DaskExecutor(client), RunFolder(tmp_path / "out"), QUIET)
     assert files(tmp_path / "out") == local
+
+
+def test_the_executor_of_a_client_is_one(cluster: Cluster) -> None:
+    """As any of concurrent.futures: its calls reach any worker, and leave nothing there."""
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(1)
+        bots = ["uniform", "greedy"]
+        results = arena.run(bots, pairs=4, seed=3, executor=client.get_executor(), progress=False)
+    alone = arena.run(bots, pairs=4, seed=3, workers=1, progress=False)
+    assert results.games.equals(alone.games)
 
 
 @pytest.mark.slow

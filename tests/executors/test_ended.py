@@ -16,7 +16,7 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.doubts import Doubts
-from arena.executors.worker import Worker
+from arena.executors.worker import OneGame, Worker
 from arena.games.match import Finished, GameResult
 from arena.lanes import launch
 from arena.lanes.faults import Ended, Fault
@@ -240,6 +240,17 @@ def test_who_is_asked_is_at_fault_for_a_process_that_ends(
     assert [game.fault and game.fault[:2] for game in games] == [("crash", message)] * 2
 
 
+class Again(OneGame):
+    """A game that ends as it is said, whenever it is played again."""
+
+    def __init__(self, fixture: Fixture, end: Finished) -> None:
+        self.fixture = fixture
+        self.end = end
+
+    def again(self) -> Finished:
+        return self.end
+
+
 def test_the_end_of_a_process_is_forgiven_twenty_times_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -250,7 +261,7 @@ def test_the_end_of_a_process_is_forgiven_twenty_times_and_logged_once(
     fine = Finished(state, None, None)
     with caplog.at_level("WARNING"):
         ends = [
-            doubts.settle(Fixture(tournament.pairings[0], pair, 0), end, lambda: fine)
+            doubts.settle(Again(Fixture(tournament.pairings[0], pair, 0), fine), end)
             for pair in range(22)
         ]
     assert ends == [fine] * 20 + [end] * 2

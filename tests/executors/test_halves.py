@@ -147,10 +147,8 @@ def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
 @pytest.mark.parametrize(
     ("lane", "workers", "after"),
     [
-        pytest.param("inproc", 2, 0, marks=pytest.mark.slow),
-        ("inproc", 3, 40),
         ("process", 1, 40),
-        pytest.param("process", 2, 0, marks=pytest.mark.slow),
+        ("process", 3, 0),
         pytest.param("jail", 1, 0, marks=needs_jail),
     ],
 )
@@ -160,3 +158,18 @@ def test_a_bot_that_remembers_the_other_game_knows_nothing(
     """It plays otherwise as soon as it knows its opponent's hand, also when it begins later."""
     remembers = resolve(str(FOLDER / "remembers.py"), "remembers", {"after": after}, lane)
     assert records(remembers, workers) == records(first("remembers", "inproc"), 1)
+
+
+def test_chunks_of_bots_in_the_workers_stay_whole() -> None:
+    """Any worker plays both games of a pair; so does the one that replaces a dead one."""
+    halves = Halves(plan(), 2, whole=True)
+    one, two = halves.next(0), halves.next(1)
+    assert one is not None
+    assert one == Chunk(0, 0, one.pairs)
+    assert two is not None
+    assert two.seats == (0, 1)
+    assert two.first == one.pairs
+    halves.take_back([one])
+    assert halves.next(1) == one
+    (joined,) = halves.join(played(one))
+    assert joined.chunk == one

@@ -7,14 +7,18 @@ import logging
 import os
 import pickle
 import signal
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors import log
-from arena.lanes.output import write_all
+from arena.executors.answers import LOGGED, read_answer, write_answer
+from arena.executors.frames import Frames, Garbled
 from tests import rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import LONG, played, rows
@@ -23,27 +27,46 @@ from tests.waiting import until
 RECORDS = 2500
 
 
-def forked(work: Callable[[int, str], None], channel: log.Channel, name: str) -> int:
-    """Return a new process that writes into a channel."""
-    assert channel.pipe is not None
-    pid = os.fork()
-    if pid == 0:
-        try:
-            for handler in log.logger.handlers[:]:
-                log.logger.removeHandler(handler)
-            log.log_to(channel.pipe, f"worker-{name}")
-            work(channel.pipe, name)
-        finally:
-            os._exit(0)
-    return pid
+class Talking:
+    """A process whose log is read as a worker's is; `bury` returns when it is read to its end."""
+
+    def __init__(self, run_log: log.RunLog, name: str, work: Callable[[str], None]) -> None:
+        self.socket, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                for handler in log.logger.handlers[:]:
+                    log.logger.removeHandler(handler)
+                log.log_to(f"worker-{name}", lambda line: theirs.sendall(write_answer(line)))
+                work(name)
+            finally:
+                os._exit(0)
+        theirs.close()
+        self.log, self.name, self.frames = run_log, f"worker-{name}", Frames(1 << 20)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        while data := self.socket.recv(1 << 16):
+            self.frames.add(data)
+            for kind, text in self.frames.take():
+                line = read_answer(kind, text, None)
+                assert isinstance(line, log.Line)
+                self.log.write(self.name, line)
+
+    def bury(self) -> int:
+        status = os.waitpid(self.pid, 0)[1]
+        self.reader.join()
+        self.socket.close()
+        return status
 
 
-def write_records(_pipe: int, name: str) -> None:
+def write_records(name: str) -> None:
     for number in range(RECORDS):
         log.logger.info("record %s %d", name, number)
 
 
-def write_forever(_pipe: int, _name: str) -> None:
+def write_forever(_name: str) -> None:
     while True:
         log.logger.info("x" * 5000)
 
@@ -52,14 +75,9 @@ def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
     """Each is complete and on a line of its own, beside the parent's record."""
     path = tmp_path / "run.log"
     with log.run_log(path) as run_log:
-        channels = [run_log.channel() for _ in range(2)]
-        processes = [
-            forked(write_records, channel, str(number)) for number, channel in enumerate(channels)
-        ]
+        processes = [Talking(run_log, name, write_records) for name in "01"]
         log.logger.info("the parent's")
-        for process, channel in zip(processes, channels, strict=True):
-            os.waitpid(process, 0)
-            channel.close(killed=False)
+        assert [process.bury() for process in processes] == [0, 0]
     lines = path.read_text().splitlines()
     written = sorted(line.partition("record ")[2] for line in lines if "record " in line)
     assert written == sorted(f"{name} {number}" for name in "01" for number in range(RECORDS))
@@ -71,66 +89,49 @@ def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None
     """Another worker's records still arrive, and closing ends."""
     path = tmp_path / "run.log"
     with log.run_log(path) as run_log:
-        doomed, steady = run_log.channel(), run_log.channel()
-        process = forked(write_forever, doomed, "doomed")
+        doomed = Talking(run_log, "doomed", write_forever)
         until(lambda: path.exists() and path.stat().st_size > 100_000)
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        assert os.waitpid(forked(write_records, steady, "steady"), 0)[1] == 0
-        doomed.close(killed=True)
-        steady.close(killed=False)
+        os.kill(doomed.pid, signal.SIGKILL)
+        assert doomed.bury() == signal.SIGKILL
+        assert Talking(run_log, "steady", write_records).bury() == 0
     assert path.read_text().count("record steady") == RECORDS
 
 
-def test_without_a_file_nothing_is_written() -> None:
-    """A channel without a file has no pipe."""
+def test_without_a_file_nothing_is_written(capfd: pytest.CaptureFixture[str]) -> None:
+    """Nor shown."""
     with log.run_log(None) as run_log:
-        channel = run_log.channel()
-        assert channel.pipe is None
-        channel.close(killed=False)
+        assert run_log.handlers == []
+        run_log.write("worker-1", log.Line("worker-1", logging.WARNING, "something"))
+    assert capfd.readouterr() == ("", "")
 
 
-class Evil:
-    """Shows where it is unpickled."""
-
-    def __reduce__(self) -> tuple[object, tuple[int, bytes]]:
-        return (os.write, (2, b"unpickled\n"))
+def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
+    """Whatever a bot has logged; the process is the one that has said it."""
+    with log.run_log(tmp_path / "run.log") as run_log:
+        run_log.write("worker-1", log.Line("MainProcess", logging.INFO, "a\x1b\nb"))
+    (line,) = (tmp_path / "run.log").read_text().splitlines()
+    assert line.endswith("worker-1 INFO a? b")
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         b"\xff" * 99,
-        (99).to_bytes(4) + pickle.dumps(Evil()),
-        b"[" * 10**5,
-        b'{"process": "x", "level": "high", "text": "y"}',
-        b"x" * (3 << 20),
+        pickle.dumps(print),
+        b"\x91" * 10**5,
+        msgspec.msgpack.encode(["x", "high", "y"]),
     ],
-    ids=["garbage", "pickle", "deep", "wrong type", "long"],
+    ids=["garbage", "pickle", "deep", "wrong type"],
 )
-def test_what_is_no_record_is_one_warning_in_the_log(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], damage: bytes
-) -> None:
-    """The records after it arrive, and nothing is shown, unpickled or kept without end."""
-    path = tmp_path / "run.log"
-    with log.run_log(path) as run_log:
-        channel = run_log.channel()
-        assert channel.pipe is not None
-        for _ in range(2):
-            write_all(channel.pipe, damage + b"\n")
-        sender = log.Sender(channel.pipe, "worker-1")
-        record = logging.LogRecord("arena", logging.INFO, "", 0, "a\x1b\nb", None, None)
-        sender.emit(record)
-        channel.close(killed=False)
-    first, last = path.read_text().splitlines()
-    assert "WARNING what a worker writes to its log is damaged" in first
-    assert last.endswith("worker-1 INFO a? b")
-    assert capfd.readouterr() == ("", "")
+def test_what_is_no_line_is_garbled(damage: bytes) -> None:
+    """Its worker is not believed any more."""
+    with pytest.raises(Garbled):
+        read_answer(LOGGED, damage, None)
 
 
 @pytest.mark.slow
-def test_a_bot_that_breaks_the_log_of_its_run_is_not_shown(tmp_path: Path) -> None:
-    """It writes into all pipes; its games are the same."""
+def test_a_bot_that_writes_into_all_pipes_breaks_nothing(tmp_path: Path) -> None:
+    """Nothing is shown; its games are the same."""
     ways = ("garbage", "pickle")
     bot = str(rogues.FOLDER / "breaks_log.py")
     bots: list[object] = [
@@ -143,4 +144,3 @@ def test_a_bot_that_breaks_the_log_of_its_run_is_not_shown(tmp_path: Path) -> No
     honest = [resolve("uniform"), *(rogues.first(way, "inproc") for way in ways)]
     expected = rows(played(tmp_path / "honest", honest, LONG, pairs=2) / "games.csv")
     assert rows(tmp_path / "out" / "games.csv") == expected
-    assert "is damaged" in (tmp_path / "out" / "run.log").read_text()

@@ -6,14 +6,12 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.halves import Halves
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.executors.test_halves import games, played
 from tests.rogues import FOLDER, first
 
 PAIRS = 12
@@ -42,30 +40,6 @@ def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
     assert tournament.part(new, 0) != tournament.part(old, 0)
 
 
-@pytest.mark.parametrize("workers", [4, 5, 7])
-def test_no_worker_plays_two_games_of_a_deal(workers: int) -> None:
-    """Both versions' games are played at the same time, all of them once."""
-    tournament = paired(resolve("denier"))
-    strikes = Strikes(tournament.pairings, PAIRS, most=9)
-    plan = Plan([[range(PAIRS)]] * 2, strikes)
-    halves = Halves(plan, workers, tournament.new_pairings)
-    seen: dict[tuple[int, int], tuple[int, int]] = {}  # by worker and pair
-    count = 0
-    while True:
-        pieces = {number: halves.next(number) for number in range(workers)}
-        if not any(pieces.values()):
-            break
-        for number, piece in pieces.items():
-            if piece is None:
-                continue
-            for pairing, pair, seat in games(piece):
-                assert seen.setdefault((number, pair), (pairing, seat)) == (pairing, seat)
-                count += 1
-            for joined in halves.join(played(piece)):
-                plan.learn(joined)
-    assert count == 4 * PAIRS
-
-
 def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     """Return the actions of the games against a bot, by pairing, pair and seat."""
     tournament = paired(panel, pairs=4)
@@ -80,7 +54,7 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
 
 @pytest.mark.parametrize(
     ("lane", "workers"),
-    [pytest.param("inproc", 1, marks=pytest.mark.slow), ("inproc", 4), ("process", 2)],
+    [("process", 2), pytest.param("process", 4, marks=pytest.mark.slow)],
 )
 def test_an_opponent_does_not_meet_a_deal_again(lane: str, workers: int) -> None:
     """It would play otherwise in the other version's game."""

@@ -28,7 +28,7 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from arena.records import judge
-from arena.records.reading import read_lines
+from arena.records.judge import read_lines
 from arena.records.show import format_game
 from arena.runs.run import run
 from arena.runs.verify import verify

@@ -38,14 +38,15 @@ items.close()
 """,
     "site": """
 from arena.executors import site_host as host
-subprocess.run([sys.executable, "-P", "-c", host.PROGRAM], check=True, stdin=subprocess.DEVNULL)
+from arena.lanes.launch import Program
+assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
 """,
     "worker": """
 from arena.executors.forkserver import open_server
 from arena.executors.log import RunLog
 with open_server() as server:
     assert server.exit_status(0, 1, 0.5) is None
-    assert server._process.poll() is None
+    assert server._program.process.poll() is None
 """,
 }
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from arena.records.judge import judge as judge_lines
-from arena.records.judge import to_json, to_text
-from arena.records.reading import read_lines
+from arena.records.judge import read_lines, to_json, to_text
 from bots.uniform import bot
 from engine import Record, play_game
 from tests.referee import Table

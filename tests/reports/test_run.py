@@ -13,7 +13,7 @@ import pytest
 
 from arena.insight import table_columns
 from arena.insight.run_files import Files, make_files
-from arena.insight.table_columns import TIMINGS, TableColumns
+from arena.insight.table_columns import LOSS_COLUMNS, TIMINGS, WIN_TYPES, TableColumns
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, write_cell
 from arena.reports.charts import MOST_ROWS
@@ -147,10 +147,11 @@ def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) 
     """Of each bot: overall and by seat."""
     standings = files.standings.set_index("bot")
     for name in ("win-types", "win-types-by-seat"):
-        won = pd.DataFrame(rows_of_chart(report, name)).groupby(["bot", "result"])["number"].sum()
-        for bot in "abc":
-            assert won[bot, "won"] == standings.loc[bot, "wins"]
-            assert won[bot, "lost"] == standings.loc[bot, "losses"]
+        counts = pd.DataFrame(rows_of_chart(report, name)).groupby("bot").sum()
+        for result, ends in (("wins", [*WIN_TYPES]), ("losses", [*LOSS_COLUMNS.values()])):
+            columns = [f"{name}_wins" for name in ends] if result == "wins" else ends
+            found = counts.reindex(columns=columns, fill_value=0).sum(axis=1)
+            assert found.to_dict() == standings[result].to_dict()
 
 
 def test_the_bars_by_opponent_have_both_sides_of_every_pairing(

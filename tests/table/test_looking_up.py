@@ -21,9 +21,9 @@ from arena.table import looking_up
 from arena.table.looking_up import (
     describe_progress,
     describe_run,
-    find_game,
     list_games,
     list_records,
+    show_game,
 )
 from arena.table.shelf import Shelf
 from engine import Record
@@ -80,7 +80,7 @@ def test_a_run_is_read_while_somebody_writes_and_left_as_it_is(
     assert describe_run(run)["played"] == 60
     assert describe_progress(run)["played"] == 60
     assert list_games(run, 0, 0)["games"][0]["plies"] > 1
-    assert find_game(run, 0, 0, 0)["frames"]
+    assert show_game(run, 0, 0, 0)["frames"]
     assert look() == before
     writer.execute("ROLLBACK")
     writer.close()

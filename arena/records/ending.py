@@ -1,4 +1,4 @@
-"""Format how a person's game ended, and the cards that were hidden until then."""
+"""Format a state for the terminal as one player sees it, and how a game ended."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ from engine import State, count, outcome
 from engine.cards import CITY, cards_of
 from engine.state import Seat
 from engine.view import view
+
+_NAMING = "english"  # where nobody chooses one
+
+
+def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
+    """Return what a seat sees, beginning with what happened from a ply on.
+
+    At the end it is who has won, and the cards that were hidden.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> format_state(state, 0, "greedy")[0].text
+    'Round 1 of 4: nobody has taken; greedy holds 5 cards'
+    """
+    if state.over:
+        return format_ending(Finished(state), seat, _NAMING, opponent, since)
+    return Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
 
 
 def format_ending(

@@ -7,13 +7,10 @@ from typing import Any, TypeAlias
 
 from arena.batch.encoding import Bits, Encoding
 from arena.errors import InputError, not_installed
-from arena.games.match import Finished
-from arena.records.board import Board, shorten
-from arena.records.ending import format_ending
+from arena.records.ending import format_state
 from engine import Rules, State, View
 from engine.errors import RulesError, show
 from engine.state import Seat
-from engine.view import view
 
 Observe: TypeAlias = Callable[[View], Bits]
 
@@ -64,25 +61,6 @@ def missing(library: str) -> InputError:
     return InputError(f"arena.rl: {not_installed(library, 'rl')}")
 
 
-_NAMING = "english"
-
-
-def format_board(state: State, seat: Seat, opponent: str, since: int = 0) -> str:
-    """Return what a seat sees, beginning with what happened from a ply on.
-
-    At the end it is who has won, and the cards that were hidden.
-
-    >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
-    >>> print(format_board(State.from_text(deal), 0, "greedy").splitlines()[0])
-    Round 1 of 4: nobody has taken; greedy holds 5 cards
-    """
-    if state.over:
-        lines = format_ending(Finished(state), seat, _NAMING, opponent, since)
-    else:
-        lines = Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
-    return "\n".join(line.text.rstrip() for line in lines)
-
-
 class Rendered:
     """An environment whose game is shown as its render mode says."""
 
@@ -98,7 +76,8 @@ class Rendered:
 
             logger.warn("render() needs a render_mode, 'ansi' or 'human'")
             return None
-        text = format_board(self._state, seat, opponent, self._seen)
+        lines = format_state(self._state, seat, opponent, self._seen)
+        text = "\n".join(line.text.rstrip() for line in lines)
         if self.render_mode == "ansi":
             return text
         self._seen = len(self._state.history)

@@ -38,6 +38,11 @@ from engine.cards import UNIT
 from engine.rules import RULE_NAMES
 from engine.view import view
 
+try:
+    import pyspiel as pyspiel
+except ImportError:
+    raise InputError(not_installed("OpenSpiel", "openspiel")) from None
+
 
 class Dealing:
     """A State of the engine whose cards are drawn when a round begins.
@@ -92,12 +97,6 @@ class Dealing:
 
 
 _new = object.__new__
-
-
-try:
-    import pyspiel as pyspiel
-except ImportError:
-    raise InputError(not_installed("OpenSpiel", "openspiel")) from None
 
 NAME = "python_district_noir"
 _LISTS = ("copies", "majority_values")

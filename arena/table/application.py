@@ -29,8 +29,7 @@ from arena.table.looking_up import (
     show_game,
 )
 from arena.table.page_games import BotGame, PersonGame
-from arena.table.requests import Act, NewGame, NewWatch, Nothing, read_body
-from arena.table.visitor import Table
+from arena.table.visitor import Act, NewGame, NewWatch, Nothing, Table, read_body
 from engine import EngineError
 
 _HTML: Final = "text/html"

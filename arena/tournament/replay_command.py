@@ -1,4 +1,4 @@
-"""Command: the line that plays one game of a run again."""
+"""Write the command, or the call of the library, that plays one game of a run again."""
 
 from __future__ import annotations
 

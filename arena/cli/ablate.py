@@ -11,12 +11,12 @@ import click
 from arena.cli.compare import AGAINST
 from arena.cli.completion import complete_bots, complete_configs, complete_rules
 from arena.cli.options import (
-    PAIRS,
     PATH,
     REPLACE,
     add_run_options,
+    key_option,
     print_json,
-    with_changes,
+    with_options,
 )
 from arena.cli.starting import How, stoppable
 from arena.errors import counted, naming
@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     help="A rule and the values to try; repeatable.",
 )
 @click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
-@click.option(
-    "--pairs",
-    type=PAIRS,
-    help="Deals for each two bots, each played twice.  [default: the config's]",
-)
+@key_option("pairs", "the config's")
 @click.option(
     "--bot",
     "more",
@@ -68,13 +64,9 @@ def ablate(
     cross: bool,
     more: Sequence[str],
     against: Sequence[str],
-    seed: int | None,
-    pairs: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Show what a change of the rules changes in the games.
 
@@ -92,12 +84,11 @@ def ablate(
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
 
-    settings = with_changes(read(find_config(config)), rules, limits)
-    how["workers"] = how["workers"] or settings.workers
-    asked = How(**how)
+    settings = with_options(read(find_config(config)), options)
+    asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
     with naming(config):
-        tournament = make_tournament(settings, more, against, seed=seed, pairs=pairs, lane=lane)
+        tournament = make_tournament(settings, more, against, lane)
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
     _ablate(tournament, tried, out, asked, choice)

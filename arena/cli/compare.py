@@ -14,9 +14,8 @@ from arena.cli.options import (
     PAIRS,
     REPLACE,
     add_run_options,
-    change_limits,
-    change_rules,
     print_json,
+    with_options,
 )
 from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
@@ -76,44 +75,34 @@ def compare(
     new: str,
     old: str,
     against: Sequence[str],
-    seed: int | None,
     lane: str | None,
     out: Path | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     elo0: float,
     elo1: float,
     alpha: float,
     beta: float,
     max_pairs: int,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
 
-    The two play each other until a sequential test has a verdict: NEW leads by elo1 Elo
-    points, or by elo0. With --against both meet other bots on the same deals, and the
-    difference by deal is tested. A comparison that was stopped goes on from where it was.
+    The two play each other until a sequential probability ratio test decides for H1, that NEW
+    leads by elo1 Elo points, or for H0, that it leads by elo0. With --against both meet other
+    bots on the same deals, and the difference by deal is tested. A comparison that was stopped
+    goes on from where it was.
 
     \b
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
-    from arena.entries.catalogue import expand_ladder
-    from arena.entries.resolve import resolve
     from arena.runs.compare_bots import as_comparison, make_stop
-    from arena.tournament.tournament import Tournament
+    from arena.tournament.config import Config, make_tournament
 
-    asked = How(**how)
+    asked = How.of(options)
     choice = asked.choose()
     stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
-    numbers, allowed = change_rules(rules), change_limits(limits)
-    bots = [resolve(spec, lane=lane) for spec in (new, old)]
-    names = expand_ladder(against, [bot.label for bot in bots])
-    panel = [resolve(spec, lane=lane) for spec in names]
-    tournament = Tournament(
-        "compare", seed or 0, max_pairs, bots + panel, numbers, allowed, panel=len(panel)
-    )
-    tournament = as_comparison(tournament, stop)
+    settings = with_options(Config([], max_pairs, name="compare"), options)
+    tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
     play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from arena.cli.completion import complete_bots, complete_runs
-from arena.cli.options import PATH, WORKERS, Whole, json_option, print_json, tolerate_any_terminal
+from arena.cli.options import (
+    PATH,
+    Whole,
+    json_option,
+    key_option,
+    print_json,
+    tolerate_any_terminal,
+)
 from arena.errors import ArenaError, InputError, escape
 
 _SAMPLE = Whole(0, sys.maxsize)
@@ -76,9 +83,7 @@ def doctor(bot: str | None, as_json: bool) -> None:
     show_default=True,
     help="Games of each pairing that the bots play again.",
 )
-@click.option(
-    "--workers", type=WORKERS, help="Worker processes for these games.  [default: all cores]"
-)
+@key_option("workers", "all cores")
 @json_option
 def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
     """Check the folder of a finished RUN: every game, every file.

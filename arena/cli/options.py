@@ -15,15 +15,7 @@ from click.core import ParameterSource
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
-from arena.tournament.keys import (
-    EXECUTORS,
-    MOST_PAIRS,
-    MOST_SEED,
-    MOST_SWAPS,
-    MOST_WIDTH,
-    MOST_WORKERS,
-    advise_whole,
-)
+from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.lanes.limits import Limits
@@ -50,7 +42,7 @@ class Whole(_Type):
         try:
             int(value)
         except ValueError:
-            self.fail(f"{value!r} is not a whole number; {advise_whole(value)}", param, ctx)
+            self.fail(f"{value!r} is not a whole number; {keys.advise_whole(value)}", param, ctx)
         number: int = self.range.convert(value, param, ctx)
         return number
 
@@ -70,20 +62,20 @@ class Target(_TargetType):
             number = 0.0
         if value == "resolved":
             return "resolved"
-        if not 1 <= number <= MOST_WIDTH:
-            why = f"is neither resolved nor a number of Elo points from 1 to {MOST_WIDTH:,}"
+        if not 1 <= number <= keys.MOST_WIDTH:
+            why = f"is neither resolved nor a number of Elo points from 1 to {keys.MOST_WIDTH:,}"
             self.fail(f"{value!r} {why}", param, ctx)
         return number
 
 
 TARGET = Target()
-SEED = Whole(0, MOST_SEED)
-PAIRS = Whole(1, MOST_PAIRS)
-PAIR = Whole(0, MOST_PAIRS - 1)
+SEED = Whole(0, keys.MOST_SEED)
+PAIRS = Whole(1, keys.MOST_PAIRS)
+PAIR = Whole(0, keys.MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
-WORKERS = Whole(1, MOST_WORKERS)
+WORKERS = Whole(1, keys.MOST_WORKERS)
 GAMES = Whole(1, 1_000)
-SWAPS = Whole(1, MOST_SWAPS)
+SWAPS = Whole(1, keys.MOST_SWAPS)
 
 
 LANE: Final = click.Choice(LANES)
@@ -130,18 +122,28 @@ def _read_changes(
         raise InputError(f"{error}; write {name} '{example}'") from None
 
 
-RULES: Final = click.option(
-    "--rules",
-    metavar="JSON",
-    callback=_read_changes,
-    help="Numbers of the rules to change, as JSON.  [default: none]",
-)
-LIMITS: Final = click.option(
-    "--limits",
-    metavar="JSON",
-    callback=_read_changes,
-    help="Seconds and memory of a bot to change, as JSON.  [default: none]",
-)
+_FORMS: Final[dict[str, dict[str, Any]]] = {
+    "pairs": {"type": PAIRS},
+    "until": {"type": TARGET, "metavar": "resolved|ELO"},
+    "max_pairs": {"type": PAIRS},
+    "anchor": {"metavar": "BOT=ELO"},
+    "workers": {"type": WORKERS},
+    "executor": {"type": click.Choice(keys.EXECUTORS)},
+    "seed": {"type": SEED},
+    "lane": {"type": LANE},
+    "rules": {"metavar": "JSON", "callback": _read_changes},
+    "limits": {"metavar": "JSON", "callback": _read_changes},
+}
+
+
+def key_option(key: str, default: str = "", **more: Any) -> Callable[[_Command], _Command]:
+    """Return the option of a config's key; `default` is said at the end of its help."""
+    text = keys.TEXTS[key] + (f"  [default: {default}]" if default else "")
+    return click.option(f"--{key.replace('_', '-')}", help=text, **_FORMS[key], **more)
+
+
+RULES: Final = key_option("rules", "none")
+LIMITS: Final = key_option("limits", "none")
 
 
 def change_rules(changes: dict[str, Any], base: Mapping[str, Any] | None = None) -> Rules:
@@ -175,21 +177,24 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
         raise InputError(f"--limits: {error}") from None
 
 
-ANCHOR: Final = click.option(
-    "--anchor",
-    metavar="BOT=ELO",
-    help="A bot whose Elo is fixed.  [default: the config's, or the mean is 1500]",
-)
+ANCHOR: Final = key_option("anchor", "the config's, or the mean is 1500")
 
 
-def with_changes(settings: Config, rules: dict[str, Any], limits: dict[str, Any]) -> Config:
-    """Return a config with the changes of `--rules` and `--limits`; raises InputError."""
+def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
+    """Return a config with the values of the options of its keys; raises InputError.
+
+    An option that was not given leaves the config's value; `lane` and where games are played
+    are not looked at.
+    """
     import msgspec
 
+    from arena.tournament.config import override
+
+    given = {key: options.get(key) for key in ("pairs", "until", "max_pairs", "anchor", "seed")}
     return msgspec.structs.replace(
-        settings,
-        rules=change_rules(rules, settings.rules).changes(),
-        limits=change_limits(limits, settings.limits),
+        override(settings, **given),
+        rules=change_rules(options["rules"], settings.rules).changes(),
+        limits=change_limits(options["limits"], settings.limits),
     )
 
 
@@ -198,10 +203,12 @@ def add_run_options(
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of what plays a tournament, with these defaults."""
     options: list[_Command] = [
-        click.option("--workers", type=WORKERS, help=f"Worker processes.  [default: {workers}]"),
-        *executor_options(executor),
-        click.option("--seed", type=SEED, help=f"Seed of all randomness.  [default: {seed}]"),
-        click.option("--lane", type=LANE, help=f"How all bots are executed.  [default: {lane}]"),
+        key_option("workers", workers),
+        key_option("executor", executor),
+        SCHEDULER,
+        SCHEDULER_FILE,
+        key_option("seed", seed),
+        key_option("lane", lane),
         RULES,
         LIMITS,
         click.option("--out", "-o", type=PATH, help=f"Folder for the results.  [default: {out}]"),
@@ -218,20 +225,6 @@ def add_run_options(
         return command
 
     return add
-
-
-def executor_options(executor: str) -> list[_Command]:
-    """Return the options that say where games are played."""
-    return [
-        click.option(
-            "--executor",
-            type=click.Choice(EXECUTORS),
-            help="Where games are played: on this machine, a Dask cluster, or the ranks of MPI."
-            f"  [default: {executor}]",
-        ),
-        SCHEDULER,
-        SCHEDULER_FILE,
-    ]
 
 
 def json_option(command: _Command) -> _Command:

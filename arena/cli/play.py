@@ -15,16 +15,13 @@ from arena.cli.options import (
     ANCHOR,
     GAMES,
     NAMES,
-    PAIRS,
     PATH,
     REPLACE,
-    TARGET,
     add_run_options,
-    change_limits,
-    change_rules,
+    key_option,
     print_json,
     refuse_options,
-    with_changes,
+    with_options,
 )
 from arena.cli.starting import How, print_report, stoppable, to_document
 from arena.errors import naming
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
+_PAIRS = 100
 _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
     *("rules", "limits"),
@@ -48,11 +46,7 @@ _NOT_FOR_A_PERSON = (
 
 @click.command()
 @click.argument("config", type=PATH, shell_complete=complete_configs)
-@click.option(
-    "--pairs",
-    type=PAIRS,
-    help="Deals for each two bots, each played twice.  [default: the config's]",
-)
+@key_option("pairs", "the config's")
 @click.option(
     "--bot",
     "more",
@@ -63,19 +57,8 @@ _NOT_FOR_A_PERSON = (
 )
 @AGAINST
 @ANCHOR
-@click.option(
-    "--until",
-    type=TARGET,
-    metavar="resolved|ELO",
-    help="Go on until neighbours are told apart, or intervals are within ELO points."
-    "  [default: the config's]",
-)
-@click.option(
-    "--max-pairs",
-    type=PAIRS,
-    help="With --until, deals for each two bots at most."
-    "  [default: the config's, or 100 times --pairs]",
-)
+@key_option("until", "the config's")
+@key_option("max_pairs", "the config's, or 100 times --pairs")
 @REPLACE
 @add_run_options(
     seed="the config's",
@@ -86,18 +69,11 @@ _NOT_FOR_A_PERSON = (
 )
 def run(
     config: Path,
-    pairs: int | None,
     more: Sequence[str],
     against: Sequence[str],
-    until: str | float | None,
-    max_pairs: int | None,
-    seed: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    anchor: str | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
@@ -118,22 +94,13 @@ def run(
 
     path = find_config(config)
     if manifest := find_manifest(path):
-        _play_again(path, manifest, out, How(**how))
+        _play_again(path, manifest, out, How.of(options))
         return
-    settings = with_changes(read(path), rules, limits)
-    how["workers"] = how["workers"] or settings.workers
-    asked = How(**how)
+    settings = with_options(read(path), options)
+    asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
     with naming(config):
-        tournament = make_tournament(
-            *(settings, more, against),
-            seed=seed,
-            pairs=pairs,
-            lane=lane,
-            until=until,
-            max_pairs=max_pairs,
-            anchor=anchor,
-        )
+        tournament = make_tournament(settings, more, against, lane)
     _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
 
@@ -153,9 +120,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @click.argument(
     "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
 )
-@click.option(
-    "--pairs", type=PAIRS, default=100, show_default=True, help="Deals for each two bots."
-)
+@key_option("pairs", "100")
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
 @click.option("--thoughts", is_flag=True, hidden=True)
@@ -170,18 +135,13 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 )
 def play(
     bots: Sequence[str],
-    pairs: int,
     games: int,
     names: Naming,
     thoughts: bool,
     against: Sequence[str],
-    seed: int | None,
     lane: str | None,
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     out: Path | None,
-    anchor: str | None,
-    **how: Any,
+    **options: Any,
 ) -> None:
     """Play bots against each other without a config.
 
@@ -192,32 +152,29 @@ def play(
     Example:
       arena play greedy uniform --pairs 100
     """
-    from arena.entries.catalogue import expand_ladder
-    from arena.entries.resolve import resolve
-    from arena.tournament.tournament import Tournament, read_anchor
+
+    from arena.tournament.config import Config, make_tournament
 
     if person.is_asked_for(bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
         me, bot = person.person_and_bot(bots)
         person.play(
-            me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts
+            me,
+            bot,
+            seed=options["seed"],
+            lane=lane,
+            out=out,
+            games=games,
+            names=names,
+            thoughts=thoughts,
         )
         return
     why = "only for a game with a person: arena human BOT"
     refuse_options("games", "names", "thoughts", why=why)
-    asked = How(**how)
+    asked = How.of(options)
     choice = asked.choose()
-    numbers, allowed = change_rules(rules), change_limits(limits)
-    entries = [resolve(spec, lane=lane) for spec in bots]
-    met = expand_ladder(against, [entry.label for entry in entries])
-    panel = [resolve(spec, lane=lane) for spec in met]
-    fixed = read_anchor(anchor or "", [entry.label for entry in entries + panel])
-    tournament = Tournament(
-        *("play", seed or 0, pairs, entries + panel, numbers, allowed),
-        panel=len(panel),
-        anchor=fixed,
-    )
-    _play(tournament, out, asked, choice)
+    settings = with_options(Config([], _PAIRS, name="play"), options)
+    _play(make_tournament(settings, bots, against, lane), out, asked, choice)
 
 
 def _play(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -22,12 +22,11 @@ from arena.cli.options import (
     SEED,
     THOUGHTS,
     Whole,
-    change_limits,
-    change_rules,
     names_option,
     parse_json,
     tolerate_any_terminal,
     warn,
+    with_options,
 )
 from arena.cli.picking import (
     describe_place,
@@ -41,10 +40,12 @@ from arena.cli.picking import (
 from arena.errors import InputError, escape
 
 if TYPE_CHECKING:
-    from arena.entries.entry import Entry
+    from arena.entries.lane import Lane
     from arena.records.naming import Naming
     from arena.store.finished import Game
+    from arena.tournament.config import BotEntry
 
+_T = TypeVar("_T")
 _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}
 
 
@@ -212,12 +213,11 @@ def game(
     seed: int,
     pair: int,
     seat: int,
-    lanes: Sequence[str],
+    lanes: Sequence[Lane],
     needs: Sequence[str],
     labels: Sequence[str],
-    rules: dict[str, Any],
-    limits: dict[str, Any],
     thoughts: bool,
+    **options: Any,
 ) -> None:
     """Play one game of a run again, and print its record.
 
@@ -232,11 +232,11 @@ def game(
     from arena.executors.local import LocalExecutor
     from arena.runs.prepare import prepare
     from arena.runs.rerun import add_thoughts, play_again
-    from arena.tournament.tournament import Tournament
+    from arena.tournament.config import Config, make_tournament
 
-    entries = _resolve((bot, opponent), labels, lanes, needs)
-    numbers, allowed = change_rules(rules), change_limits(limits)
-    tournament = Tournament("game", seed, pair + 1, entries, numbers, allowed)
+    bots = _describe((bot, opponent), labels, lanes, needs)
+    settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
+    tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
     for line in again.evidence():
@@ -248,11 +248,11 @@ def game(
     click.echo(again.to_json())
 
 
-def _resolve(
-    specs: Sequence[str], labels: Sequence[str], lanes: Sequence[str], needs: Sequence[str]
-) -> list[Entry]:
+def _describe(
+    specs: Sequence[str], labels: Sequence[str], lanes: Sequence[Lane], needs: Sequence[str]
+) -> list[BotEntry]:
     """Return the two bots, with what is said of both or of each."""
-    from arena.entries.resolve import resolve
+    from arena.tournament.config import BotEntry
 
     both = zip(
         specs,
@@ -261,10 +261,10 @@ def _resolve(
         (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
         strict=True,
     )
-    return [resolve(spec, label, None, lane, paths) for spec, label, lane, paths in both]
+    return [BotEntry(spec, label, {}, lane, paths) for spec, label, lane, paths in both]
 
 
-def _for_each(name: str, values: Sequence[str]) -> Sequence[str | None]:
+def _for_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
     """Return one value for each of two bots; no value is None for both."""
     if len(values) > 2 or (name == "label" and len(values) == 1):
         raise InputError(f"--{name}: give it twice, once for each bot")

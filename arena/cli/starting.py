@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,12 @@ class How:
     as_json: bool
     verbose: bool
     quiet: bool
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], workers: int | None = None) -> How:
+        """Return what the options of a command say; `workers` are those of a config."""
+        own = {one.name: options[one.name] for one in fields(cls)}
+        return cls(**own | {"workers": options["workers"] or workers})
 
     def __post_init__(self) -> None:
         if self.verbose and self.quiet:

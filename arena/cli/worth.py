@@ -15,8 +15,8 @@ from arena.cli.options import (
     QUIET,
     SEED,
     SWAPS,
-    WORKERS,
     json_option,
+    key_option,
     print_json,
     refuse_options,
 )
@@ -45,7 +45,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
     help="Swaps at most; each plays a game on.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
-@click.option("--workers", type=WORKERS, help="Worker processes.  [default: all cores]")
+@key_option("workers", "all cores")
 @click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
 @json_option
 @QUIET

@@ -20,7 +20,7 @@ from typing import Protocol
 from arena.tournament.chunk import Chunk, Played, join
 from engine.state import Seat
 
-_MOST_WAITING = 2  # for each worker: halves that wait for a worker that may play them
+_MOST_WAITING = 2  # for each worker: halves that wait for a worker of their seat
 
 
 class Work(Protocol):
@@ -37,14 +37,10 @@ class Work(Protocol):
 
 
 class _Open:
-    """A chunk that was taken from the plan: what of it waits, and what has been played.
+    """A chunk that was taken from the plan: what of it waits, and what has been played."""
 
-    `seats` are those of the workers that have a part in it: none has a part in both halves.
-    """
-
-    def __init__(self, chunk: Chunk, seats: dict[int, Seat], *, whole: bool = False) -> None:
+    def __init__(self, chunk: Chunk, *, whole: bool = False) -> None:
         self.chunk = chunk
-        self.seats = seats
         halves = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
         self.waiting = [chunk] if whole else halves
         self.played: list[Played] = []
@@ -69,8 +65,8 @@ class Halves:
     """Gives out the halves of chunks to workers, which are numbered from 0; or `whole` ones.
 
     Workers with even numbers play seat 0 as long as there is no lack of work, the others
-    seat 1: then each of them needs one process of each bot. A worker that replaces another has
-    its number.
+    seat 1: then each of them needs one process of each bot. Else it has one for each seat. A worker
+    that replaces another has its number.
     """
 
     def __init__(self, work: Work, workers: int, *, whole: bool = False) -> None:
@@ -80,17 +76,15 @@ class Halves:
         self._open: list[_Open] = []
 
     def next(self, worker: int) -> Chunk | None:
-        """Return what a worker is to play next, None if there is nothing for it."""
+        """Return what a worker is to play next, None if there is nothing."""
         self._drop_decided()
         seat = worker % 2
-        waiting = sum(len(opened.waiting) for opened in self._open)  # also for the other workers
-        is_behind = waiting >= _MOST_WAITING * self.workers
-        piece = self._take(worker, seat)
-        if piece is None and is_behind:
-            piece = self._take(worker, 1 - seat)
-        if piece is None and (chunk := self.work.next()):
-            self._open_for(chunk, worker, 1 - seat if is_behind else seat)
-        return piece or self._take(worker, seat) or self._take(worker, 1 - seat)
+        waiting = sum(len(opened.waiting) for opened in self._open)
+        piece = self._take(seat)
+        if not piece and waiting < _MOST_WAITING * self.workers and (chunk := self.work.next()):
+            self._add(chunk)
+            piece = self._take(seat)
+        return piece or self._take(1 - seat)
 
     def _drop_decided(self) -> None:
         """Give back, to be passed over, the chunks that have become forfeits by rule."""
@@ -99,26 +93,15 @@ class Halves:
                 self._open.remove(opened)
                 self.work.take_back([opened.chunk])
 
-    def _open_for(self, chunk: Chunk, worker: int, seat: Seat) -> None:
-        """Add a chunk: this worker plays the half of this seat, a neighbour the other one."""
-        neighbour = worker ^ 1 if worker ^ 1 < self.workers else worker - 1
-        seats = {worker: seat, neighbour: 1 - seat} if self.workers > 1 else {}
-        self._add(chunk, seats)
+    def _add(self, chunk: Chunk) -> None:
+        self._open.append(_Open(chunk, whole=self.whole))
 
-    def _add(self, chunk: Chunk, seats: dict[int, Seat] | None = None) -> None:
-        self._open.append(_Open(chunk, seats or {}, whole=self.whole))
-
-    def _take(self, worker: int, seat: Seat) -> Chunk | None:
-        """Return the first piece that a worker may play; of any seat if there is no choice."""
+    def _take(self, seat: Seat) -> Chunk | None:
+        """Return the first piece of a seat; of any seat where there is no choice."""
         for opened in self._open:
             for piece in opened.waiting:
-                if (
-                    self.workers == 1
-                    or self.whole
-                    or (piece.seats == (seat,) and opened.seats.get(worker, seat) == seat)
-                ):
+                if self.workers == 1 or self.whole or piece.seats == (seat,):
                     opened.waiting.remove(piece)
-                    opened.seats[worker] = seat
                     return piece
         return None
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.entries.catalogue import expand_ladder
 from arena.insight.comparison import describe, describe_differences
-from arena.lanes.limits import Limits
-from arena.library.request import Bot, Location, Where, of_config, open_where, request
+from arena.library.request import (
+    Bot,
+    CompareKeys,
+    Location,
+    listed,
+    of_config,
+    open_where,
+    request,
+    takes,
+)
 from arena.library.results import Results
-from arena.library.running import Playing, listed
+from arena.library.running import Playing
 from arena.runs import compare_bots as comparisons
 from arena.runs.compare_bots import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
 from arena.tournament.sprt_rounds import Verdict
-from engine import Rules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,6 +119,7 @@ class Comparison:
         return text + self.differences.to_html(index=False, escape=True, border=0, na_rep="")
 
 
+@takes(CompareKeys)
 def compare(
     new: Bot,
     old: Bot,
@@ -122,18 +130,11 @@ def compare(
     alpha: float = ERROR_RATE,
     beta: float = ERROR_RATE,
     max_pairs: int = MAX_PAIRS,
-    seed: int | None = None,
-    workers: int | None = None,
-    executor: Where | None = None,
-    rules: Mapping[str, Any] | Rules | None = None,
-    lane: str | None = None,
-    limits: Mapping[str, Any] | Limits | None = None,
-    max_faults: int | None = None,
-    halves: str | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
     progress: bool = True,
+    **keys: Unpack[CompareKeys],
 ) -> Comparison:
     """Play until a sequential test says whether `new` is stronger than `old`.
 
@@ -149,16 +150,15 @@ def compare(
     True
     """
     stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
-    given: dict[str, Any] = {"seed": seed, "workers": workers, "rules": rules, "lane": lane}
-    given |= {"limits": limits, "max_faults": max_faults, "halves": halves}
-    given["executor"] = of_config(executor)
+    where = keys.get("executor")
+    given: dict[str, Any] = keys | {"executor": of_config(where)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
     tournament = comparisons.as_comparison(tournament, stop)
-    with open_where(executor, settings) as opened:
+    with open_where(where, settings) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

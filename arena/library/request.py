@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from copy import copy
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
 from arena.executors.contract import Executor, open_executor
+from arena.lanes.limits import Limits
 from arena.library.closure import bundle
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
@@ -70,8 +73,70 @@ class Bots:
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
+Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
+"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
+
+
+class GameKeys(TypedDict, total=False):
+    """Keys of a config that a call for one game takes as keywords."""
+
+    seed: int | None
+    rules: Mapping[str, Any] | Rules | None
+    lane: str | None
+    limits: Mapping[str, Any] | Limits | None
+
+
+class CompareKeys(GameKeys, total=False):
+    """Those that a comparison takes."""
+
+    workers: int | None
+    executor: Where | None
+    max_faults: int | None
+    halves: str | None
+
+
+class RunKeys(CompareKeys, total=False):
+    """Those that a whole tournament takes."""
+
+    pairs: int | None
+    until: str | float | None
+    max_pairs: int | None
+    name: str | None
+    anchor: str | Mapping[str, float] | None
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 _WHERE = ("workers", "executor")
-_CALLER = 3  # frames from a warning to the program that called the library
+_CALLER = 4  # frames from a warning to the program that called the library
+
+
+def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Return a decorator of a function whose last keywords are these keys of a config.
+
+    Its signature shows each of them, and any other one is a TypeError, as of every function.
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        signature = inspect.signature(function)
+        own = [*signature.parameters.values()][:-1]
+        more = [
+            inspect.Parameter(name, _KEYWORD, default=None, annotation=of_key.__forward_arg__)
+            for name, of_key in keys.__annotations__.items()
+        ]
+
+        @wraps(function)
+        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            shown.bind(*args, **kwargs)
+            return function(*args, **kwargs)
+
+        shown = signature.replace(parameters=own + more)
+        checked.__signature__ = shown  # type: ignore[attr-defined]
+        return checked
+
+    return decorate
 
 
 def request(
@@ -156,10 +221,6 @@ def folder_path(folder: object, name: str) -> Path:
     return Path(folder)
 
 
-Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
-"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
-
-
 def of_config(where: Where | None) -> Any:
     """Return what of an executor can stand in a config, None for a client."""
     return where if isinstance(where, str | Mapping) else None
@@ -189,3 +250,9 @@ def open_where(
         known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
         raise InputError(f"executor: {show(where)} is neither {known}")
     yield DaskExecutor(where, settings.workers)
+
+
+def listed(against: Any) -> list[Any]:
+    """Return the opponents that were named, as a list or one by itself."""
+    is_list = isinstance(against, Sequence) and not isinstance(against, str)
+    return [*against] if is_list else [against]

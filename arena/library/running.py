@@ -7,14 +7,24 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET
-from arena.lanes.limits import Limits
-from arena.library.request import Bot, Location, Where, folder_path, of_config, open_where, request
+from arena.library.request import (
+    Bot,
+    GameKeys,
+    Location,
+    RunKeys,
+    folder_path,
+    listed,
+    of_config,
+    open_where,
+    request,
+    takes,
+)
 from arena.library.results import Results
 from arena.runs import run as runs
 from arena.runs.rerun import add_thoughts, play_again
@@ -26,7 +36,6 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.keys import MOST_PAIRS
 from arena.tournament.tournament import Tournament
-from engine import Rules
 from engine.errors import show
 
 
@@ -73,28 +82,17 @@ class Interrupted(KeyboardInterrupt):
         return Interrupted, (self.results, self._out)
 
 
+@takes(RunKeys)
 def run(
     bots: Sequence[Bot] | None = None,
     *,
     config: Mapping[str, Any] | Location | None = None,
     against: Sequence[Bot] | Bot | None = None,
-    pairs: int | None = None,
-    until: str | float | None = None,
-    max_pairs: int | None = None,
-    seed: int | None = None,
-    name: str | None = None,
-    workers: int | None = None,
-    executor: Where | None = None,
-    rules: Mapping[str, Any] | Rules | None = None,
-    lane: str | None = None,
-    limits: Mapping[str, Any] | Limits | None = None,
-    max_faults: int | None = None,
-    halves: str | None = None,
-    anchor: str | Mapping[str, float] | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
     progress: bool = True,
+    **keys: Unpack[RunKeys],
 ) -> Results:
     """Play a tournament, and return its results.
 
@@ -114,15 +112,13 @@ def run(
     >>> results.played, list(results.standings["bot"])
     (4, ['greedy', 'uniform'])
     """
-    given: dict[str, Any] = {"pairs": pairs, "seed": seed, "name": name, "workers": workers}
-    given |= {"until": until, "max_pairs": max_pairs, "rules": rules, "lane": lane}
-    given |= {"limits": limits, "max_faults": max_faults, "anchor": anchor}
-    given |= {"halves": halves, "executor": of_config(executor)}
+    where = keys.get("executor")
+    given: dict[str, Any] = keys | {"executor": of_config(where)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(executor, settings) as opened:
+    with open_where(where, settings) as opened:
         return how.play(tournament, opened)[1]
 
 
@@ -170,23 +166,15 @@ class Playing:
         return NORMAL if self.progress else QUIET
 
 
-def listed(against: Any) -> list[Any]:
-    """Return the opponents that were named, as a list or one by itself."""
-    is_list = isinstance(against, Sequence) and not isinstance(against, str)
-    return [*against] if is_list else [against]
-
-
+@takes(GameKeys)
 def play(
     bot: Bot,
     opponent: Bot,
     *,
-    seed: int = 0,
     pair: int = 0,
     seat: int = 0,
-    rules: Mapping[str, Any] | Rules | None = None,
-    lane: str | None = None,
-    limits: Mapping[str, Any] | Limits | None = None,
     thoughts: bool = False,
+    **keys: Unpack[GameKeys],
 ) -> Game:
     """Play one game, in which `bot` has this seat, within the arena's limits.
 
@@ -203,12 +191,11 @@ def play(
         raise InputError(f"pair: {show(pair)} is not a number from 0 to {MOST_PAIRS - 1:,}")
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
-    given = {"seed": seed, "rules": rules, "lane": lane, "limits": limits}
     default = {"name": "game", "pairs": pair + 1}
-    tournament, _ = request([bot, opponent], None, given, default)
+    tournament, _ = request([bot, opponent], None, keys, default)
     game = play_again(tournament, pair, seat, LocalExecutor(1))
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
         if note:
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(note, stacklevel=3)
     return game

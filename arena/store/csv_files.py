@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from arena.entries.file import read_file
 from arena.errors import InputError
@@ -71,7 +71,10 @@ def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO]
     return write
 
 
-GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", *GameResult._fields[3:-1]]
+NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
+"""The numbers of a game in games.csv by their column, as SQL makes them of a row of the store."""
+
+GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", "win_type", *NUMBERS, "fault"]
 FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
 _TRACEBACK_LINES = 4
 _OUTPUT_LINES = 10
@@ -127,9 +130,9 @@ _NAMES = "CREATE TEMP TABLE IF NOT EXISTS names (pairing INTEGER PRIMARY KEY, bo
 _FAULT = "CASE WHEN fault GLOB '*[^a-z_]*' THEN cell(fault) ELSE fault END"
 _LINES = f"""
 SELECT group_concat(line, '') FROM (
-    SELECT printf('%s,%d,%d,%s,%s,%d,%d,%d,', both, pair, seat,
+    SELECT printf('%s,%d,%d,%s,%s,{"%d," * len(NUMBERS)}', both, pair, seat,
         CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END, win_type,
-        points, opponent_points, plies) || {_FAULT} || char(10) AS line
+        {", ".join(NUMBERS.values())}) || {_FAULT} || char(10) AS line
     FROM games CROSS JOIN names USING (pairing) {_FROM} {_GAMES}
 )
 """

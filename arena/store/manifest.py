@@ -13,9 +13,8 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
-from arena.tournament.keys import Bots, HalvesChoice, Pairs, Positive, Rounds, Seed
-from arena.tournament.stop import Stop
-from arena.tournament.tournament import Anchor, Tournament, check_anchor, versions
+from arena.tournament.keys import Bots
+from arena.tournament.tournament import Tournament, check_anchor, versions
 from engine import EngineError, Rules
 
 MOST_BYTES: Final = 1 << 24
@@ -38,21 +37,13 @@ class _Bot(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """What of a manifest is needed to know every game of its run."""
+    """What a manifest says in other words than a `Tournament`, and what it must say."""
 
-    name: str
-    seed: Seed
-    pairs: Pairs
     rules: dict[str, Any]
     limits: Limits
-    max_faults: Positive
+    max_faults: int
     bots: Bots[_Bot]
     panel: list[str] = []
-    rounds: Rounds = 0
-    paired: bool = False
-    stop: Stop | None = None
-    anchor: Anchor | None = None
-    halves: HalvesChoice = "together"
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
@@ -86,33 +77,20 @@ def make_tournament(data: Mapping[str, Any]) -> Tournament:
     """Return the tournament of a manifest's data, as `read_tournament` does."""
     try:
         manifest = msgspec.convert(data, _Manifest)
-        rules = Rules.from_changes(manifest.rules)
         entries = [_entry(bot) for bot in manifest.bots]
+        made = {"rules": Rules.from_changes(manifest.rules), "entries": entries}
+        made["panel"] = len(manifest.panel)
+        tournament = msgspec.convert({**data, **made}, Tournament)
         for entry in entries:
             check_label(entry.target, entry.label)
         check_labels(entries)
-        if manifest.anchor:
-            check_anchor(manifest.anchor, [entry.label for entry in entries])
+        if tournament.anchor:
+            check_anchor(tournament.anchor, tournament.labels)
     except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:
         raise InputError(f"its manifest cannot be read: {error}") from None
-    if problem := _find_problem(manifest):
+    if problem := _find_problem(tournament, manifest.panel):
         raise InputError(f"its manifest cannot be read: {problem}")
-    panel = len(manifest.panel)
-    return Tournament(
-        manifest.name,
-        manifest.seed,
-        manifest.pairs,
-        entries,
-        rules,
-        manifest.limits,
-        manifest.max_faults,
-        panel,
-        manifest.rounds,
-        manifest.stop,
-        manifest.paired,
-        manifest.anchor,
-        manifest.halves,
-    )
+    return tournament
 
 
 def _entry(bot: _Bot) -> Entry:
@@ -128,14 +106,14 @@ def _entry(bot: _Bot) -> Entry:
     )
 
 
-def _find_problem(manifest: _Manifest) -> str:
+def _find_problem(tournament: Tournament, panel: list[str]) -> str:
     """Return why its bots can be no tournament, nothing if they can."""
-    labels, panel = [bot.label for bot in manifest.bots], len(manifest.panel)
+    labels = tournament.labels
     if len(labels) < 2:
         return "a tournament needs two bots"
-    if panel >= len(labels) or manifest.panel != labels[len(labels) - panel :]:
+    if len(panel) >= len(labels) or panel != labels[len(labels) - len(panel) :]:
         return "the panel is not the last of its bots"
-    if manifest.paired and (not panel or len(labels) - panel != 2):
+    if tournament.paired and (not panel or len(labels) - len(panel) != 2):
         return "two versions of a bot have a panel"
     return ""
 

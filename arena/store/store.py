@@ -14,7 +14,7 @@ from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.statistics.counts import Faults, ScoreCounts
 from arena.store import extension, queries
-from arena.store.csv_files import read_lines
+from arena.store.csv_files import NUMBERS, read_lines
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
@@ -39,7 +39,7 @@ FROM games LEFT JOIN evidence USING (pairing, pair, seat)
 _IN_ORDER = "ORDER BY pairing, pair, seat"
 _NAMED_GAMES = f"""
 SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END,
-    win_type, points, opponent_points, plies, fault
+    win_type, {", ".join(NUMBERS.values())}, fault
 FROM games JOIN named USING (pairing) {_IN_ORDER}
 """
 _RECORDS = f"""

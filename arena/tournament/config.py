@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -98,6 +99,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Rules.from_changes(self.rules)
 
 
+_SHARED: Final = sorted({*Config.__struct_fields__} & {one.name for one in fields(Tournament)})
+"""Keys of a config that a tournament has, too."""
+
 _KEYS: Final = {
     "": Config.__struct_fields__,
     "bots": BotEntry.__struct_fields__,
@@ -174,20 +178,20 @@ def check_name(name: str) -> None:
         raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
 
 
+def override(config: Config, **given: Any) -> Config:
+    """Return a config with what is given in place of its own values; None leaves a value."""
+    values = {name: value for name, value in given.items() if value is not None}
+    return msgspec.structs.replace(config, **values)
+
+
 def make_tournament(
     config: Config,
-    more: Sequence[str] = (),
+    more: Sequence[str | BotEntry] = (),
     against: Sequence[str] = (),
-    *,
-    seed: int | None = None,
-    pairs: int | None = None,
     lane: str | None = None,
-    until: str | float | None = None,
-    max_pairs: int | None = None,
-    anchor: str | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
-    """Return the tournament of a config, with some more bots and other numbers.
+    """Return the tournament of a config, with some more bots, all in this lane if it is said.
 
     `against` are more members of the panel; with one, any tournament is a gauntlet. In a panel
     `ladder` stands for the bots of the ladder that are not among the others. `objects`
@@ -198,33 +202,24 @@ def make_tournament(
     labels = [entry.label for entry in bots]
     listed, named = (expand_ladder(part, labels) for part in (config.panel, against))
     panel = _resolve("panel", listed, named, (lane, config.lane), objects or {})
-    pairs = pairs or config.pairs
-    until, max_pairs = until or config.until, max_pairs or config.max_pairs
     rounds = 0
     if config.format == "swiss":
-        check_swiss(panel, until)
+        check_swiss(panel, config.until)
         rounds = config.rounds or default_rounds(len(bots))
-    return Tournament(
-        config.name,
-        config.seed if seed is None else seed,
-        pairs,
-        bots + panel,
-        config.game_rules(),
-        config.limits,
-        config.max_faults,
-        len(panel),
-        rounds,
-        make_until(until, pairs, max_pairs),
-        anchor=read_anchor(
-            config.anchor if anchor is None else anchor, [entry.label for entry in bots + panel]
-        ),
-        halves=config.halves,
-    )
+    made = {
+        "entries": bots + panel,
+        "rules": config.game_rules(),
+        "panel": len(panel),
+        "rounds": rounds,
+        "stop": make_until(config.until, config.pairs, config.max_pairs),
+        "anchor": read_anchor(config.anchor, [entry.label for entry in bots + panel]),
+    }
+    return Tournament(**{name: getattr(config, name) for name in _SHARED} | made)
 
 
 def resolve_bots(
     config: Config,
-    more: Sequence[str] = (),
+    more: Sequence[str | BotEntry] = (),
     lane: str | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> list[Entry]:
@@ -239,22 +234,25 @@ def resolve_bots(
 def _resolve(
     place: str,
     bots: Sequence[str | BotEntry],
-    more: Sequence[str],
+    more: Sequence[str | BotEntry],
     lanes: tuple[str | None, str | None],
     objects: Mapping[str, Code],
 ) -> list[Entry]:
     """Return the entries of bots; of the lanes the first wins over a bot's, and the last does not.
 
-    `place` is their place in the config.
+    `place` is that of `bots` in the config; `more` have none.
     """
     first, last = lanes
+
+    def find(bot: str | BotEntry) -> Entry:
+        one = BotEntry(bot) if isinstance(bot, str) else bot
+        lane, code = first or one.lane or last, objects.get(one.bot)
+        return resolve(one.bot, one.label, one.params, lane, one.needs, code)
+
     entries = []
     for index, bot in enumerate(bots):
-        if isinstance(bot, str):
-            bot = BotEntry(bot)
         try:
-            lane, code = first or bot.lane or last, objects.get(bot.bot)
-            entries.append(resolve(bot.bot, bot.label, bot.params, lane, bot.needs, code))
+            entries.append(find(bot))
         except InputError as error:
             raise InputError(f"{place}[{index}]: {error}") from None
-    return entries + [resolve(spec, lane=first or last) for spec in more]
+    return entries + [find(bot) for bot in more]

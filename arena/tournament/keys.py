@@ -1,4 +1,4 @@
-"""Options of a tournament: for each its type, its bounds and its text."""
+"""Keys of a tournament's config: their types, their bounds, and the texts of their options."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
 SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
 MOST_SWAPS: Final = 1_000_000
+
+TEXTS: Final = {
+    "pairs": "Deals for each two bots, each played twice.",
+    "until": "Go on until neighbours are told apart, or intervals are within ELO points.",
+    "max_pairs": "With --until, deals for each two bots at most.",
+    "anchor": "A bot whose Elo is fixed.",
+    "workers": "Worker processes.",
+    "executor": "Where games are played: on this machine, a Dask cluster, or the ranks of MPI.",
+    "seed": "Seed of all randomness.",
+    "lane": "How all bots are executed.",
+    "rules": "Numbers of the rules to change, as JSON.",
+    "limits": "Seconds and memory of a bot to change, as JSON.",
+}
+"""What the option of a key says in the help of every command that has it."""
 
 _LONGEST = 18  # digits of a number that is suggested
 

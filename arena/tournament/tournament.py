@@ -6,7 +6,7 @@ import hashlib
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +18,7 @@ import engine
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import MOST_WAITING, Limits
-from arena.tournament.keys import MAX_FAULTS, HalvesChoice
+from arena.tournament.keys import MAX_FAULTS, HalvesChoice, Pairs, Positive, Rounds, Seed
 from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
 from engine import Rules
@@ -27,6 +27,7 @@ from engine.play import Draw
 from engine.state import Seat
 
 MOST_ELO = 100_000.0
+_ALWAYS = ("limits", "max_faults")  # in a manifest, also where they are the usual ones
 
 
 class Anchor(msgspec.Struct, frozen=True):
@@ -89,21 +90,24 @@ class Tournament:
     the panel on the same deals with the same luck, and no process meets a deal twice. The
     Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
     different times.
+
+    The fields are those of the manifest, in its order, which is made of them and read into them;
+    those of a config that have the same names are taken over as they are.
     """
 
     name: str
-    seed: int
-    pairs: int
+    seed: Seed
+    pairs: Pairs
     entries: Sequence[Entry]
     rules: Rules
     limits: Limits = field(default_factory=Limits)
-    max_faults: int = MAX_FAULTS
+    max_faults: Positive = MAX_FAULTS
     panel: int = 0
-    rounds: int = 0
-    stop: Stop | None = None
+    rounds: Rounds = 0
     paired: bool = False
-    anchor: Anchor | None = None
+    stop: Stop | None = None
     halves: HalvesChoice = "together"
+    anchor: Anchor | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -182,30 +186,17 @@ class Tournament:
 
     def manifest(self) -> dict[str, Any]:
         """Return what was asked for and with what: enough to run it again."""
-        panel = {"panel": self.labels[-self.panel :]} if self.panel else {}
-        return {
-            "name": self.name,
-            "seed": self.seed,
-            "pairs": self.pairs,
-            "rules": self.rules.changes(),
-            "limits": msgspec.structs.asdict(self.limits),
-            "max_faults": self.max_faults,
-            **panel,
-            **self._more(),
-            "bots": [entry.describe() for entry in self.entries],
-            "versions": versions(),
+        values = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name in _ALWAYS or getattr(self, one.name) != one.default
         }
-
-    def _more(self) -> dict[str, Any]:
-        """Return what of the manifest only some tournaments have."""
-        more: dict[str, Any] = {"rounds": self.rounds, "paired": self.paired}
-        if self.stop:
-            more["stop"] = msgspec.to_builtins(self.stop)
-        if self.halves != "together":
-            more["halves"] = self.halves
-        if self.anchor:
-            more["anchor"] = msgspec.to_builtins(self.anchor)
-        return {key: value for key, value in more.items() if value}
+        bots = [entry.describe() for entry in values.pop("entries")]
+        values["rules"] = self.rules.changes()
+        if self.panel:
+            values["panel"] = self.labels[-self.panel :]
+        told: dict[str, Any] = msgspec.to_builtins(values)
+        return told | {"bots": bots, "versions": versions()}
 
 
 def versions() -> dict[str, str]:

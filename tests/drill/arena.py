@@ -255,15 +255,15 @@ ARENA = [
     Fault(
         "--seed 0 taken for no seed",
         "arena/tournament/config.py",
-        "config.seed if seed is None else seed",
-        "seed or config.seed",
+        "for name, value in given.items() if value is not None}",
+        "for name, value in given.items() if value}",
         "tests/cli/test_playing.py::test_the_seed_of_the_command_line_wins_over_the_configs",
     ),
     Fault(
         "a bot of --bot without its lane",
         "arena/tournament/config.py",
-        "resolve(spec, lane=first or last) for spec",
-        "resolve(spec) for spec",
+        "return entries + [find(bot) for bot in more]",
+        "return entries + [resolve(str(bot)) for bot in more]",
         "tests/cli/test_playing.py::test_a_bot_of_the_command_line_joins_in_the_lane_of_the_config",
     ),
     Fault(

@@ -10,7 +10,7 @@ import pytest
 import arena as library
 from arena.errors import InputError
 from arena.store.manifest import manifest_text, obstacles, read_tournament
-from arena.tournament.config import convert, make_tournament
+from arena.tournament.config import convert, make_tournament, override
 from arena.tournament.tournament import Anchor, Tournament, read_anchor
 from tests.conftest import Arena
 
@@ -19,7 +19,7 @@ TWO = {"bots": ["greedy", "uniform"], "pairs": 2}
 
 def tournament(written: object = None, **more: str) -> Tournament:
     data = TWO if written is None else TWO | {"anchor": written}
-    return make_tournament(convert(data, "cup"), **more)
+    return make_tournament(override(convert(data, "cup"), **more))
 
 
 @pytest.mark.parametrize("written", ["greedy=1239", " greedy = 1239.0", {"greedy": 1239}])

@@ -13,7 +13,7 @@ from arena.games.match import GameResult
 from arena.insight.difference_columns import DECIDED, DIFFERENCES
 from arena.insight.table_columns import WIN_TYPES
 from arena.lanes.faults import BY_RULE
-from arena.statistics.difference import Values, compare_means
+from arena.statistics.difference import Values, compare_means, variance
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.store import Store
@@ -227,17 +227,9 @@ def separate_games(games: pd.DataFrame) -> float:
     pairs = deals[["new_score", "old_score"]].sum()[deals["played"].all()]
     if pairs.empty:
         return 0.0
-    pairs["difference"] = pairs["new_score"] - pairs["old_score"]
     apart = together = 0.0
     for _, scores in pairs.groupby("opponent", sort=False):
-        apart += _variance(scores["new_score"] - 1, most=1)
-        apart += _variance(scores["old_score"] - 1, most=1)
-        together += _variance(scores["difference"], most=2)
+        new, old = (scores[name].to_numpy(float) for name in ("new_score", "old_score"))
+        apart += variance(new - 1, -1, 1) + variance(old - 1, -1, 1)
+        together += variance(new - old, -2, 2)
     return apart / together
-
-
-def _variance(values: pd.Series[float], most: float) -> float:
-    """Return the variance, with one more value that is half of it `most` and half -`most`."""
-    number = len(values) + 1
-    total, square = float(values.sum()), float((values**2).sum())
-    return (square + most**2) / number - (total / number) ** 2

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from arena.lanes.faults import KINDS
+
 Kind: TypeAlias = Literal["text", "code", "count", "number", "elo", "change", "share", "seconds"]
 """How the cells of a column are written; all but the first two are sorted as numbers.
 
@@ -282,6 +284,21 @@ FAULTS: Final = TableColumns(
         Column("message", "Message", "text", "What is known of the fault."),
         *plain("traceback", "output"),
         Column("command", "Command", "code", "The command that plays the game again."),
+    ),
+)
+FAULT_KINDS: Final = TableColumns(
+    "",
+    (
+        _BOT,
+        Column(
+            "kind",
+            "Kind",
+            "text",
+            "What a bot did wrong: "
+            + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
+            + "; max_faults counts games not played after too many faults.",
+        ),
+        _GAMES,
     ),
 )
 TIMINGS: Final = TableColumns(

@@ -1,4 +1,4 @@
-"""Find the bots that have no rating, because not one game of theirs was finished."""
+"""Find the bots that had too many faults, and those without a finished game, which are unrated."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: 
         if kind != BY_RULE:
             counts[pairings[pairing][loser]] += games * count_strikes(kind, max_faults)
     return {label for label, count in counts.items() if count >= max_faults}
+
+
+def count_faults(faults: Iterable[Faults]) -> int:
+    """Return how many games a fault has ended, without those that were not played by rule.
+
+    >>> count_faults([Faults(0, 1, "exception", 3), Faults(0, 1, "max_faults", 10)])
+    3
+    """
+    return sum(games for _, _, kind, games in faults if kind != BY_RULE)
 
 
 def find_unrated(pairings: Sequence[Pairing], finished: Mapping[int, int]) -> set[str]:

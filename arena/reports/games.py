@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import counted
 from arena.insight.chances import chances_by_game
-from arena.insight.table_columns import FAULTS, TIMINGS, Column
-from arena.lanes.faults import BY_RULE, KINDS, Fault
+from arena.insight.table_columns import FAULT_KINDS, FAULTS, TIMINGS
+from arena.insight.unrated import count_faults
 from arena.records.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
@@ -38,19 +38,6 @@ MOST_DECIDED = 4
 _MOST_SHOWN = 24
 _MOST_OF_A_KIND = 2
 _MOST_TEXT = 4_000  # characters of a traceback or of what a bot printed
-
-KIND_COLUMNS = (
-    Column("bot", "Bot"),
-    Column(
-        "kind",
-        "Kind",
-        "text",
-        "What a bot did wrong: "
-        + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
-        + "; max_faults counts games not played after too many faults.",
-    ),
-    Column("games", "Games", "count"),
-)
 
 
 class Place(NamedTuple):
@@ -176,7 +163,10 @@ class ShownFault(NamedTuple):
     fixture: Fixture
     plies: int
     guilty: str
-    fault: Fault
+    kind: str
+    message: str
+    traceback: str
+    output: str
 
 
 def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
@@ -184,7 +174,7 @@ def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
     seen: Counter[tuple[str, str]] = Counter()
     chosen = []
     for shown in faults:
-        key = shown.guilty, shown.fault.kind
+        key = shown.guilty, shown.kind
         seen[key] += 1
         if seen[key] <= _MOST_OF_A_KIND:
             chosen.append(shown)
@@ -222,10 +212,10 @@ def _faults(
         yield Text(["No game was forfeited."])
         return
     rows = [(bot, kind, games) for (bot, kind), games in sorted(by_kind.items())]
-    yield Table("fault_kinds", "Forfeits by bot and kind of fault", KIND_COLUMNS, rows)
+    yield Table("fault_kinds", "Forfeits by bot and kind of fault", FAULT_KINDS.shown, rows)
     if not chosen:
         return
-    total = sum(games for (_, kind), games in by_kind.items() if kind != BY_RULE)
+    total = count_faults(counts)
     note = ""
     if len(chosen) < total:
         note = (
@@ -236,9 +226,9 @@ def _faults(
         (
             shown.fixture.name,
             shown.guilty,
-            shown.fault.kind,
+            shown.kind,
             shown.plies,
-            shown.fault.message,
+            shown.message,
             command(shown.fixture),
         )
         for shown in chosen
@@ -249,13 +239,12 @@ def _faults(
 
 
 def _evidence(shown: ShownFault, command: str) -> Code:
-    fault = shown.fault
-    parts = [("play it again", command), ("message", fault.message)]
-    parts += [("traceback", fault.traceback), ("printed", fault.output)]
+    parts = [("play it again", command), ("message", shown.message)]
+    parts += [("traceback", shown.traceback), ("printed", shown.output)]
     text = "\n\n".join(
         f"{name}:\n{_cut(content.strip())}" for name, content in parts if content.strip()
     )
-    return Code(f"{shown.guilty}: {fault.kind} in {shown.fixture.name}", text)
+    return Code(f"{shown.guilty}: {shown.kind} in {shown.fixture.name}", text)
 
 
 def _cut(text: str) -> str:

@@ -136,7 +136,9 @@ class _Sections:
             fixture = self.tournament.fixture(number, result.pair, result.seat)
             assert result.fault is not None
             guilty = fixture.pairing[result.winner == 0]
-            yield ShownFault(fixture, result.plies, guilty, result.fault)
+            fault = result.fault
+            said = fault.kind, fault.message, fault.traceback, fault.output
+            yield ShownFault(fixture, result.plies, guilty, *said)
 
     def _id(self, shown: ShownFault) -> str:
         return replay_id(self._place(shown))
@@ -152,4 +154,4 @@ class _Sections:
         turns, games = self.files.wins().turns, self.files.counts.total
         yield from pick_games(self.store, turns, self.margins, games)
         for shown in self.faults:
-            yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.fault.kind}.")
+            yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")

@@ -87,12 +87,19 @@ def _variance(values: Values) -> float:
 
 def _sum_variance(values: Floats, least: float, most: float) -> float:
     """Return the variance of the sum of independent values, with one more in their spread."""
-    number = len(values)
-    if not number:
-        return 0.0
+    return len(values) * variance(values, least, most)
+
+
+def variance(values: Floats, least: float, most: float) -> float:
+    """Return the variance of values and of one more, half of it `least` and half `most`.
+
+    >>> variance(np.zeros(3), -1, 1)
+    0.25
+    """
+    number = len(values) + 1
     total = float(values.sum()) + (least + most) / 2
     square = float((values**2).sum()) + (least**2 + most**2) / 2
-    return number * (square / (number + 1) - (total / (number + 1)) ** 2)
+    return square / number - (total / number) ** 2
 
 
 def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:

@@ -255,7 +255,7 @@ def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
 SLEEPS = """\
     def choose(self, view, /):
         from time import sleep
-        sleep(0.003)
+        sleep(0.01)
         return view.legal[0]"""
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests import ROOT
 from tests.drill import FAULTS, Fault, copy_repository
+from tests.drill.__main__ import choose
+from tests.drill.fault import commit
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
@@ -15,7 +17,7 @@ def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
     """Its piece of source occurs once, and the replacement differs from it."""
     assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.right) == 1
     assert fault.right != fault.wrong
-    file, test = fault.test.split("::")
+    file, test = fault.test.partition("[")[0].split("::")
     assert f"\ndef {test}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
@@ -26,3 +28,32 @@ def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
         for path in (ROOT / room).rglob("*.py"):
             assert (copy / path.relative_to(ROOT)).exists(), path
     assert not (copy / "results").exists()
+
+
+def test_a_link_is_a_link_in_the_copy(tmp_path: Path) -> None:
+    """The folder of configs is there once, as in the repository, and leads into the copy."""
+    copy = copy_repository(tmp_path)
+    assert (copy / "arena" / "configs").readlink() == Path("../configs")
+    assert (copy / "arena" / "configs").resolve() == copy / "configs"
+
+
+def test_the_commit_chooses_the_faults_of_a_sample() -> None:
+    """The same ones each time, others after another commit; without git there is a choice, too."""
+    samples = [choose(FAULTS, 12, name) for name in ("c0ffee", "c0ffee", "decade", "")]
+    assert samples[0] == samples[1] != samples[2]
+    for sample in samples:
+        assert len({*sample}) == 12
+        assert sorted(sample, key=FAULTS.index) == sample
+    assert {fault for n in range(200) for fault in choose(FAULTS, 12, str(n))} == {*FAULTS}
+    assert choose(FAULTS, 10**6, "") == FAULTS
+
+
+def test_a_folder_without_git_has_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an unpacked archive; where there is no program git, too."""
+    monkeypatch.setattr("tests.drill.fault.ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert commit() == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert commit() == ""

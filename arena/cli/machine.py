@@ -72,7 +72,7 @@ def examine(patience: float = PATIENCE) -> Iterator[Finding]:
 
 def _examine_holds() -> Iterator[Finding]:
     """Yield by what bots are held here."""
-    from arena.lanes.holds import describe_holds
+    from arena.lanes.jail import describe_holds
 
     try:
         for what, detail in describe_holds().items():
@@ -83,7 +83,7 @@ def _examine_holds() -> Iterator[Finding]:
 
 def _examine_clock() -> Finding:
     """Return by what the time of bots is read."""
-    from arena.lanes.holds import describe_clock
+    from arena.lanes.jail import describe_clock
 
     return Finding("processor time", None, f"read from {describe_clock()}")
 
@@ -95,7 +95,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
     """
     from arena.cli.examined import advise, find_hidden
     from arena.entries.resolve import resolve
-    from arena.lanes.holds import describe_shown
+    from arena.lanes.jail import describe_shown
 
     entry = resolve(spec, lane="jail")
     for path in describe_shown(entry):

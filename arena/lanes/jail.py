@@ -7,6 +7,7 @@ but the private folder, as a user without rights and behind a filter of system c
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -22,9 +23,13 @@ from arena.lanes.bubblewrap import (
     bound,
     counts_processes,
     devices,
+    find_bubblewrap,
+    find_pid_namespaces,
     links_to,
     system,
 )
+from arena.lanes.cgroup import has_groups
+from arena.lanes.init import DISK, INODES
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -33,7 +38,8 @@ from arena.lanes.libraries import (
     python_folders,
     site_folders,
 )
-from arena.lanes.syscalls import make_filter, make_watch
+from arena.lanes.meter import READS_CLOCKS
+from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
 from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
@@ -175,3 +181,45 @@ def _place_of(file: Path) -> Path:
     folder = file.parent
     is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
     return folder if is_own else file
+
+
+def describe_holds() -> dict[str, str]:
+    """Return what holds the bots in the lanes process and jail, by what is held.
+
+    Raises InputError where there is no jail.
+    """
+    find_bubblewrap()
+    counted = "the kernel" if counts_processes() else "counting them every 0.1 s"
+    machine = platform.machine()
+    known = f"{len(ALLOWED)} are allowed, and {len(DECIDED)} with some arguments"
+    return {
+        "memory held by": "a limit for each process, and a reading of all every 0.1 s",
+        "processes": f"held by {counted} in a jail, else by counting them every 0.1 s",
+        "system calls": known if make_filter() else f"all are allowed on {machine}",
+        "private folder": f"{HOME}, {DISK >> 20} MB and {INODES:,} files",
+        "user in a jail": "one without rights" if IS_ROOT else "you, in a namespace",
+        "lane process": (
+            "sees no processes but its own"
+            if find_pid_namespaces()
+            else "sees and can end your other processes"
+        ),
+    }
+
+
+def describe_clock() -> str:
+    """Return by what the processor time of a bot is read on this machine."""
+    if has_groups():
+        return "a control group for each bot, and the clocks of its processes"
+    how = "the clocks of its processes" if READS_CLOCKS else "psutil, in hundredths of a second"
+    return f"{how}; children that end unseen are not counted"
+
+
+def describe_shown(entry: Entry) -> list[str]:
+    """Return what a bot can read in a jail: programs and libraries of the system, and its own.
+
+    Raises InputError for what no jailed bot is shown.
+    """
+    words = [*entry.command]
+    own = shown(entry, words)
+    count = len(libraries(entry, words, own))
+    return [*map(str, programs(entry, words)), f"{count} libraries of the system", *map(str, own)]

@@ -67,17 +67,16 @@ def estimate_mean(
 ) -> Estimate:
     """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
 
-        `counts` are the observations of each of `values`, and `looks` their numbers after which
-        the test was looked at, the last of them being all there are. One observation more is added
-        as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
-        the two are taken to go together, each in units of its standard deviation.
+    `counts` are the observations of each of `values`, and `looks` their numbers after which
+    the test was looked at, the last of them being all there are. One observation more is added
+    as in `moments`. An observation adds its own ratio to the walk, which grows with its value:
+    the two are taken to go together, each in units of its standard deviation.
 
-        >>> from arena.statistics.intervals import Estimate
-    from arena.statistics.sprt import PAIR_SCORES, bounds, looks
-        >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
-        >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
-        >>> [round(mean, 2) for mean in estimate[:3]]
-        [1.12, 1.02, 1.22]
+    >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
+    >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
+    >>> estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.09, looks(80), ends)
+    >>> [round(mean, 2) for mean in estimate[:3]]
+    [1.12, 1.02, 1.22]
     """
     seen = moments(counts, values)
     ratios = np.array(single_ratios(counts, values, mean0, mean1))

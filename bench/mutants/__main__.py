@@ -1,148 +1,99 @@
-"""`python -m bench.mutants` tries a sample of the mutants of five rooms and prints the score.
+"""`python -m bench.mutants` tries mutants of the engine, the bots and all rooms of the arena.
 
-It never changes the working tree: each of its processes has a copy in a temporary folder. Every
-trial is a line of build/mutants.jsonl. A survivor that bench/MUTANTS.md names, with the reason,
-is kept; the program fails if there is another one, or if the score is below the aim.
+It never changes the working tree: it has a copy in a temporary folder. Every trial is kept in a
+file outside the repository, so that the program goes on where it was stopped; `--part 1/2` and
+`--part 2/2` may run side by side. `--depth room` tries each mutant only by the tests of its room,
+which is quick; without it those that survive there are tried by all other tests, too. A
+survivor that bench/MUTANTS.md names, with the reason, is kept; the program fails if there is
+another one.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import resource
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from bench.mutants.mutant import Mutant, draw, find_mutants
-from bench.mutants.trial import TESTS, Copy, Trial
+from bench.mutants.finding import draw, find_mutants, modules
+from bench.mutants.ledger import Ledger, usual_path
+from bench.mutants.mutant import Mutant
+from bench.mutants.steps import STEPS
+from bench.mutants.table import table
+from bench.mutants.trial import Copy
 from tests import ROOT
+from tests.drill.fault import commit
 
-AIM = 0.90
-KEPT = ROOT / "bench" / "MUTANTS.md"
-LOG = ROOT / "build" / "mutants.jsonl"
 _MEMORY = 8 << 30  # bytes for each process: a mutant may ask for much more
-
-_copy: Copy
-
-
-class Tried(NamedTuple):
-    """A mutant, what it changes, and how the tests went."""
-
-    mutant: Mutant
-    change: str
-    trial: Trial
 
 
 def main() -> None:
     """Draw the sample, try it, and print what came of it."""
     options = _options()
-    population = {
-        path.relative_to(ROOT).as_posix(): find_mutants(
-            path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-        )
-        for room in TESTS
-        for path in sorted((ROOT / room).glob("*.py"))
-        if path.relative_to(ROOT).as_posix().startswith(options.only)
-    }
-    sample = _sample(population, options.sample, options.seed)
-    print(f"{len(sample)} of {sum(map(len, population.values()))} mutants, seed {options.seed}")
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        tried = list(_logged(_try_all(sample, options.workers, folder)))
-    for line in _report(population, tried):
-        print(line)
-    sys.exit(1 if _new_survivors(tried) or _score(tried) < AIM else 0)
+    ledger = Ledger(options.results)
+    population = list(_population(options.only))
+    sample = draw(population, ROOT, options.sample or len(population), options.seed)
+    texts = {one.module: (ROOT / one.module).read_text(encoding="utf-8") for one in sample}
+    print(f"{len(sample)} of {len(population)} mutants, seed {options.seed}", flush=True)
+    if not options.report:
+        part, parts = map(int, options.part.split("/"))
+        _limit_memory()
+        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+            copy = Copy(Path(folder), options.timeout)
+            assert all(copy.text(module) == text for module, text in texts.items())
+            _try_all(copy, ledger, sample[part - 1 :: parts], options.depth)
+    tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
+    lines, new = table(population, tried)
+    print("\n".join(lines))
+    sys.exit(1 if new else 0)
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.mutants", description=__doc__)
-    parser.add_argument("--sample", type=int, default=400, help="how many at least; 0 for all")
+    parser.add_argument("--sample", type=int, default=600, help="how many; 0 for every place")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--workers", type=int, default=2, help="processes, each with a copy")
+    parser.add_argument(
+        "--part", default="1/1", help="2/3: the second of three parts of the sample"
+    )
     parser.add_argument("--only", default="", help="modules whose paths begin like this")
+    parser.add_argument("--depth", default=STEPS[-1], choices=STEPS[1:], help="the last step")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for a test")
+    parser.add_argument("--results", type=Path, default=usual_path(), help="the file of all trials")
+    parser.add_argument("--report", action="store_true", help="only print what is known")
     return parser.parse_args()
 
 
-def _sample(population: dict[str, list[Mutant]], wanted: int, seed: int) -> list[Mutant]:
-    """Return so many mutants, or a few more: of each module in proportion to what it has."""
-    share = wanted / sum(map(len, population.values())) if wanted else 1.0
-    return [
-        mutant
-        for module, mutants in population.items()
-        if mutants
-        for mutant in draw(
-            mutants,
-            (ROOT / module).read_text(encoding="utf-8"),
-            math.ceil(min(1.0, share) * len(mutants)),
-            seed,
-        )
-    ]
+def _population(only: str) -> Iterator[Mutant]:
+    for path in modules(ROOT):
+        module = path.relative_to(ROOT).as_posix()
+        if module.startswith(only):
+            yield from find_mutants(module, path.read_text(encoding="utf-8"))
 
 
-def _try_all(sample: list[Mutant], workers: int, folder: str) -> Iterator[Tried]:
-    with ProcessPoolExecutor(workers, initializer=_begin, initargs=(folder,)) as pool:
-        yield from pool.map(_try, sample)
+def _try_all(copy: Copy, ledger: Ledger, sample: list[Mutant], depth: str) -> None:
+    """Try each mutant whose trial is not complete, and print what came of it.
 
-
-def _begin(folder: str) -> None:
-    """Make this process's copy of the repository."""
-    global _copy
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    _copy = Copy(Path(tempfile.mkdtemp(dir=folder)))
-
-
-def _try(mutant: Mutant) -> Tried:
-    change = mutant.change((ROOT / mutant.module).read_text(encoding="utf-8"))
-    return Tried(mutant, change, _copy.test(mutant))
-
-
-def _logged(tried: Iterable[Tried]) -> Iterator[Tried]:
-    """Yield each trial once its line has been written."""
-    LOG.parent.mkdir(exist_ok=True)
-    with LOG.open("w", encoding="utf-8") as file:
-        for one in tried:
-            data = one.mutant._asdict() | {"change": one.change} | one.trial._asdict()
-            print(json.dumps(data), file=file, flush=True)
-            yield one
-
-
-def _report(population: dict[str, list[Mutant]], tried: list[Tried]) -> Iterator[str]:
-    """Yield the table by module, as in bench/MUTANTS.md, and the survivors."""
-    yield "\n| module | mutants | tried | killed | timeouts | survived | score |"
-    yield "|---|---|---|---|---|---|---|"
-    for module, mutants in population.items():
-        own = [one for one in tried if one.mutant.module == module]
-        if own:
-            yield _row(module, len(mutants), own)
-    yield _row("all", sum(map(len, population.values())), tried)
-    new = _new_survivors(tried)
-    yield f"\n{len(new)} survivors that {KEPT.name} does not explain:"
-    for one in new:
-        yield f"{one.mutant.module}:{one.mutant.line}: {one.change}"
-
-
-def _row(what: str, mutants: int, tried: list[Tried]) -> str:
-    """Return a row of the table; a timeout counts as killed."""
-    ends = Counter(
-        one.trial.killer if one.trial.killer in ("", "timeout") else "test" for one in tried
-    )
-    numbers = (mutants, len(tried), ends["test"], ends["timeout"], ends[""])
-    return f"| {what} | {' | '.join(map(str, numbers))} | {_score(tried):.1%} |"
-
-
-def _score(tried: list[Tried]) -> float:
-    return sum(1 for one in tried if one.trial.killer) / len(tried)
-
-
-def _new_survivors(tried: list[Tried]) -> list[Tried]:
-    """Return the survivors that nobody has explained."""
-    kept = KEPT.read_text(encoding="utf-8")
-    return [one for one in tried if not one.trial.killer and f"`{one.change}`" not in kept]
+    All go one step before any goes the next, so that a run that is stopped knows of all a little.
+    """
+    tests = commit()
+    for number, step in enumerate(STEPS[: STEPS.index(depth) + 1]):
+        for mutant in sample:
+            text = copy.text(mutant.module)
+            former = ledger.find(mutant, text)
+            if former and former.is_done(step, tests):
+                continue
+            after = former.reached if former and former.commit == tests else ""
+            trial = copy.test(mutant, after or "", step, tests)
+            ledger.add(mutant, text, trial)
+            end = trial.killer or "SURVIVED"
+            print(f"{number + 1} {step} {mutant.place} {trial.change}\n    {end}", flush=True)
+    print("".join(f"not believed: {name}\n" for name in copy.unsound))
 
 
 if __name__ == "__main__":

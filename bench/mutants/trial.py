@@ -1,74 +1,57 @@
-"""Trial: the tests of a room, run in a copy of the repository in which a mutant lives."""
+"""Trial: the tests, run step by step in a copy of the repository in which a mutant lives."""
 
 from __future__ import annotations
 
-import compileall
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from py_compile import PycInvalidationMode as Invalidation
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Final
 
 from arena.lanes.cleanup import adopt_orphans, kill_orphans
+from bench.mutants.finding import change, changed
+from bench.mutants.ledger import Trial
 from bench.mutants.mutant import Mutant
-from tests.drill import copy_repository
-
-_QUICK = ("cards", "clock", "hands", "luck", "notation", "record", "rules_bounds", "rules_numbers")
-TESTS: Final = {
-    "engine": (
-        ("tests/rulebook",),
-        ("engine", *(f"tests/engine/test_{name}.py" for name in _QUICK)),
-        ("tests/engine",),
-    ),
-    "arena/statistics": (
-        ("arena/statistics", "tests/statistics/test_intervals.py"),
-        ("tests/statistics",),
-    ),
-    "arena/tournament": (("arena/tournament", "tests/tournament"),),
-    "arena/store": (("tests/store",),),
-    "arena/insight": (("tests/insight",),),
-    "arena/games": (("arena/games", "tests/games"), ("tests/lanes",)),
-}
-"""The tests that cover each room, in steps: the next is taken where the one before has passed."""
+from bench.mutants.steps import STEPS, Step, steps
+from tests.drill.fault import compile_copy, copy_repository
 
 _PYTEST = (
-    *(sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "--hypothesis-seed=0"),
-    *("-m", "not study"),
+    *(sys.executable, "-m", "pytest", "-x", "-v", "--tb=no", "--hypothesis-seed=0"),
+    *("-o", "faulthandler_exit_on_timeout=true"),
 )
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_SLOWER = 4  # times as long as without a mutant, and
-_LONGER = 30  # seconds, before a trial counts as a timeout
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_STARTED: Final = re.compile(r"^(\S+\.py::[^\s\[]+)", re.MULTILINE)
+_NAMELESS: Final = "pytest ended"  # nothing can be imported, and no test can be named
+_NO_TESTS = 5  # pytest's status
+_LONGEST = 3600  # seconds for a step
+_SLOWER = 5  # a slow test has so many times the seconds of another one
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
 
-class Trial(NamedTuple):
-    """How the tests went: `killer` is the first that failed, or "timeout", or empty."""
-
-    killer: str
-    seconds: float
-
-
 class Copy:
-    """A copy of the repository in a folder: what is imported in it comes from it."""
+    """A copy of the repository in a folder: what is imported in it comes from it.
 
-    def __init__(self, folder: Path) -> None:
-        self.path = copy_repository(folder)
+    A test that takes longer than `seconds` with a mutant has noticed it.
+    """
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self.path, self._seconds = copy_repository(folder), seconds
         temporary = folder / "tmp"
         temporary.mkdir()
-        # compiled code is checked by the hash of its source, so that no mutant is overlooked
-        compileall.compile_dir(self.path, quiet=2, invalidation_mode=Invalidation.CHECKED_HASH)
+        compile_copy(self.path)
         self._environment = os.environ | {
             "PYTHONPATH": str(self.path),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
             "TMPDIR": str(temporary),
         }
-        self._limits: dict[str, float] = {}
+        self._sound: dict[str, bool] = {}
         self._check_imports(temporary)
         adopt_orphans()
 
@@ -79,60 +62,98 @@ class Copy:
         for path in found.split():
             assert Path(path).is_relative_to(self.path), f"imported from outside the copy: {path}"
 
-    def test(self, mutant: Mutant) -> Trial:
-        """Run the tests of a mutant's room with the mutant in its place.
+    def text(self, module: str) -> str:
+        """Return the source of a module of the copy."""
+        return (self.path / module).read_text(encoding="utf-8")
 
-        Before a room's first mutant they are run without one. Raises RuntimeError if they fail.
+    def test(self, mutant: Mutant, after: str, depth: str, commit: str) -> Trial:
+        """Take the steps of a mutant that follow the step `after`, up to the step `depth`."""
+        start, killer, reached = monotonic(), "", depth
+        own = steps(mutant, self.path)
+        for step in own[STEPS.index(after) + 1 if after else 0 : STEPS.index(depth) + 1]:
+            if killer := self._take(step, mutant):
+                reached = step.name
+                break
+        what = change(mutant, self.text(mutant.module))
+        return Trial(what, reached, killer, round(monotonic() - start, 1), commit)
+
+    def _take(self, step: Step, mutant: Mutant) -> str:
+        """Return the first test of a step that fails because of the mutant, or nothing.
+
+        A test that fails without the mutant, too, or passes when it is run again, is no witness:
+        the step is taken again without it.
         """
-        room = str(Path(mutant.module).parent)
-        if room not in self._limits:
-            self._limits[room] = self._limit(room)
-        path = self.path / mutant.module
-        text = path.read_text(encoding="utf-8")
-        path.write_text(mutant.source(text), encoding="utf-8")
+        doubtful: set[str] = set()
+        limit = self._seconds * (_SLOWER if step.name == STEPS[-1] else 1)
+        while True:
+            words = [*step.words, *map(_without, {*doubtful, *self.unsound})]
+            with self._planted(mutant):
+                killer = self._pytest(words, step.marker, limit)
+                if not killer or killer.startswith(_NAMELESS):
+                    return killer
+                fails_again = self._pytest([killer], step.marker, limit)
+            if fails_again and self._is_sound(killer):
+                return killer
+            doubtful.add(killer)
+
+    def _is_sound(self, name: str) -> bool:
+        """Return whether a test passes in the copy without a mutant."""
+        if name not in self._sound:
+            self._sound[name] = not self._pytest([name], "not study", _LONGEST)
+        return self._sound[name]
+
+    @property
+    def unsound(self) -> list[str]:
+        """The tests that were not believed, because of what they did without a mutant."""
+        return sorted(name for name, is_sound in self._sound.items() if not is_sound)
+
+    @contextmanager
+    def _planted(self, mutant: Mutant) -> Iterator[None]:
+        path, text = self.path / mutant.module, self.text(mutant.module)
+        path.write_text(changed(mutant, text), encoding="utf-8")
         try:
-            return self._run(room, self._limits[room])
+            yield
         finally:
             path.write_text(text, encoding="utf-8")
 
-    def _limit(self, room: str) -> float:
-        """Return the seconds after which a room's tests count as a timeout."""
-        trial = self._run(room, limit=600.0, PYTHONDONTWRITEBYTECODE="")
-        if trial.killer:
-            raise RuntimeError(f"without a mutant, {trial.killer} fails")
-        return _SLOWER * trial.seconds + _LONGER
-
-    def _run(self, room: str, limit: float, **environment: str) -> Trial:
-        start, killer = monotonic(), ""
-        for tests in TESTS[room]:
-            killer = killer or self._pytest(tests, start + limit, environment)
-        return Trial(killer, monotonic() - start)
-
-    def _pytest(self, tests: Sequence[str], until: float, environment: dict[str, str]) -> str:
-        """Return the first test that fails, "timeout" where it takes too long, or nothing."""
-        process = subprocess.Popen(
-            [*_PYTEST, *tests],
-            cwd=self.path,
-            env=self._environment | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            output, _ = process.communicate(timeout=until - monotonic())
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return "timeout"
-        finally:
+    def _pytest(self, words: list[str], marker: str, seconds: float) -> str:
+        """Return the first test that fails or takes too long, or nothing."""
+        words = [*_PYTEST, "-o", f"faulthandler_timeout={seconds}", "-m", marker, *words]
+        with tempfile.TemporaryFile("w+", errors="replace") as output:
+            process = subprocess.Popen(
+                words,
+                cwd=self.path,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,  # no pipe, which a process that is left behind would keep open
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            status = _wait(process)
             kill_orphans()
-        return _killer(process.returncode, output)
+            output.seek(0)
+            return _killer(status, output.read())
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Return the status of a process, which is killed after the longest time for a step."""
+    try:
+        return process.wait(_LONGEST)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+
+def _without(name: str) -> str:
+    """Return pytest's option that leaves a test out, or a file that cannot be imported."""
+    return f"--deselect={name}" if "::" in name else f"--ignore={name}"
 
 
 def _killer(status: int, output: str) -> str:
-    """Return the first test that failed, or how else pytest ended; empty if all passed."""
-    if status == 0:
+    """Return the first test that failed or did not end, or how else pytest ended."""
+    if status in (0, _NO_TESTS):
         return ""
-    found = _FAILED.search(output)
-    return found[1] if found else f"pytest ended with status {status}"
+    if found := _FAILED.search(output):
+        return found[1]
+    started = _STARTED.findall(output)
+    return str(started[-1]) if started else f"{_NAMELESS} with status {status}"

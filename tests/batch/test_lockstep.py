@@ -14,6 +14,7 @@ from engine.view import view
 from tests.positions import RULE_SETS
 from tests.rl.ground_truth import VARIANTS
 from tests.rl.small_decks import SMALL_DECKS
+from tests.tiers import few
 
 ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}
 rule_sets = pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
@@ -80,7 +81,7 @@ def check_play(rules: Rules, count: int, seed: int) -> None:
     assert winners.tolist() == [DRAW if winner is None else winner for winner in ended]
 
 
-@rule_sets
+@pytest.mark.parametrize("rules", few(ALL_RULES.values(), 10), ids=ALL_RULES)
 def test_games_are_those_of_the_engine(rules: Rules) -> None:
     """Action by action: hands, rows, piles, what the seats know, and who wins."""
     check_play(rules, count=40, seed=6)

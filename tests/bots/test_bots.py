@@ -29,6 +29,7 @@ from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
 
 FOLDER = Path(bots.__path__[0])
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -218,7 +219,7 @@ def test_it_knows_only_its_view(name: str) -> None:
 
 
 @each
-@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("rules", few(VARIANTS.values(), 9), ids=VARIANTS)
 def test_it_plays_variants(name: str, rules: Rules) -> None:
     """It reads the numbers from the rules of its game, in either seat."""
     for seed, seats in enumerate(((name, "uniform"), ("uniform", name))):

@@ -18,6 +18,7 @@ from engine.state import random_deal
 from engine.view import view
 from engine.worlds import hands
 from tests.minimax import worth
+from tests.tiers import few
 
 NO_CITIES = (2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0)
 SMALL = {
@@ -91,7 +92,7 @@ def last_round(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
             yield seen
 
 
-@pytest.mark.parametrize("rules", SMALL.values(), ids=SMALL)
+@pytest.mark.parametrize("rules", few(SMALL.values()), ids=SMALL)
 def test_every_action_is_worth_what_plain_minimax_says(rules: Rules) -> None:
     """Summed over all deals of the opponent's hand, in hundreds of positions of both seats."""
     exact, compared, values = Exact(rules, unseen=size(rules.pack)), 0, Counter[int]()
@@ -117,6 +118,7 @@ def test_the_published_game_agrees_too() -> None:
     assert compared >= 40
 
 
+@pytest.mark.slow
 def test_a_hand_is_yielded_once_with_the_number_of_its_deals() -> None:
     """The numbers are those from counting all choices of that many unseen cards."""
     compared = 0

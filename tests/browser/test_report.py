@@ -246,6 +246,7 @@ def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
     page.evaluate("document.querySelector('#table-takes table').closest('details').open = false")
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_serious(shared: Open) -> None:
     """With every part unfolded, and with a replay open."""
     check_with_axe(shared("hostile"))

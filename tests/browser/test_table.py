@@ -101,6 +101,7 @@ def last_line(page: Any) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     """From the form to the record, which `arena replay` judges as the page did."""
     page = open_page(client.guard.door.make_address())
@@ -391,6 +392,7 @@ def counting() -> Iterator[tuple[str, list[str]]]:
             thread.join()
 
 
+@pytest.mark.slow
 def test_a_report_reaches_nothing(client: Client, browser: Any) -> None:
     """Neither inside the page nor opened alone, whatever its scripts try; nor does it lead away."""
     report = client.table.shelf.root / "cup" / "report.html"

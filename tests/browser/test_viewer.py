@@ -22,6 +22,7 @@ from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.records.games import game_with_thoughts, random_record
 from tests.records.test_timeline import states_of
+from tests.tiers import few
 
 CHAMPION = resolve("champion")
 PLIES = 48
@@ -114,6 +115,7 @@ def at_every_ply(page: Any, selector: str, attribute: str = "textContent") -> li
     return found
 
 
+@pytest.mark.slow
 def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     """Arrows, pages, numbers of rounds, Home and End; space plays until it is pressed again."""
     page = open_page(pages / "referee.html")
@@ -142,6 +144,7 @@ def test_keys_step_jump_and_play(open_page: Open, pages: Path) -> None:
     assert page.locator("button[aria-label='Play (space)']").count() == 1
 
 
+@pytest.mark.slow
 def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -> None:
     """Each shows the same position."""
     page = referee
@@ -220,7 +223,7 @@ def test_a_seats_page_has_nothing_to_switch_to(open_page: Open, pages: Path) -> 
     assert not any(frame["turn"] == 1 and frame["thoughts"] for frame in source["frames"])
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", few([1, 0]))
 def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
     referee: Any, seat: int, game: Game
 ) -> None:
@@ -244,7 +247,7 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
         assert sum(one["unseen"] for one in of_ply) == size(seen.unseen)
 
 
-@pytest.mark.parametrize("naming", NAMINGS)
+@pytest.mark.parametrize("naming", few(NAMINGS))
 def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     """Those of `arena show`: on the cards, in the list and in what is read aloud."""
     page = referee
@@ -258,6 +261,7 @@ def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     assert any(name.replace("-", "\u2212") in status for name in known)
 
 
+@pytest.mark.slow
 def test_a_step_is_read_aloud_with_its_marks(referee: Any, game: Game) -> None:
     """One sentence for the action, one mark for each change, and at the end how it ended."""
     page = referee
@@ -363,7 +367,7 @@ CUT = """
     ("name", "viewport", "scheme"),
     [
         pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
-        ("referee", LAPTOP, "light"),
+        pytest.param("referee", LAPTOP, "light", marks=pytest.mark.slow),
         pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
         pytest.param("seat", LAPTOP, "dark", marks=pytest.mark.slow),
         pytest.param("large", PHONE, "light", marks=pytest.mark.slow),
@@ -403,6 +407,7 @@ def test_it_prints_the_position_without_its_controls(referee: Any) -> None:
     assert overflowing(page) == 0
 
 
+@pytest.mark.slow
 def test_a_player_plays_by_the_cards_of_the_board(open_page: Open, pages: Path, game: Game) -> None:
     """Only what is legal is a button, and it says its action; the other hand is hidden."""
     page = open_page(pages / "referee.html")

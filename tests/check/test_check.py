@@ -17,6 +17,7 @@ import pytest
 
 import engine
 from arena.check.guess import Climb
+from arena.check.inspector import Inspection
 from arena.check.item import NAMES, Item, Order, format_item, safest_lane
 from arena.check.sparring import VARIANTS, Candidate, find_parting
 from arena.check.supervisor import run_check
@@ -214,7 +215,6 @@ IN_THE_STUDY = {
         "depends_on_memory",
         "peeks_in_memory",
         "mutates",
-        "depends_on_hashes",
     ),
     *("tampers_with_the_end", "leaves_hidden_process"),
 }
@@ -224,9 +224,10 @@ SLOW = {
     *("prints", "reseeds", "connects", "reads_run_folder", "remembers", "knows_one_game"),
     *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
     *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
-    *("says_exits", "answers_99", "bends_clock", "says_rubbish"),
+    *("says_exits", "answers_99", "bends_clock", "says_rubbish", "peeks_in_frames"),
+    *("draws", "depends_on_hashes"),
 }
-"""Rogues of which another that fails the same item is quicker."""
+"""Rogues that fail an item as a quicker one does; `peeks_in_frames` and `draws` play many games."""
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
@@ -259,6 +260,17 @@ def test_a_rogue_is_refused_for_the_right_reason(
     assert {item: one.get("kind", "") for item, one in failed.items()} == EXPECTED[name]
     assert_none_is_left(str(tmp_path))
     assert list(scratch.iterdir()) == []
+
+
+def test_the_games_are_played_again_in_the_other_order(tmp_path: Path) -> None:
+    """This bot needs to have seen the second game of a pair before it plays the first one."""
+    candidate = Candidate(rogues.rogue("remembers", seat=0), Limits(), 0, tmp_path, lambda: None)
+    order = Order("remembers", "process", games=4)
+    items = Inspection(candidate, order, lambda _: None).items()
+    same = next(item for item in items if item.name == "same seed")
+    items.close()
+    assert (same.status, same.kind) == ("fail", "differs")
+    assert "where its process has played other games before" in same.message
 
 
 LIGHT = {
@@ -337,6 +349,7 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
 
 
+@pytest.mark.slow
 def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     """The JSON document has the figures of the lines as numbers, and the bot's hash."""
     path = rogues.write(
@@ -404,6 +417,7 @@ def test_seconds_have_no_effect_any_more(arena: Arena) -> None:
     assert "--seconds" not in arena("check", "--help").stdout
 
 
+@pytest.mark.slow
 def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
     """Neither accepted nor refused: an error that says what to do."""
     path = rogues.write(tmp_path, "first", "    def choose(self, view, /): return view.legal[0]")
@@ -537,6 +551,7 @@ def test_games_part_where_one_ends() -> None:
     assert find_parting("55", "55") == 2
 
 
+@pytest.mark.slow
 def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a check: status 130, no traceback, no process.
 

@@ -22,6 +22,7 @@ from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.rogues import write
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 TABLES = (
@@ -80,6 +81,7 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
     assert sum(float(row["elo"]) for row in by_bot.values()) == pytest.approx(4500, abs=0.2)
 
 
+@pytest.mark.slow
 def test_the_log_has_lines_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
     """Start and end come from the parent, a line from every worker; an earlier log is kept."""
     for _ in range(2):
@@ -126,6 +128,7 @@ def test_bytes_depend_on_config_and_seed_only(
     assert digests(cup)["games.csv"] != runs[0]["games.csv"]
 
 
+@pytest.mark.slow
 def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -> None:
     """All old games stay, byte for byte; the further ones are the new bot's."""
     arena("run", "cup.yaml", "--pairs", "10")
@@ -136,6 +139,7 @@ def test_one_more_bot_changes_no_other_pairings_games(arena: Arena, cup: Path) -
     assert all("city_hunter" in line for line in set(after) - before)
 
 
+@pytest.mark.slow
 def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
     """The intervals of the two ratings are at least 200 Elo apart."""
     arena("play", "greedy", "uniform", "--pairs", "400", "--out", "out")
@@ -144,6 +148,7 @@ def test_greedy_beats_uniform_by_200_elo(arena: Arena, tmp_path: Path) -> None:
     assert float(first["elo_low"]) - float(second["elo_high"]) >= 200
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_was_played(arena: Arena, cup: Path) -> None:
     """It has the resolved config, and every bot with its hash; options override the config."""
     (cup.parent.parent / "mine.py").write_text((ROOT / "bots" / "greedy.py").read_text())
@@ -246,6 +251,7 @@ def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> Non
     assert "raises forfeits (exception at ply 0): ValueError: boom" in log
 
 
+@pytest.mark.slow
 def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Path) -> None:
     """The fault, its evidence, the record up to it, the labels and the rules are the same."""
     write(
@@ -284,6 +290,7 @@ def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
     assert arena("replay", str(cup / "record")).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced_and_its_bot_blamed(arena: Arena, tmp_path: Path) -> None:
     """Also in the lane inproc; a message says so, and only the bot's games are lost."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
@@ -367,6 +374,7 @@ def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> N
     assert digests(cup) == before
 
 
+@pytest.mark.slow
 def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     """random.py in the current folder is not imported by the processes that start workers."""
     (tmp_path / "random.py").write_text((ROOT / "bots" / "uniform.py").read_text())
@@ -386,7 +394,7 @@ def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     assert "random" in done.stdout
 
 
-@pytest.mark.parametrize("event", ["out", "asked"])
+@pytest.mark.parametrize("event", few(["asked", "out"]))
 def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) -> None:
     """At the start, and while a bot never answers: status 130, no traceback, no results."""
     asked = f"open({str(tmp_path / 'asked')!r}, 'w').close()"
@@ -435,7 +443,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
-QUICK = {"", "run", "play", "bots", "game", "show", "replay", "doctor"}
+QUICK = {"", "play", "bots", "game", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
 
 

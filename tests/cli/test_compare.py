@@ -48,6 +48,7 @@ def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
     assert "nothing was left to play" in arena(*words, "--out", "again").stdout
 
 
+@pytest.mark.slow
 def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
     """Head to head, and with what is known of two versions on the same deals."""
     done = arena("compare", "greedy", NEW, "--max-pairs", "20", "--json")
@@ -62,6 +63,7 @@ def test_a_comparison_as_json_is_one_document(arena: Arena) -> None:
     assert document["differences"][0]["part"] == "total"
 
 
+@pytest.mark.slow
 def test_what_the_change_did_is_shown_and_its_games_can_be(arena: Arena) -> None:
     """A table of 80 columns, and a command for each of the first games that it decided."""
     words = ["--against", "denier,majority", "--max-pairs", "64"]

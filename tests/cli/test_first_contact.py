@@ -50,6 +50,7 @@ def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Ar
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
     """Only the table; with a folder there is nothing on standard output."""
@@ -61,6 +62,7 @@ def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
         assert arena(*words, "--quiet").stdout == ""
 
 
+@pytest.mark.slow
 def test_a_run_as_json_is_one_document(arena: Arena, cup: Path) -> None:
     """With the rows of standings.csv; the second time it differs in what was played."""
     first = document(arena("run", "cup.yaml", "--json").stdout)
@@ -77,6 +79,7 @@ def _csv(row: dict[str, Any]) -> str:
     return ",".join("" if value is None else str(value) for value in row.values())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
     """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
@@ -120,7 +123,7 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
             "a bot's file stands alone, and has no package",
             marks=pytest.mark.slow,
         ),
-        ("import helper", "other.py", None),
+        pytest.param("import helper", "other.py", None, marks=pytest.mark.slow),
     ],
 )
 def test_a_file_that_imports_one_beside_it_is_told_what_to_do(
@@ -145,6 +148,7 @@ def test_a_control_character_in_a_files_name_is_not_printed(arena: Arena, tmp_pa
     assert "\x1b" not in done.stderr + done.stdout
 
 
+@pytest.mark.slow
 def test_verify_as_json_says_what_was_checked_and_what_differs(arena: Arena, cup: Path) -> None:
     """Status 0 or 1, as without; a folder without a run is still one line and status 2."""
     arena("run", "cup.yaml")
@@ -177,6 +181,7 @@ def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
     assert known["greedy"]["description"].endswith(".")
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> None:
     """It is the same command without --fresh; the exit status is 130."""
     started = f"open({str(tmp_path / 'started')!r}, 'w').close()"

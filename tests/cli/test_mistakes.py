@@ -11,6 +11,7 @@ import pytest
 import arena as library
 from arena.errors import InputError
 from tests.conftest import Arena, run_here
+from tests.tiers import few
 
 CHOOSE = "    def choose(self, view):\n        return view.legal[0]\n\n\nbot = Bot\n"
 BOTS = {
@@ -137,6 +138,7 @@ def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     assert (pack in told) == (place == "mine.py")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_opened_in_a_game_is_explained_at_once(arena: Arena, tmp_path: Path) -> None:
     """By the first fault of a run, and by `arena check`."""
     (tmp_path / "mine.py").write_text(
@@ -318,14 +320,16 @@ ONE_OF_MANY = re.compile(r"(?<!seat )(?<![\w.,])1 (?!is\b|was\b|has\b|loses\b)[a
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "play {bot} greedy --pairs 1 --out out",
-        "compare {bot} greedy --max-pairs 1 --out out",
-        "compare greedy uniform --against {bot} --max-pairs 1 --out out",
-        "compare greedy uniform --against majority,denier --max-pairs 1",
-        "run cup.yaml --bot {bot} --out out",
-        "run until.yaml --out out",
-    ],
+    few(
+        [
+            "play {bot} greedy --pairs 1 --out out",
+            "compare {bot} greedy --max-pairs 1 --out out",
+            "compare greedy uniform --against {bot} --max-pairs 1 --out out",
+            "compare greedy uniform --against majority,denier --max-pairs 1",
+            "run cup.yaml --bot {bot} --out out",
+            "run until.yaml --out out",
+        ]
+    ),
 )
 def test_one_of_a_thing_is_one_thing(arena: Arena, tmp_path: Path, words: str) -> None:
     """Neither a command nor a report says 1 pairs, 1 games or 1 forfeits."""

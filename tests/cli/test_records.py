@@ -13,6 +13,7 @@ from engine import Record
 from tests.conftest import Arena, run_here
 from tests.rogues import write
 from tests.stores import forge
+from tests.tiers import few
 
 LABEL = "a/b (c), d"
 
@@ -50,12 +51,14 @@ def exported(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("greedy", LABEL, "--pair", "3", "--seat", "1"),
-        (LABEL, "greedy", "--pair", "3", "--seat", "0"),
-        (f"greedy/{LABEL}/3/1",),
-        (f"{LABEL}/greedy/3/0",),
-    ],
+    few(
+        [
+            ("greedy", LABEL, "--pair", "3", "--seat", "1"),
+            (f"{LABEL}/greedy/3/0",),
+            (LABEL, "greedy", "--pair", "3", "--seat", "0"),
+            (f"greedy/{LABEL}/3/1",),
+        ],
+    ),
 )
 def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(
     folder: Path, words: tuple[str, ...]
@@ -222,6 +225,7 @@ def test_a_record_with_names_is_shown_with_them(folder: Path, tmp_path: Path) ->
         assert f"round 1, {' '.join(text.split())}" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_name_of_several_games_is_refused(arena: Arena, tmp_path: Path) -> None:
     """Labels may have slashes; the two bots and --pair choose a game all the same."""
     bots = ["a=greedy", "c=uniform"]

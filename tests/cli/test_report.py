@@ -32,6 +32,7 @@ def runs(made: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, runs: Path) -> None:
     """In its folder, twice the same; a run's own report has no clock reading."""
     before = (runs / "one" / "report.md").read_text()

@@ -10,6 +10,7 @@ import pytest
 import arena as library
 from arena.entries import catalogue
 from tests.conftest import Arena
+from tests.tiers import few
 
 CUP = "name: cup\npairs: 1\nbots: [uniform, {bot: greedy, label: g}]\n"
 CUP += "rules: {set_bonus: 4}\nlimits: {decision: 3.0}\n"
@@ -41,7 +42,7 @@ def played(arena: Arena, folder: Path, command: str, *words: str) -> dict[str, o
     return manifest(folder)
 
 
-@pytest.mark.parametrize("command", START)
+@pytest.mark.parametrize("command", few(START))
 def test_rules_and_limits_change_those_of_the_config(
     arena: Arena, folder: Path, command: str
 ) -> None:
@@ -91,7 +92,7 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_ladder")
-@pytest.mark.parametrize("command", START)
+@pytest.mark.parametrize("command", few(START))
 def test_against_takes_several_bots_and_the_ladder(
     arena: Arena, folder: Path, command: str
 ) -> None:
@@ -105,6 +106,7 @@ def test_against_takes_several_bots_and_the_ladder(
     assert met == [*(name for name in LADDER if name not in own), "again"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_ladder")
 def test_the_library_takes_the_ladder_too() -> None:
     """By its name, as `arena.compare` does, and one bot without a list."""
@@ -115,6 +117,7 @@ def test_the_library_takes_the_ladder_too() -> None:
     assert results.played == 2 * 2 * 2
 
 
+@pytest.mark.slow
 def test_a_comparison_with_limits_has_its_command(arena: Arena, folder: Path) -> None:
     """It repeats them."""
     words = (*START["compare"], "--limits", '{"memory": 512}', "--out", "out")

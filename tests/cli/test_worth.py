@@ -39,6 +39,7 @@ def run(made: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.slow
 def test_what_cards_add_is_not_called_a_cause(arena: Arena, run: Path) -> None:
     """The table of all bots, and what it is not."""
     done = arena("worth", "run")
@@ -53,6 +54,7 @@ def test_what_cards_add_is_not_called_a_cause(arena: Arena, run: Path) -> None:
         assert lines[11].split()[:2] == ["City", f"{100 * city:+.1f}%"]
 
 
+@pytest.mark.slow
 def test_the_experiment_is_the_same_as_text_json_csv_and_in_the_library(
     arena: Arena, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests import ROOT, markdown
 from tests.conftest import Arena
+from tests.tiers import few
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text()
 
@@ -33,8 +34,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("play", "compare", "worth", "bots", "verify", "doctor"),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ablate", "check")),
+        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "check")),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from tests import ROOT, markdown
 
@@ -15,6 +16,7 @@ PAGE = (ROOT / "docs" / "compare.md").read_text()
 STUDIES = (ROOT / "bench" / "STUDIES.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
     """The first one exactly."""
     first, second = (markdown.run(command, tmp_path) for command in markdown.commands(PAGE))
@@ -24,6 +26,7 @@ def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
     assert "results in results/compare-new-greedy-against/\n" in second.stdout
 
 
+@pytest.mark.slow
 def test_a_row_of_the_decided_games_is_shown_as_it_says(tmp_path: Path) -> None:
     """By either name, with the folder of the command before it."""
     shown = markdown.run(markdown.commands(PAGE)[1], tmp_path)
@@ -36,6 +39,7 @@ def test_a_row_of_the_decided_games_is_shown_as_it_says(tmp_path: Path) -> None:
         assert "ply " in markdown.run(shlex.join([*words, game]), tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_the_session_runs() -> None:
     """As it is printed."""
     assert markdown.failures("compare.md", markdown.blocks(PAGE, "pycon")) == 0

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from arena.reports.differences import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "comparing-runs.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
     """The last one exactly."""
     for command in markdown.commands(PAGE):

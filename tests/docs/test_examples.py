@@ -72,6 +72,7 @@ def test_each_is_one_file_of_fewer_than_100_lines() -> None:
         assert max(map(len, lines)) <= 100, name
 
 
+@pytest.mark.slow
 def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: Path) -> None:
     """Packed with weights as sb3-contrib gives them; other rules it plays as timing."""
     rng = np.random.default_rng(1)
@@ -95,7 +96,7 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 
 
-@runnable()
+@runnable("greedy.js", "careful.c")
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
     """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
@@ -112,6 +113,7 @@ def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, nam
     assert "forfeit" not in {game["win_type"] for game in games}
 
 
+@pytest.mark.slow
 @runnable("greedy.js", "careful.c")
 def test_it_plays_the_same_games_in_one_worker_and_in_two(
     arena: Arena, tmp_path: Path, name: str
@@ -140,6 +142,7 @@ def test_the_learned_bot_is_the_guides() -> None:
         assert (LINEAR / name).read_text() == guide[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ways",
     [

@@ -91,6 +91,7 @@ LONG = re.compile(
 """Commands that take long; learn.py's bot is packed and plays in test_examples.py."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "commands",
     [

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 
+import pytest
+
 import arena
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "library.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run() -> None:
     """As one session, typed as it is printed."""
     sessions = markdown.blocks(PAGE, "pycon")

@@ -13,6 +13,7 @@ from tests.rl.ground_truth import PATH, VARIANTS
 PAGE = (ROOT / "docs" / "openspiel.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run() -> None:
     """As one session, typed as it is printed."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")

@@ -17,6 +17,7 @@ from engine.state import random_deal
 from engine.view import view
 from tests import ROOT, markdown
 from tests.conftest import Arena
+from tests.tiers import few
 
 README = (ROOT / "README.md").read_text()
 PAGES = {
@@ -84,7 +85,7 @@ def test_every_link_leads_to_a_file() -> None:
             assert (folder / link).exists(), link
 
 
-@pytest.mark.parametrize("name", ["README.md", *PAGES])
+@pytest.mark.parametrize("name", few(["README.md", *PAGES]))
 def test_the_commands_run(clone: Path, name: str) -> None:
     """Every console line except make's, with this Python's arena, and with few games."""
     text = PAGES.get(name, README)
@@ -98,6 +99,7 @@ def test_the_commands_run(clone: Path, name: str) -> None:
         assert "forfeits" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
     specs = ["hasty.py", "hasty.py(patient=True)"]
@@ -135,6 +137,7 @@ def test_the_configs_can_be_read(clone: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (swiss.rounds, swiss.pairs, len(swiss.entries)) == (12, 10, 3)
 
 
+@pytest.mark.slow
 def test_bots_that_join_play_only_their_games(clone: Path) -> None:
     """The page on tournaments says how many."""
     commands = [line for line in markdown.commands(PAGES["tournaments.md"]) if "course" in line]

@@ -38,6 +38,7 @@ def test_a_public_function_or_class_has_an_example(package: Any, name: str) -> N
         assert ">>> " in documented(value)
 
 
+@pytest.mark.slow
 def test_the_pages_have_every_public_name(tmp_path: Path) -> None:
     """`make docs` writes a page for each package, in which each name has its place."""
     done = subprocess.run(

@@ -42,6 +42,7 @@ def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
     assert files == {"bot.py", "train.py", "train.log"}
 
 
+@pytest.mark.slow
 def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
     """And another seed other ones; both fit the encoding."""
     content = []

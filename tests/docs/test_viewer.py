@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from arena.records.html_page import is_replay
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "viewer.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
     """And write the pages that are named."""
     for command in markdown.commands(PAGE):

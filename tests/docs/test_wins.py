@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from arena.insight.table_columns import CARDS
 from arena.reports import take_section as takes
@@ -15,6 +16,7 @@ PAGE = (ROOT / "docs" / "wins.md").read_text()
 SECTION = PAGE.split("## Swap a card, and play on")[1].split("\n## ")[0]
 
 
+@pytest.mark.slow
 def test_the_commands_run_and_write_the_columns_of_the_table(tmp_path: Path) -> None:
     """The last one also to a file."""
     *others, last = markdown.commands(SECTION)

@@ -1,32 +1,62 @@
 """`python -m tests.drill` plants one fault at a time and runs the test that must catch it.
 
+`--sample N` plants only N faults, which the commit chooses: other ones after each commit, and the
+same ones until then. `--only WORDS` plants those with these words in their description.
+
 It never changes the working tree. It fails if a fault goes unnoticed. The tests must pass in
 the copy without a fault, so they are run once before.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
+from time import monotonic
 
-from tests.drill import FAULTS, copy_repository
-from tests.drill.fault import is_caught, run_tests
+from tests.drill import FAULTS, Fault, copy_repository
+from tests.drill.fault import commit, compile_copy, is_caught, run_tests
 
 
 def main() -> None:
-    """Plant every fault, and print the test that caught it."""
-    missed = 0
+    """Plant the faults, and print the test that caught each of them."""
+    options = _options()
+    faults = [fault for fault in FAULTS if options.only in fault.what]
+    if options.sample is not None:
+        faults = choose(faults, options.sample, commit().rstrip("+"))
     with tempfile.TemporaryDirectory(prefix="drill-") as folder:
-        copy = copy_repository(Path(folder))
-        if run_tests(copy, *sorted({fault.test for fault in FAULTS})):
-            sys.exit("a test of the drill fails without a fault")
-        for fault in FAULTS:
-            caught = is_caught(copy, fault)
-            missed += not caught
-            print(f"{fault.what}: {fault.test if caught else 'NOT CAUGHT'}", flush=True)
-    print(f"{len(FAULTS) - missed} of {len(FAULTS)} faults caught")
-    sys.exit(1 if missed else 0)
+        caught = _plant_all(copy_repository(Path(folder)), faults)
+    print(f"{caught} of {len(faults)} faults caught")
+    sys.exit(0 if caught == len(faults) else 1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.drill")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many faults, by the commit")
+    parser.add_argument("--only", default="", metavar="WORDS", help="faults with these words")
+    return parser.parse_args()
+
+
+def choose(faults: list[Fault], count: int, commit: str) -> list[Fault]:
+    """Return so many of the faults, in their order; the commit alone decides which."""
+    chosen = Random(commit).sample(range(len(faults)), min(count, len(faults)))
+    return [faults[index] for index in sorted(chosen)]
+
+
+def _plant_all(copy: Path, faults: list[Fault]) -> int:
+    """Return how many of the faults are caught; exits if a test fails without a fault."""
+    compile_copy(copy)
+    if run_tests(copy, *sorted({fault.test for fault in faults}), is_first=True):
+        sys.exit("a test of the drill fails without a fault")
+    total = 0
+    for fault in faults:
+        start, caught = monotonic(), is_caught(copy, fault)
+        total += caught
+        found = fault.test if caught else f"NOT CAUGHT by {fault.test}"
+        print(f"{fault.what}: {found} ({monotonic() - start:.0f} s)", flush=True)
+    return total
 
 
 if __name__ == "__main__":

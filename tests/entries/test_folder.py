@@ -19,6 +19,7 @@ from arena.errors import InputError
 from engine.play import setup
 from tests.conftest import Arena
 from tests.entries.learned import BOT, DEEP_ORDER, ORDER, write_learned
+from tests.tiers import few
 
 
 @pytest.fixture
@@ -97,6 +98,7 @@ def test_what_python_and_editors_leave_is_no_part_of_it(learned: Path) -> None:
     assert resolve(str(learned)) == before
 
 
+@pytest.mark.slow
 def test_other_weights_are_refused_where_the_run_goes_on(arena: Arena, learned: Path) -> None:
     """A finished run is not continued with a bot that has learned more."""
     (learned.parent / "cup.yaml").write_text("pairs: 1\nbots: [./learned/, uniform]\n")
@@ -122,7 +124,7 @@ def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("lane", ["inproc", "process"])
+@pytest.mark.parametrize("lane", few(["process", "inproc"]))
 def test_an_import_that_fails_names_the_bots_own_line(
     arena: Arena, learned: Path, lane: str
 ) -> None:

@@ -43,6 +43,7 @@ def test_needs_are_in_the_manifest_and_the_replay_command(
     assert needs == [[], ["book", "./data"]]
 
 
+@pytest.mark.slow
 def test_a_run_with_needs_is_verified_and_its_games_are_played_again(
     tmp_path: Path, arena: Arena
 ) -> None:

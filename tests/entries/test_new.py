@@ -101,6 +101,7 @@ def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> N
     assert (written / "clever_one.py").exists()
 
 
+@pytest.mark.slow
 def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
     """By its name in the spec; a value of the wrong type is refused."""
     assert (written / "clever_one.py").exists()

@@ -274,6 +274,7 @@ def test_a_file_that_stands_alone_says_how_it_gets_its_data(tmp_path: Path, lane
     assert "a bot's file stands alone; `arena pack` puts others into it: 'w.npz'" in problem
 
 
+@pytest.mark.slow
 def test_weights_of_many_megabytes_arrive_whole(arena: Arena, tmp_path: Path) -> None:
     """In a process with little more memory than they need."""
     (tmp_path / "large").mkdir()
@@ -295,6 +296,7 @@ def test_weights_of_many_megabytes_arrive_whole(arena: Arena, tmp_path: Path) ->
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
+@pytest.mark.slow
 def test_too_little_memory_for_the_files_is_the_bots_fault(arena: Arena, tmp_path: Path) -> None:
     """It is said at once, and costs no worker its life."""
     (tmp_path / "large").mkdir()

@@ -125,7 +125,7 @@ def played(
     return results
 
 
-@each(*SLOW)
+@each(*SLOW, "sites")
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
     results = played(honest, executor)
@@ -152,7 +152,7 @@ def test_faults_are_the_same(executor: Executor) -> None:
     assert results == played(tournament, EXECUTORS["here"], len(rogues))
 
 
-@each("one")
+@each("one", "here", "sites")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

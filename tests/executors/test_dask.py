@@ -119,6 +119,20 @@ def other_engine(tmp_path: Path) -> Path:
     return tmp_path / "other"
 
 
+def test_a_run_of_which_a_worker_dies_has_the_files_of_a_local_run(
+    cluster: Cluster, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Of two workers one is killed in the middle; the faults and the report are the same, too."""
+    victim = cluster.add()
+    with connect(cluster.address, None) as client:
+        client.wait_for_workers(2)
+        executor = Disturbed(DaskExecutor(client), {4: victim.kill})
+        run(tournament(), executor, RunFolder(tmp_path / "out"), QUIET)
+    assert files(tmp_path / "out") == local
+    assert victim.wait() == -signal.SIGKILL
+
+
+@pytest.mark.slow
 def test_a_run_on_a_cluster_has_the_files_of_a_local_run(
     cluster: Cluster, local: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -168,6 +182,7 @@ def test_one_is_killed_one_is_stopped_and_one_refused(
     assert "arena:" not in line
 
 
+@pytest.mark.slow
 def test_sites_are_listed_with_what_each_lacks(cluster: Cluster, other_engine: Path) -> None:
     """One that has another engine cannot play; the answer of each is data about that machine."""
     cluster.add(path=other_engine)

@@ -29,6 +29,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.state import random_deal
 from tests.rogues import write
+from tests.tiers import few
 
 PAIRS = 4
 FIRST = Path(__file__).parents[1] / "rogues" / "first.py"
@@ -141,6 +142,7 @@ def test_a_process_that_cannot_start_is_started_twice(tmp_path: Path) -> None:
     assert 4 <= len(count.read_text()) <= 6
 
 
+@pytest.mark.slow
 def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
     """Neither from its process, which is a new one, nor from the folder it may write to."""
     body = (
@@ -215,13 +217,17 @@ SLEEPS = """\
         return view.legal[0]"""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_namespaces")
 @pytest.mark.parametrize(
     ("rogue", "victim", "message"),
-    [
-        (KILLS, "", "while it was asked, the process of its opponent ended by SIGKILL"),
-        (DIES_LATER, SLEEPS, "ended with exit status 3"),
-    ],
+    few(
+        [
+            (KILLS, "", "while it was asked, the process of its opponent ended by SIGKILL"),
+            (DIES_LATER, SLEEPS, "ended with exit status 3"),
+        ],
+        unpack=True,
+    ),
     ids=["kills its opponent", "dies while its opponent thinks"],
 )
 def test_who_is_asked_is_at_fault_for_a_process_that_ends(

@@ -147,8 +147,8 @@ def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
     ("lane", "workers", "after"),
     [
         ("process", 1, 40),
-        ("process", 3, 0),
-        pytest.param("jail", 1, 0, marks=needs_jail),
+        pytest.param("process", 3, 0, marks=pytest.mark.slow),
+        pytest.param("jail", 1, 0, marks=[needs_jail, pytest.mark.slow]),
     ],
 )
 def test_a_bot_that_remembers_the_other_game_knows_nothing(

@@ -22,6 +22,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
+from tests.tiers import few
 from tests.waiting import PATIENCE
 
 IMPORTS = """
@@ -138,6 +139,7 @@ print(results.standings["forfeits"].sum())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
 @pytest.mark.parametrize("lane", [pytest.param("inproc", marks=pytest.mark.slow), "process"])
 def test_a_bot_that_multiplies_matrices_starts_no_threads(tmp_path: Path, lane: str) -> None:
@@ -169,11 +171,14 @@ def end_here(how: str) -> None:
 
 @pytest.mark.parametrize(
     ("how", "reason"),
-    [
-        ("raises", "RuntimeError: no room at the inn"),
-        ("exits", "ended with exit status 7"),
-        ("dies", "ended by SIGSEGV"),
-    ],
+    few(
+        [
+            ("dies", "ended by SIGSEGV"),
+            ("raises", "RuntimeError: no room at the inn"),
+            ("exits", "ended with exit status 7"),
+        ],
+        unpack=True,
+    ),
 )
 def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     how: str, reason: str

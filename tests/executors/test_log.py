@@ -71,6 +71,11 @@ def write_forever(_name: str) -> None:
         log.logger.info("x" * 5000)
 
 
+def write_long(_name: str) -> None:
+    for text in ("x" * 900_000, "y" * 200_000):
+        log.logger.info(text)
+
+
 def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
     """Each is complete and on a line of its own, beside the parent's record."""
     path = tmp_path / "run.log"
@@ -127,6 +132,15 @@ def test_what_is_no_line_is_garbled(damage: bytes) -> None:
     """Its worker is not believed any more."""
     with pytest.raises(Garbled):
         read_answer(LOGGED, damage, None)
+
+
+def test_a_long_record_arrives_whole(tmp_path: Path) -> None:
+    """It is read in several pieces, which are put together; so is the one after it."""
+    path = tmp_path / "run.log"
+    with log.run_log(path) as run_log:
+        assert Talking(run_log, "long", write_long).bury() == 0
+    lines = [line.rpartition(" ")[2] for line in path.read_text().splitlines()]
+    assert [(line[0], len(line)) for line in lines] == [("x", 900_000), ("y", 200_000)]
 
 
 @pytest.mark.slow

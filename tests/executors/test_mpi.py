@@ -158,6 +158,7 @@ def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: 
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_one_rank_is_refused(folder: Path) -> None:
     """Without mpirun the message says how to start it; nothing is written."""

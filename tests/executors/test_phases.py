@@ -107,6 +107,7 @@ def rogue_games(halves: HalvesChoice, file: str, workers: int) -> list[str]:
     return [result[2] for result in sorted(results)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: int) -> None:
     """It plays otherwise as soon as it knows its opponent's hand, as it does without `halves`."""
@@ -161,6 +162,7 @@ class Stopped:
                     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_and_is_verified(tmp_path: Path) -> None:
     """It leaves the same bytes as one whose halves are played together."""
     bots = [resolve(name) for name in ("uniform", "greedy", "majority")]

@@ -120,6 +120,7 @@ def replace_versions(head: wire.Head) -> wire.Head:
     return head._replace(versions=type(head.versions)("1" * 64, "2" * 64, "3.2"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_site_says_which_bots_it_lacks(tmp_path: Path) -> None:
     """By bot: another source, a module, a program and a file that are not there."""
@@ -147,6 +148,7 @@ def test_a_site_says_which_bots_it_lacks(tmp_path: Path) -> None:
     assert of_imports.startswith(f"bot {str(travelling)!r}: the bots that it imports: there 1111")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_site_says_which_bots_do_not_start(tmp_path: Path) -> None:
     """It can play, but the client may know better."""
@@ -190,6 +192,7 @@ def long_game(folder: Path, thinks: Entry) -> Game:
     return thread
 
 
+@pytest.mark.slow
 def test_the_end_of_its_input_ends_a_site_in_a_game(long_game: Game) -> None:
     """It does not wait for a bot that thinks for days, nor is it killed."""
     thread, results = long_game
@@ -211,6 +214,7 @@ def test_a_site_that_is_killed_leaves_nothing(folder: Path, long_game: Game) -> 
     assert_nothing_is_left(folder)
 
 
+@pytest.mark.slow
 def test_a_site_that_says_nothing_is_killed(
     long_game: Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +226,7 @@ def test_a_site_that_says_nothing_is_killed(
     assert str(results[0]) == "its program was silent for 0.5 s"
 
 
+@pytest.mark.slow
 def test_a_site_ends_when_its_client_is_silent(
     folder: Path, long_game: Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +249,7 @@ host.play_batch("test", 1, batch)
 """
 
 
+@pytest.mark.slow
 def test_a_host_that_is_killed_leaves_no_site(folder: Path, thinks: Entry) -> None:
     """Its site ends in the middle of a game that takes days."""
     head = head_for([resolve("uniform"), thinks], limits=LONG)

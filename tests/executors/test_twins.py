@@ -52,6 +52,7 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers"),
     [("process", 2), pytest.param("process", 4, marks=pytest.mark.slow)],

@@ -54,6 +54,7 @@ def test_a_record_is_judged_and_shown_or_refused(content: bytes) -> None:
         targets.try_records(content)
 
 
+@pytest.mark.slow
 @given(strategies.stores)
 @examples(12)
 def test_a_store_is_read_or_refused(changes: list[targets.Change]) -> None:

@@ -29,6 +29,7 @@ from engine.seeds import address
 from engine.state import State
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
 
 SPECS = (
     "ismcts(iterations=20)",
@@ -82,7 +83,7 @@ def game_of(spec: str, lane: str = "inproc") -> tuple[Record, dict[int, tuple[An
     return Record.of(deal, state), {seat: (entry, LUCKS[seat]) for seat in (0, 1)}
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", few(SPECS, 2))
 def test_our_search_bots_say_what_they_thought(spec: str) -> None:
     """At each ply of a choice; the games they would play are the same, though they were asked."""
     record, bots = game_of(spec)
@@ -124,7 +125,14 @@ def test_the_value_is_that_of_the_action_for_its_seat() -> None:
     assert {one.value for of_ply in thoughts.values() for one in of_ply} >= {0.0, 1.0}
 
 
-@pytest.mark.parametrize("lane", ["inproc", "process", pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(
+    "lane",
+    [
+        pytest.param("inproc", marks=pytest.mark.slow),
+        "process",
+        pytest.param("jail", marks=[needs_jail, pytest.mark.slow]),
+    ],
+)
 def test_a_bot_says_the_same_in_every_lane(says: str, lane: str) -> None:
     """Ours, and one from a file, which is never asked in this process."""
     for spec in ("ismcts(iterations=20)", says):
@@ -180,6 +188,7 @@ def test_who_cannot_say_is_left_out() -> None:
     assert find_thoughts(record, {0: (command, 7)}) == ({}, [])
 
 
+@pytest.mark.slow
 def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -> None:
     """`arena game` prints the same record as without, and one more key; replay passes over it."""
     words = ("game", "ismcts(iterations=20)", "greedy", "--seed", "3", "--pair", "1")
@@ -199,6 +208,7 @@ def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -
     assert hash(game) == hash(replace(game, thoughts=None))
 
 
+@pytest.mark.slow
 def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> None:
     """Of the bots as they were; one that has changed is refused. The run itself stays."""
     (tmp_path / "bot.py").write_text(BOT)

@@ -135,6 +135,8 @@ def test_only_what_a_changed_bot_plays_is_tested(base: RunGames) -> None:
         "mine": True,
         "denier": False,
     }
+    assert changes.totals["sure"].notna().all()  # one of their pairings has a changed bot
+    assert changes.win_types["sure"].notna().all()  # all have met that bot
     assert pd.isna(ratings.loc["denier", "difference"])
     assert [one.name for one in changes.scale] == ["greedy", "uniform"]
     same = ratings.loc[["greedy", "uniform"]]

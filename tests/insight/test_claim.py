@@ -86,6 +86,15 @@ def test_a_test_for_no_worse_says_no_worse() -> None:
     assert make_claim("not better", Estimate(-9.0, -19.0, 1.0), stop) == "probably weaker"
 
 
+def test_half_a_point_from_0_is_not_0() -> None:
+    """Of a test against -0.5 the new one may be no worse, and of one for 0.5 not better."""
+    below, above = Sprt(-0.5, 10.0, 0.05, 0.05, 1000), Sprt(-10.0, 0.5, 0.05, 0.05, 1000)
+    assert make_claim("better", Estimate(3.0, -2.0, 8.0), below) == "probably no worse"
+    assert make_claim("not better", Estimate(-3.0, -8.0, 2.0), above) == "probably not better"
+    even = Sprt(0.0, 10.0, 0.05, 0.05, 1000)
+    assert make_claim("better", Estimate(3.0, -2.0, 8.0), even) == "probably better"
+
+
 @PATIENT
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, st.floats(1e-9, 1.0)), max_size=9))
 def test_nothing_is_beyond_chance_with_0_in_its_interval(

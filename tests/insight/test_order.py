@@ -21,6 +21,7 @@ from arena.tournament.chunk import Chunk, Played
 from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
+from tests.tiers import few
 
 BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]
 FAULT = Fault("illegal", "no")
@@ -196,7 +197,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("chunks", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("chunks", few(ODD.values(), 3), ids=ODD)
 def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
     """A cell is a finite number, or empty where nothing can be said."""
     tournament = Tournament("cup", 7, 3, BOTS[1:], STANDARD)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.lanes import cgroup, holds
+from arena.lanes import cgroup, jail
 from arena.lanes.cgroup import RUN, Group, find_base, groups_of_run, has_groups, locate, make_group
 from arena.lanes.cleanup import remove_folder
 from arena.lanes.launch import plan_launch
@@ -105,11 +105,11 @@ def test_the_own_group_is_found(own: str, mounts: str, folder: str | None) -> No
 @needs_jail
 def test_the_doctor_says_what_groups_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """They measure and do not limit."""
-    monkeypatch.setattr(holds, "has_groups", lambda: True)
-    assert "a control group for each bot" in holds.describe_clock()
-    monkeypatch.setattr(holds, "has_groups", lambda: False)
-    assert "unseen" in holds.describe_clock()
-    assert "control group" not in holds.describe_holds()["memory held by"]
+    monkeypatch.setattr(jail, "has_groups", lambda: True)
+    assert "a control group for each bot" in jail.describe_clock()
+    monkeypatch.setattr(jail, "has_groups", lambda: False)
+    assert "unseen" in jail.describe_clock()
+    assert "control group" not in jail.describe_holds()["memory held by"]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from arena.lanes.meter import find_below, read_usage
 from tests import ROOT, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
-from tests.users import FIRST_AND_SLOW, USERS, run_python
+from tests.users import FIRST_AND_SLOW, run_python
 from tests.waiting import until
 
 LOOKS = rogues.FOLDER / "looks.sh"
@@ -74,7 +74,7 @@ def outcomes(user: str, lane: str, home: Path) -> dict[str, tuple[str, str]]:
 
 
 @needs_jail
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_jail_holds(home: Path, user: str) -> None:
     """Whoever started the arena, a rogue gains nothing, or forfeits for too much memory."""
     played = outcomes(user, "jail", home)
@@ -83,7 +83,7 @@ def test_a_jail_holds(home: Path, user: str) -> None:
 
 
 @needs_namespaces
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_bot_reaches_no_other_process(home: Path, user: str) -> None:
     """In the lane process it sees only its own, and all of them together are limited."""
     played = outcomes(user, "process", home)
@@ -111,6 +111,7 @@ def looked(user: str, folder: Path, spec: str, *needs: str) -> str:
     return str(json.loads(done.stdout)[0])
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_program_sees_no_run_and_no_home(home: Path, user: str) -> None:
@@ -246,6 +247,7 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     assert INODES - 10 < int(files) < INODES
 
 
+@pytest.mark.slow
 @needs_jail
 def test_an_environment_of_the_systems_python_works() -> None:
     """Its links lead to /usr, of which a jail has what Python needs."""
@@ -324,6 +326,7 @@ def test_page_tables_are_memory() -> None:
         process.kill()
 
 
+@pytest.mark.slow
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one whose path is longer than the system takes."""
     folder = tmp_path / "deep"
@@ -337,6 +340,7 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @needs_jail
 def test_a_run_shows_what_its_config_declares_and_not_its_folder(tmp_path: Path) -> None:
     """Paths are seen from the working folder of the command, which a worker has left."""

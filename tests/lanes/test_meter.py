@@ -24,6 +24,7 @@ from engine import STANDARD
 from engine.strategy import Spent
 from tests import asking, rogues
 from tests.lanes.framed import RULES
+from tests.tiers import few
 from tests.waiting import until
 
 WORK = "import time\nwhile time.process_time() < {seconds}: pass\n"
@@ -50,16 +51,18 @@ def reached(whole: Meter, seconds: float) -> float:
 
 @pytest.mark.parametrize(
     "program",
-    [
-        WORK.format(seconds=0.3),
-        "import threading, time\n"
-        "def work():\n"
-        " while time.process_time() < 0.3: pass\n"
-        "threading.Thread(target=work).start()\n",
-        f"import time\n{IN_A_CHILD}",
-        f"import time\n{IN_A_CHILD.replace('os.wait()', 'pass')}",
-    ],
-    ids=["itself", "a thread", "a child that ends", "a child that is not waited for"],
+    few(
+        [
+            f"import time\n{IN_A_CHILD}",
+            WORK.format(seconds=0.3),
+            "import threading, time\n"
+            "def work():\n"
+            " while time.process_time() < 0.3: pass\n"
+            "threading.Thread(target=work).start()\n",
+            f"import time\n{IN_A_CHILD.replace('os.wait()', 'pass')}",
+        ]
+    ),
+    ids=["a child that ends", "itself", "a thread", "a child that is not waited for"],
 )
 def test_all_work_below_a_process_is_seen(program: str) -> None:
     """The readings only rise, and reach 0.3 s where so much was used."""

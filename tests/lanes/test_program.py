@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
+from tests.tiers import few
 
 STARTS = {
     "bot": """
@@ -67,7 +68,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin" / "python"
 
 
-@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.parametrize("name", few(STARTS, 2))
 def test_a_program_finds_the_arena_that_runs(tmp_path: Path, python: Path, name: str) -> None:
     """The one that is installed raises as it is imported."""
     begin = "from pathlib import Path; from arena.entries.resolve import resolve"

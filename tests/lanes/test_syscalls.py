@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import struct
+import termios
 
 import pytest
 
@@ -118,6 +120,56 @@ def test_arguments_decide(machine: str, name: str, arguments: tuple[int, ...], e
     number = DECIDED[name][column]
     assert number is not None
     assert run(make_filter(machine), number, architecture, arguments) == verdict(error)
+
+
+LISTED = {
+    "prctl": (
+        0,
+        {
+            *(1, 2, 3),  # PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_DUMPABLE
+            *(15, 16, 23),  # PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ
+            *(29, 30),  # PR_SET_TIMERSLACK, PR_GET_TIMERSLACK
+            *(36, 37),  # PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER
+            *(38, 39),  # PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS
+            *(41, 42),  # PR_SET_THP_DISABLE, PR_GET_THP_DISABLE
+            *(54, 55, 56),  # PR_PAC_RESET_KEYS, PR_SET_ and PR_GET_TAGGED_ADDR_CTRL
+        },
+    ),
+    "madvise": (
+        2,
+        {
+            *(mmap.MADV_NORMAL, mmap.MADV_RANDOM, mmap.MADV_SEQUENTIAL, mmap.MADV_DONTNEED),
+            *(mmap.MADV_FREE, mmap.MADV_DONTFORK, mmap.MADV_DOFORK, mmap.MADV_HUGEPAGE),
+            *(mmap.MADV_NOHUGEPAGE, mmap.MADV_DONTDUMP, mmap.MADV_DODUMP),
+            *(18, 19),  # MADV_WIPEONFORK, MADV_KEEPONFORK
+        },
+    ),
+    "ioctl": (
+        1,
+        {
+            *(termios.TCGETS, termios.TIOCGWINSZ, termios.TIOCGPGRP, termios.FIONREAD),
+            *(termios.FIONBIO, termios.FIONCLEX, termios.FIOCLEX),
+        },
+    ),
+}
+"""By call: which argument decides, and its values that are allowed, as Linux names them."""
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_of_an_argument_only_the_listed_values_are_allowed(name: str) -> None:
+    """Of prctl also the name of a range of memory, PR_SET_VMA, whose number is far beyond."""
+    place, listed = LISTED[name]
+    column, architecture = MACHINES["x86_64"]
+    number = DECIDED[name][column]
+    assert number is not None
+    program = make_filter("x86_64")
+    base = 0x5400 if name == "ioctl" else 0
+    for value in range(base, base + 128):
+        arguments = (*(0,) * place, value)
+        is_allowed = run(program, number, architecture, arguments) == ALLOW
+        assert is_allowed is (value in listed), value
+    if name == "prctl":
+        assert run(program, number, architecture, (0x53564D41,)) == ALLOW
 
 
 @pytest.mark.parametrize(("machine", "flag"), [("x86_64", 0o40000), ("aarch64", 0o200000)])

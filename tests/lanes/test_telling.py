@@ -19,6 +19,7 @@ ROUNDS = 50
 MOST_KNOWN = 2
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_the_page_cache_tells_nothing(user: str) -> None:

@@ -139,6 +139,17 @@ def test_the_file_of_a_class_or_function_plays_the_same_game(thing: Callable[...
     assert bundle(thing) == code
 
 
+def test_a_method_may_be_the_last_line_of_its_class() -> None:
+    """It is one of the class statement, as those on the lines before are."""
+
+    class Brief:
+        def __init__(self, setup: Setup) -> None: ...
+
+        choose = lambda self, view: view.legal[0]  # noqa: ARG005, E731
+
+    assert "choose = lambda" in bundle(Brief).source.decode()
+
+
 def test_a_class_goes_with_the_values_that_it_has_now() -> None:
     """Also those of a class and of its module that were set after its statement."""
 

@@ -28,6 +28,7 @@ def compare(*bots: Any, **arguments: Any) -> arena.Comparison:
     return arena.compare(*bots, max_pairs=16, progress=False, **arguments)
 
 
+@pytest.mark.slow
 def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     """The numbers of comparison.json, rounded there; the games of `results`."""
     comparison = compare("greedy", "uniform", seed=3, out=tmp_path)
@@ -47,6 +48,7 @@ def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     assert "<table" not in comparison._repr_html_()
 
 
+@pytest.mark.slow
 def test_two_versions_have_tables_by_part(tmp_path: Path) -> None:
     """One of them is a class of this program; the labels are those of the columns."""
     comparison = compare(Last, ("old", "uniform"), against="greedy", out=tmp_path)
@@ -74,6 +76,7 @@ def test_what_cannot_be_compared_is_an_input_error(arguments: dict[str, Any], me
         compare("greedy", "uniform", **arguments)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the folder, or in the exception's results."""
 

@@ -22,6 +22,7 @@ from tests.conftest import run_here
 from tests.library.test_results import Faulty
 from tests.runs.test_extension import content
 from tests.stores import forge
+from tests.tiers import few
 
 BOTS: list[Any] = ["uniform", "greedy", Faulty]
 TABLES = (
@@ -62,7 +63,7 @@ def assert_same(one: arena.Results, other: arena.Results) -> None:
     assert one.game("greedy", "uniform", 1, 1) == other.game("greedy", "uniform", 1, 1)
 
 
-@pytest.mark.parametrize("make", [pickled, copy.deepcopy, copy.copy])
+@pytest.mark.parametrize("make", few([pickled, copy.deepcopy, copy.copy]))
 def test_a_copy_has_the_same_tables(
     in_memory: arena.Results, make: Callable[[arena.Results], arena.Results]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_copy_has_the_same_tables(
     assert_same(in_memory, make(in_memory))
 
 
+@pytest.mark.slow
 def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
     """It keeps the games that it had, also when the folder has others, or is gone."""
     there = shutil.copytree(folder, tmp_path / "there")
@@ -84,6 +86,7 @@ def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
     assert again.report().markdown() == results.report().markdown()
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_copy_has_the_same_bytes(folder: Path) -> None:
     """Whatever tables have been made: so a cache finds them again."""
     results = arena.open(folder)
@@ -92,6 +95,7 @@ def test_a_copy_of_a_copy_has_the_same_bytes(folder: Path) -> None:
     assert pickle.dumps(pickle.loads(before)) == pickle.dumps(results) == before
 
 
+@pytest.mark.slow
 def test_a_damaged_copy_is_an_error(folder: Path) -> None:
     """As a damaged folder is."""
     kept = pickle.dumps(arena.open(folder))
@@ -101,6 +105,7 @@ def test_a_damaged_copy_is_an_error(folder: Path) -> None:
         pickle.loads(kept.replace(actions, changed))
 
 
+@pytest.mark.slow
 def test_joblib_keeps_results(tmp_path: Path) -> None:
     """What is cached is read again, and the results are found as an argument, too."""
     joblib = pytest.importorskip("joblib", reason="joblib is not installed")
@@ -122,7 +127,7 @@ def test_joblib_keeps_results(tmp_path: Path) -> None:
     assert calls == [2, "count"]
 
 
-@pytest.mark.parametrize("against", [None, "greedy"])
+@pytest.mark.parametrize("against", few(["greedy", None]))
 def test_a_comparison_is_copied(against: str | None) -> None:
     """With its games, its verdict, and the differences of two versions."""
     how: Any = {"against": against, "seed": 1, "max_pairs": 4, "progress": False}
@@ -146,6 +151,7 @@ def test_errors_reach_another_process(in_memory: arena.Results) -> None:
     assert "kept in results/friday/" in str(interrupted)
 
 
+@pytest.mark.slow
 def test_saved_results_are_the_folder_of_the_run(
     folder: Path, in_memory: arena.Results, tmp_path: Path
 ) -> None:
@@ -173,6 +179,7 @@ def test_opened_results_are_saved_elsewhere(folder: Path, tmp_path: Path) -> Non
         assert same or path.name in ("run.log", "run.sqlite"), path.name
 
 
+@pytest.mark.slow
 def test_a_folder_with_anything_else_is_refused(
     folder: Path, in_memory: arena.Results, tmp_path: Path
 ) -> None:
@@ -198,6 +205,7 @@ def test_a_folder_with_anything_else_is_refused(
         in_memory.save(tmp_path / "file")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_what_was_saved(tmp_path: Path) -> None:
     """An unfinished run leaves its games and no tables; then nothing is played twice."""
     bots = ["uniform", "greedy"]

@@ -72,6 +72,7 @@ def run_cell(client: BlockingKernelClient, text: str) -> dict[str, Any]:
     return reply["content"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_classes_of_cells_play(kernel: tuple[Any, BlockingKernelClient]) -> None:
     """Also the one that a later class of the same name has replaced."""
     _, client = kernel

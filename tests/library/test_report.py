@@ -18,6 +18,7 @@ def results() -> arena.Results:
     return arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own(results: arena.Results) -> None:
     """Its scripts may run, and nothing else: no forms, no pop-ups, not the notebook's origin."""
     report = results.report()
@@ -45,6 +46,7 @@ def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_
     assert (tmp_path / "mine.md").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_every_chart_is_one_of_altair(results: arena.Results) -> None:
     """By its name, and it is a valid specification with a title."""
     charts = results.report().charts

@@ -166,6 +166,7 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[arena
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_a_running_run_can_be_opened(tmp_path: Path, seen: list[arena.Results]) -> None:
     """Its tables are those of the games so far, and it ends as if nobody had looked."""
     bots = ["uniform", "greedy", "city_hunter"]

@@ -147,6 +147,7 @@ def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
     assert deep.record.actions != shallow.record.actions
 
 
+@pytest.mark.slow
 def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     """Its sha256 is that of its source; another one replaces it only when asked for."""
     folder = tmp_path / "run"
@@ -180,6 +181,7 @@ def test_a_bot_that_does_not_load_is_a_warning(tmp_path: Path) -> None:
     assert [*results.faults["kind"]] == ["import", "import"]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_in_its_folder_or_starts_over(tmp_path: Path) -> None:
     """Another tournament is refused there, unless it is to be fresh."""
     folder = tmp_path / "run"
@@ -206,6 +208,7 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "add", add_and_interrupt)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_interrupted")
 @pytest.mark.parametrize(
     "keep", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["with out", "without out"]
@@ -304,6 +307,7 @@ def test_runs_in_threads_do_not_disturb_each_other() -> None:
     assert all(other.games.equals(alone.games) for other in results)
 
 
+@pytest.mark.slow
 def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     """Without it nothing is printed, not even that a bot is out."""
     settings: dict[str, Any] = {"pairs": 1, "max_faults": 1, "lane": "inproc"}
@@ -313,6 +317,7 @@ def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     assert "Faulty is out after 1 exception:" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_one_game_is_that_of_a_run() -> None:
     """`play` gives the game of the same seed, labels, pair and seat, and says what went wrong."""
     results = arena.run(["greedy", Mine], pairs=3, seed=7, lane="inproc", progress=False)

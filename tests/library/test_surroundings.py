@@ -76,6 +76,7 @@ def printed(folder: Path, text: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's list of descriptors")
 def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     """Neither of its own process nor of others: signals, environment, files, threads, children.
@@ -173,6 +174,7 @@ CHILDREN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [pytest.param(how, marks=[pytest.mark.slow] * (how != "fork")) for how in CHILDREN],

@@ -111,6 +111,7 @@ def passed(folder: Path, test: str, *options: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_user_play_with_classes_of_their_own(tmp_path: Path) -> None:
     """Of the test, and of a fixture, which is built on one of conftest.py."""
     assert passed(tmp_path, PLAYS, "-p", "no:xdist") == 2

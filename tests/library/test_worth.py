@@ -9,6 +9,7 @@ import pytest
 import arena
 from arena.errors import InputError
 from arena.insight.effects import ADJUSTED
+from tests.tiers import few
 
 
 class Remembers:
@@ -31,6 +32,7 @@ def test_without_the_experiment_it_is_what_cards_add() -> None:
     assert results.worth().equals(results.cards[[*ADJUSTED]])
 
 
+@pytest.mark.slow
 def test_a_class_plays_on_and_what_it_fails_in_is_left_out_with_a_warning() -> None:
     """In the process that has defined it."""
     results = arena.run([Remembers, "uniform"], pairs=2, lane="inproc", progress=False)
@@ -42,7 +44,7 @@ def test_a_class_plays_on_and_what_it_fails_in_is_left_out_with_a_warning() -> N
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"swaps": 0}, {"swaps": 2.0}, {"seed": -1}, {"workers": True}], ids=str
+    "wrong", few([{"swaps": 0}, {"swaps": 2.0}, {"seed": -1}, {"workers": True}]), ids=str
 )
 def test_a_number_out_of_its_bounds_is_refused(wrong: dict[str, Any]) -> None:
     """By name."""

@@ -51,6 +51,7 @@ def test_they_work_in_a_folder_with_modules_of_its_own(bin_folder: Path, tmp_pat
     smoke.try_in_another_project(bin_folder, tmp_path, *OUTSIDE_JAIL)
 
 
+@pytest.mark.slow
 def test_what_it_needs_is_small(built: Path) -> None:
     """With itself; most of it is pandas and numpy. With pip an environment has 200 MB at most."""
     files = {
@@ -63,6 +64,7 @@ def test_what_it_needs_is_small(built: Path) -> None:
     assert sum(sizes) + 2 * unpacked < MOST * 2**20  # what pip compiles is about as large
 
 
+@pytest.mark.slow
 def test_it_has_what_is_no_python(built: Path) -> None:
     """Licence, notice, every config, template and file of a page; the tests are not in it."""
     names = set(zipfile.ZipFile(built).namelist())

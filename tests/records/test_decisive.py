@@ -94,6 +94,7 @@ def test_a_number_that_is_no_chance_is_refused(seer: str) -> None:
         describe_decisive(RECORD, SEATS, f"{seer}(chance=3.0)")
 
 
+@pytest.mark.slow
 def test_show_ends_with_the_decisive_ply(arena: Arena, tmp_path: Path) -> None:
     """Of a file and of a run; who cannot say it is refused before the game is printed."""
     (tmp_path / "game.jsonl").write_text(RECORD.to_json() + "\n")

@@ -75,6 +75,7 @@ def report(runs: list[RunGames]) -> Report:
     return make_changes_report(named[0], [*zip(named[1:], changes, strict=True)])
 
 
+@pytest.mark.slow
 def test_every_part_has_a_name_of_its_own(report: Report) -> None:
     """Also where several runs are compared; charts lead to tables that are there."""
     tables = [table.name for table in report.tables()]
@@ -87,6 +88,7 @@ def test_every_part_has_a_name_of_its_own(report: Report) -> None:
     assert "head-to-head-2" not in sections
 
 
+@pytest.mark.slow
 def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
     """And what is a number is one, or nothing."""
     for table in report.tables():
@@ -97,6 +99,7 @@ def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
                 assert cell is None or is_text == (column.kind in ("text", "code")), column
 
 
+@pytest.mark.slow
 def test_the_table_says_which_bots_are_the_same(report: Report) -> None:
     """And the chart has the same changes as the table of ratings."""
     table = table_of(report, "ratings-1")
@@ -184,6 +187,7 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 
 
+@pytest.mark.slow
 def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGames]) -> None:
     """Those that are on the page."""
     what, games = compared
@@ -199,6 +203,7 @@ def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGame
         assert titles[link].startswith(f"{game}: ")
 
 
+@pytest.mark.slow
 def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None:
     """A section for each measure, with the numbers of ablation.csv; the links are there."""
     variants = make_variants(STANDARD, ["set_bonus=0", "majority_values=[1,1,1,1]"])

@@ -133,6 +133,14 @@ def test_long_tables_are_cut_and_say_so() -> None:
     assert "Bots" not in to_markdown(table_of([], BOT, GAMES))
 
 
+def test_the_first_cell_of_a_row_leads_to_a_page_beside_the_report() -> None:
+    """Replays and places of the report itself are not in a text, and have no link."""
+    links = ("./a.html", None, "replay-1", "#bots")
+    table = Table("bots", "Bots", (BOT, GAMES), [(bot, 3) for bot in "abcde"], links)
+    rows = [line for line in to_markdown(make_report(table)).splitlines() if "| 3 |" in line]
+    assert rows == ["| [a](./a.html) | 3 |", *(f"| {bot} | 3 |" for bot in "bcde")]
+
+
 def test_the_glossary_is_never_cut() -> None:
     """The figures of the last tables have their sentences, too."""
     rows = [(f"figure {number}", number) for number in range(MOST_ROWS + 9)]

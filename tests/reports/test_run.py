@@ -20,6 +20,7 @@ from arena.reports.charts import MOST_ROWS
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
+from arena.reports.standings_section import pairings_section
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.stop import Sprt, Until
@@ -78,6 +79,7 @@ def test_the_sections_come_in_this_order(report: Report) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     """Altair takes each of them alone, and each says what it shows, and where else it stands."""
     names = {table.name for table in report.tables()}
@@ -141,6 +143,19 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
         assert (row["score"], row["games"]) == (fact["score"], fact["games"])
         assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
         assert ("mark" in row) == (fact["residual_q"] < 0.05)
+
+
+@pytest.mark.parametrize(("number", "printed"), [(2, True), (14, True), (15, False)])
+def test_scores_are_printed_in_the_map_where_there_is_room(
+    files: Files, number: int, printed: bool
+) -> None:
+    """Up to 14 bots; with more the cells are small squares, and have colours only."""
+    labels = [f"b{one}" for one in range(number)]
+    nothing = files.tables.head_to_head.iloc[:0]
+    spec = pairings_section(nothing, labels, files.findings).blocks[0].spec
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks == (["rect", "text"] if printed else ["rect"])
+    assert (spec["width"] == spec["height"]) is not printed
 
 
 def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
@@ -286,6 +301,7 @@ def test_names_are_text_everywhere() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
+@pytest.mark.slow
 def test_a_page_has_no_more_rows_than_people_read() -> None:
     """A line says of how many rows they are the first, and which file has all."""
     many = cup([f"bot{number:02}" for number in range(41)], 1)
@@ -322,12 +338,12 @@ def games_of(form: str, tournament: Tournament) -> Store:
     return make_store(tournament, LENGTHS.get(form), faults)
 
 
-SLOW = ("comparison of two", "other rules", "gauntlet", "swiss")
-"""Forms that differ little from `comparison` and `until`, and from a round robin."""
+QUICK = ("forfeits only", "comparison")
+"""Forms of run whose reports have the most parts that others lack."""
 
 
 @pytest.mark.parametrize(
-    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form in SLOW)) for form in FORMS]
+    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form not in QUICK)) for form in FORMS]
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""

@@ -14,6 +14,7 @@ from gymnasium.wrappers import vector as wrappers
 
 from arena.errors import InputError
 from engine import TAKE
+from tests.tiers import few
 
 ID = "arena.rl.env:DistrictNoir-v0"
 COUNT = 5
@@ -122,7 +123,7 @@ WRAPPERS: dict[str, tuple[Callable[[VectorEnv], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("copy", few([True, False]))
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_gymnasiums_wrappers_transform_observations(name: str, mode: str, copy: bool) -> None:

@@ -17,6 +17,7 @@ from arena.store.finished import Game
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
+from tests.tiers import few
 
 UPSET = """
 class Upset:
@@ -73,7 +74,7 @@ def rows_of(blocks: list[Decisions]) -> list[tuple[bytes, bytes, int, int, int, 
     ]
 
 
-@pytest.mark.parametrize("games", [1, 5, 1000])
+@pytest.mark.parametrize("games", few([5, 1, 1000]))
 def test_every_decision_is_there_once(folder: Path, games: int) -> None:
     """However many games at a time: what the view says, what was played, what it brought."""
     assert rows_of([*dataset(folder, games)]) == expected(folder)
@@ -86,6 +87,7 @@ def test_memory_is_that_of_a_block(folder: Path) -> None:
     assert [len(np.unique(block.games)) for block in blocks] == [2] * 11
 
 
+@pytest.mark.slow
 def test_games_that_a_fault_ended_are_left_out(tmp_path: Path) -> None:
     """Their results are not those of their actions; the others keep their numbers."""
     out = tmp_path / "run"

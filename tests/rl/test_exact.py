@@ -79,6 +79,7 @@ def test_openspiel_says_the_same_of_a_policy() -> None:
             assert theirs == pytest.approx(game.exploitability(policy), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_openspiels_cfr_comes_to_the_same_value() -> None:
     """As near as the exploitability of its average policy allows."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
@@ -102,6 +103,7 @@ def test_both_agree_on_all_that_is_in_the_file(name: str) -> None:
     assert abs(kept["cfr"]["value"] - kept["value"]) <= 2 * far + 1e-9
 
 
+@pytest.mark.slow
 def test_the_estimate_of_a_policy() -> None:
     """A search of few iterations as in the file; equal seeds give equal shares."""
     rules = VARIANTS["open"]

@@ -20,6 +20,7 @@ from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
 from tests.batch.test_lockstep import ALL_RULES
+from tests.tiers import few
 
 COUNT = 12
 ID = "arena.rl.env:DistrictNoir-v0"
@@ -87,7 +88,7 @@ class Plain:
         assert sum(last is not None for last in infos["final_obs"]) == len(games)
 
 
-@pytest.mark.parametrize("rules", ALL_RULES.values(), ids=ALL_RULES)
+@pytest.mark.parametrize("rules", few(ALL_RULES.values(), 8), ids=ALL_RULES)
 def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     """Observations, masks, rewards, ends and new deals, with an illegal action now and then."""
     check_play(rules, "observation")

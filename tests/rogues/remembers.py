@@ -8,10 +8,14 @@ decisions = 0
 
 
 class Remembers:
-    """Begins after so many decisions of its process; notes what it knows in the file `log`."""
+    """Begins after so many decisions of its process; notes what it knows in the file `log`.
 
-    def __init__(self, _setup, after: int = 0, log: str = ""):
+    With `seat` it uses what it knows in that seat only.
+    """
+
+    def __init__(self, _setup, after: int = 0, log: str = "", seat: int | None = None):
         self.after = after
+        self.seat = seat
         self.log = log
 
     def choose(self, view, /):
@@ -26,7 +30,7 @@ class Remembers:
         mine = played(view.history, number, view.seat, view.rules) + cards_of(view.hand)
         hands[(*deal, view.seat)] = bytes(sorted(mine))
         known = hands.get((*deal, view.opponent))
-        if known is None:
+        if known is None or self.seat == view.opponent:
             return view.legal[0]
         if self.log:
             with open(self.log, "a") as file:

@@ -167,6 +167,7 @@ def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> 
     assert [variant.games for variant in again.variants] == [24] * 4
 
 
+@pytest.mark.slow
 def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
     """Its forfeits are in no measure: games without a fault are what a rule is about."""
     timid = str(write(tmp_path, "timid", TIMID))
@@ -180,6 +181,7 @@ def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
         assert no_bonus.values[number].value == alone.values[number].value
 
 
+@pytest.mark.slow
 def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
     """The file is written, and says how many there were; nobody is the strongest."""
     (tmp_path / "a.py").write_text("raise OSError\n")

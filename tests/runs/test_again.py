@@ -30,7 +30,7 @@ COMMANDS = {
     "play": "play uniform ./mine.py --against greedy --pairs 2 --out results/play",
     "ablate": "ablate rules.yaml --rule set_bonus=5 --out results/ablate",
 }
-CHEAP = ("rules", "compare")
+CHEAP = ("rules",)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,7 @@ def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kin
         assert "repeat with: arena compare denier" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_library_plays_a_manifest_again(tmp_path: Path) -> None:
     """Of its file, and of the data in it; the files are the same, too."""
     results = library.run(["uniform", "greedy"], pairs=3, seed=4, name="friday", progress=False)
@@ -183,6 +184,7 @@ def test_a_manifest_is_played_as_it_is(arena: Arena, tmp_path: Path, option: str
     assert (done.returncode, done.stderr) == (2, f"error: {name}: a manifest is played as it is\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("manifest")
 def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
     """The message has the command."""

@@ -64,6 +64,7 @@ def numbers(document: Any) -> list[float]:
     return [float(document)] if isinstance(document, int | float) else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "against",
     [pytest.param((), id="duel", marks=pytest.mark.slow), pytest.param(("uniform",), id="against")],
@@ -103,6 +104,7 @@ def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
     assert document["elo_low"] < document["elo"] < document["elo_high"]
 
 
+@pytest.mark.slow
 def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     """Counted again from games.csv, deal by deal; the games that are named did differ."""
     tournament = comparison_of("new=greedy(patience=2.5)", "greedy", "uniform", "denier")
@@ -122,6 +124,11 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     assert [total["low"], total["high"]] == pytest.approx(ends, abs=6e-5)
     shares = games.groupby("bot")["score"].mean()
     assert (total["new"], total["old"]) == (round(shares["new"], 4), round(shares["greedy"], 4))
+    elos = total[["elo", "elo_low", "elo_high"]].tolist()
+    assert elos == pytest.approx([found.elo.value, found.elo.low, found.elo.high], abs=0.1)
+    assert total["low"] < total["difference"] < total["high"]
+    half = 2 * (by_deal["new"] - by_deal["greedy"]).std() / 2 / len(by_deal) ** 0.5
+    assert total["high"] - total["low"] == pytest.approx(2 * half, rel=0.2)
     keys = ["opponent", "pair", "seat"]
     both = games.pivot(index=keys, columns="bot", values="score")
     changed = both[both["new"] != both["greedy"]]
@@ -130,6 +137,7 @@ def test_a_difference_is_that_of_both_versions_games(tmp_path: Path) -> None:
     assert found.paired.same_games < len(both)
 
 
+@pytest.mark.slow
 def test_an_unchanged_version_has_the_same_games(tmp_path: Path) -> None:
     """Move by move, in other processes and under another label."""
     tournament = comparison_of("new=greedy", "greedy", "uniform", "denier", most=32)
@@ -148,11 +156,11 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
     ("failing", "against", "verdict"),
     [
         pytest.param("new", False, "not better", marks=pytest.mark.slow),
-        ("old", False, "better"),
+        pytest.param("old", False, "better", marks=pytest.mark.slow),
         ("both", False, "not better"),  # the new one begins, and is out first
         pytest.param("new", True, "not better", marks=pytest.mark.slow),
         pytest.param("both", True, "undecided", marks=pytest.mark.slow),
-        ("opponent", True, "undecided"),
+        pytest.param("opponent", True, "undecided", marks=pytest.mark.slow),
     ],
 )
 def test_bots_that_forfeit_all_games_have_a_finite_comparison(
@@ -204,6 +212,7 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     assert found.games == 128 + (kinds != "max_faults").sum()
 
 
+@pytest.mark.slow
 def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
     """Both versions are out: only what they began was played, and is the same."""
     write(tmp_path, "fails", FAILS)
@@ -226,6 +235,7 @@ def test_one_pair_has_a_comparison(against: tuple[str, ...], tmp_path: Path) -> 
     assert found.elo.low < 0 < found.elo.high
 
 
+@pytest.mark.slow
 def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
     """Its label decides the deals of the new one's games; another length goes on."""
     play(comparison_of("new=greedy", "greedy", "uniform", most=1), tmp_path)

@@ -187,6 +187,7 @@ def test_a_bot_that_is_left_out_comes_back_with_its_games(
 MINE = "from bots.greedy import bot\n"
 
 
+@pytest.mark.slow
 def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """Only its own games are played again; until then nothing is changed."""
     (tmp_path / "mine.py").write_text(MINE)
@@ -322,6 +323,7 @@ def test_a_wrong_gauntlet_is_refused(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_patch_release_of_python_is_not_another_engine(
     arena: Arena, cup: Path, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
     assert arena("play", "./mine.py", "uniform", "--pairs", "1", "--quiet").stderr == ""
 
 
+@pytest.mark.slow
 def test_a_fault_is_told_before_the_rest_of_its_chunk_is_played(tmp_path: Path) -> None:
     """So an endless loop is told after its first decision, and the first fault only."""
     loops = tmp_path / "loops.py"

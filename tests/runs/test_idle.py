@@ -52,6 +52,14 @@ def test_what_a_busy_machine_explains_is_not_idle() -> None:
     assert idle_seconds(Spent(wall=5.0, cpu=0.2, before=0.1)) == 1.9
 
 
+def test_a_budget_is_spent_by_sleep_until_nothing_is_left() -> None:
+    """Turns that a busy machine explains cost nothing."""
+    budget = Limits(decision=0.2, idle=1.5).budget()
+    for wall, left in ((1.1, 0.5), (0.1, 0.5), (0.9, -0.3)):
+        budget.spend(Spent(wall=wall, cpu=0.0))
+        assert budget.left == pytest.approx(left)
+
+
 @pytest.mark.parametrize(
     ("limits", "seconds"),
     [
@@ -96,6 +104,7 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
     assert more == pytest.approx(100 * 2 * 5)
 
 
+@pytest.mark.slow
 def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:
     """On standard error, before the run."""
     for limits, expected in (("{decision: 0.5}", True), ("{}", False)):

@@ -252,3 +252,10 @@ def test_rules_without_a_card_out_of_the_game_are_refused() -> None:
     rules = Rules(removed=0, copies=(5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 0))
     with pytest.raises(InputError, match="no card is out of the game"):
         of(*UNIFORM, pairs=1, rules=rules)
+
+
+def test_the_note_counts_the_swaps_that_were_left_out() -> None:
+    """One, several, or none at all."""
+    what = " left out, after which a bot forfeited the game"
+    notes = [Intervention([], forfeits).note() for forfeits in (0, 1, 2, 1234)]
+    assert notes == ["", f"1 swap is{what}", f"2 swaps are{what}", f"1,234 swaps are{what}"]

@@ -108,6 +108,7 @@ def test_a_light_run_has_all_other_files_and_says_so_once(
     assert files(tmp_path / "one") == files(made)
 
 
+@pytest.mark.slow
 def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, full: Path) -> None:
     """Nothing was left to play the first time; then there is one pair more."""
     before = files(full)
@@ -120,6 +121,7 @@ def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, f
     assert files(full).keys() == before.keys()
 
 
+@pytest.mark.slow
 def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
     """A page where its library is missing, and a page that was never written."""
     compared = [line for line in verify(full, 0, HERE) if "report" in line or "files" in line]
@@ -137,6 +139,7 @@ def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
     assert "report.html: not there; `arena report` writes it" in lines
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_one_line(
     light: Light, full: Path, arena: Arena, tmp_path: Path
 ) -> None:

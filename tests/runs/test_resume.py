@@ -31,6 +31,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena, run_command, run_here, start_command
 from tests.rogues import write
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 CUP = "pairs: 200\nseed: 3\nbots: [uniform, greedy, ./mine.py]\n"
@@ -208,6 +209,7 @@ def write_waiting(folder: Path) -> Path:
     return gate
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_finished_games(arena: Arena, cup: Path) -> None:
     """The status is 130, and the next run resumes.
 
@@ -277,6 +279,7 @@ def test_an_edited_bot_is_another_bot(arena: Arena, played: Path) -> None:
         assert difference in arena("run", "cup.yaml", "--pairs", "5").stderr
 
 
+@pytest.mark.slow
 def test_a_second_run_on_a_folder_in_use_is_refused(arena: Arena, cup: Path) -> None:
     """The first run, whose last bot waits for a file, goes on."""
     gate = write_waiting(cup.parent.parent)
@@ -314,7 +317,7 @@ def _foreign(store: Path) -> None:
         database.execute("CREATE TABLE recipes (name TEXT)")
 
 
-@pytest.mark.parametrize("damage", [_garbage, _holed, _cut, _foreign])
+@pytest.mark.parametrize("damage", few([_garbage, _holed, _cut, _foreign]))
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
     store = played / "run.sqlite"

@@ -101,6 +101,7 @@ def test_rounds_are_decided_from_all_games_before_them(cup: Tournament, tmp_path
     assert max(lengths.values()) > min(lengths.values()) == 2
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_path: Path) -> None:
     """Stopped after each number of chunks, and gone on with."""
     run(cup, LocalExecutor(2), RunFolder(tmp_path / "whole"), QUIET)
@@ -119,6 +120,7 @@ def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_
     assert verified[1].startswith("files: ")
 
 
+@pytest.mark.slow
 def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_path: Path) -> None:
     """A run that stops earlier than one before it has the files of a new one."""
     longer = replace(cup, pairs=8, stop=None)
@@ -149,6 +151,7 @@ class Whole(Closest):
         ]
 
 
+@pytest.mark.slow
 def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: Path) -> None:
     """Its games of the round are forfeits by rule, and the next barrier knows it."""
     body = "    def choose(self, view, /):\n        raise ValueError"

@@ -55,6 +55,7 @@ def test_all_pairings_have_about_as_many_games(cup: Path) -> None:
     assert min(games) >= 0.75 * max(games) - 2
 
 
+@pytest.mark.slow
 def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     """In its head, its report and as a value."""
     results = arena.open(cup)

@@ -66,6 +66,7 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
     return found
 
 
+@pytest.mark.slow
 def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
     """They were 1664 and 938 by their place in the config; all numbers stay with the labels."""
     first, *others = (tables_of([ILLEGAL[n] for n in order], 4, 2) for order in ORDERS)
@@ -77,6 +78,7 @@ def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
             pd.testing.assert_frame_equal(table, first[name], obj=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "max_faults", [2, *(pytest.param(most, marks=pytest.mark.slow) for most in (1, 5))]
 )
@@ -97,6 +99,7 @@ def test_the_order_of_the_config_changes_no_number(tmp_path: Path, max_faults: i
             pd.testing.assert_frame_equal(table, first[name], obj=name)
 
 
+@pytest.mark.slow
 def test_games_that_were_not_played_change_no_elo(tmp_path: Path) -> None:
     """A bot that is out has the Elo of what it has played, however many games are left."""
     few, many = (

@@ -35,6 +35,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in [*paths, folder / "manifest.json"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["until", pytest.param("swiss", marks=pytest.mark.slow)])
 def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
     """1 and 3 workers; a second run plays nothing, and `verify` agrees."""
@@ -79,6 +80,7 @@ def test_ten_kills_change_no_byte(tmp_path: Path, kind: str) -> None:
     check_kills(tmp_path, kills=10, counts=[1, 2, 7])
 
 
+@pytest.mark.slow
 def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_path: Path) -> None:
     """In words, as JSON and as a table of the library."""
     (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 20\n")
@@ -176,6 +178,7 @@ def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None
     assert "format: a Swiss tournament has no panel" in done.stderr
 
 
+@pytest.mark.slow
 def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path: Path) -> None:
     """Neither at the end nor by the column `group`."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
@@ -196,6 +199,7 @@ def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path:
     assert "resolved" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None:
     """It is in no table, and a warning says so."""
     text = "bots: [greedy, uniform, denier]\npairs: 2\nformat: swiss\nrounds: 1\n"
@@ -207,6 +211,7 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     assert document["warnings"] == [wanted]
 
 
+@pytest.mark.slow
 def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
     """It gets no more pairs, however many faults it may have, and the end names it."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")

@@ -36,6 +36,7 @@ from engine.play import playout
 from tests.conftest import Arena
 from tests.rogues import FOLDER, write
 from tests.stores import forge
+from tests.tiers import few
 
 
 class InThisProcess:
@@ -190,12 +191,16 @@ def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
 
 @pytest.mark.parametrize(
     ("seat", "statement"),
-    [
-        (0, "actions = substr(actions, 1, 6), plies = 6"),
-        (0, "actions = actions || 'T', plies = 8"),
-        (1, "actions = substr(actions, 1, 5), plies = 5"),
-        (1, "actions = actions || 'T', plies = 7"),
-    ],
+    few(
+        [
+            (0, "actions = substr(actions, 1, 6), plies = 6"),
+            (1, "actions = actions || 'T', plies = 7"),
+            (0, "actions = actions || 'T', plies = 8"),
+            (1, "actions = substr(actions, 1, 5), plies = 5"),
+        ],
+        2,
+        unpack=True,
+    ),
 )
 def test_a_fault_a_ply_too_early_or_too_late_is_named(
     tired: Path, seat: int, statement: str
@@ -209,6 +214,7 @@ def test_a_fault_a_ply_too_early_or_too_late_is_named(
     assert message.startswith(f"run.sqlite: game first/tires/1/{seat}: winner is 0, and the record")
 
 
+@pytest.mark.slow
 def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path) -> None:
     """The records are valid and the files match them, but tires still plays at ply 4."""
     change(tired, "UPDATE games SET actions = substr(actions, 1, 4), plies = 4 WHERE seat = 1")
@@ -219,6 +225,7 @@ def test_a_fault_two_plies_too_early_is_found_only_by_playing_again(tired: Path)
     )
 
 
+@pytest.mark.slow
 def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) -> None:
     """The records are valid and the files match them, but another source has played them."""
     assert FIRST.source is not None
@@ -229,6 +236,7 @@ def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) ->
     assert list(verify(out, 0, HERE))[-1] == "bots: 0 games played again"
 
 
+@pytest.mark.slow
 def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,7 +257,7 @@ def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
 
 
 @pytest.mark.parametrize(
-    "name", ["games", "standings", "head_to_head", "win_types", "faults", "manifest"]
+    "name", few(["games", "manifest", "standings", "head_to_head", "win_types", "faults"], 2)
 )
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     """A changed line, a line too many, and a missing file."""
@@ -316,6 +324,7 @@ def test_a_store_of_another_version_is_not_called_forged(out: Path) -> None:
         list(verify(out, 0, HERE))
 
 
+@pytest.mark.slow
 def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     """The records of their games are still replayed."""
     raises = write(tmp_path, "raises", RAISES)
@@ -333,6 +342,7 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     assert "No such file" in message
 
 
+@pytest.mark.slow
 def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     """That is not an error, because its games cannot be repeated."""
     body = (
@@ -346,7 +356,8 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
     assert last.startswith("uniform - fickle: do not play the same game twice (do their moves ")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", few([2, 1]))
 def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(
     tmp_path: Path, workers: int
 ) -> None:
@@ -388,6 +399,7 @@ def test_every_pairing_has_a_sample(out: Path) -> None:
     assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"
 
 
+@pytest.mark.slow
 def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     """A stranger's folder may name any program; and with a sample the bot is."""
     mark = tmp_path / "mark"

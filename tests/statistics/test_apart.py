@@ -144,6 +144,7 @@ def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
     assert not told.is_apart(1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [CASES[1], pytest.param(CASES[7], marks=pytest.mark.slow)], ids=lambda case: case.name
 )
@@ -166,6 +167,7 @@ def test_equal_bots_are_told_apart_in_one_run_of_twenty_at_most(case: Case) -> N
     assert ever_wrong(case, apart.RUNS).wrong <= 0.05
 
 
+@pytest.mark.slow
 def test_orders_are_right_where_results_lie_around_the_elo() -> None:
     """A few short runs; by the pairs of neighbours every third one was wrong."""
     field = orders.FIELDS[0]._replace(max_pairs=300)

@@ -17,6 +17,7 @@ from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
 from arena.tournament.schedule import Pairing
 from bench.studies import ratings
+from tests.tiers import few
 
 RNG = np.random.default_rng(5)
 BOTS = ["a", "b", "c", "d"]
@@ -56,7 +57,7 @@ def make_scale(elo: Sequence[float], changed: Sequence[float], *, same_deals: bo
     return CommonScale(base, other, SAME, shared if same_deals else [])
 
 
-@pytest.mark.parametrize("same_deals", [True, False])
+@pytest.mark.parametrize("same_deals", few([True, False]))
 def test_intervals_of_changed_ratings_cover_the_truth(same_deals: bool) -> None:
     """In 93 to 98 % of 200 simulated pairs of runs, in which one of four bots got better."""
     elo, better = [1500.0, 1450, 1550, 1500], [1580.0, 1450, 1550, 1500]

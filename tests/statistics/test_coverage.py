@@ -6,6 +6,7 @@ import pytest
 
 from bench.studies import ratings
 from bench.studies.ratings import PAIRS, RUNS, SETUPS, Setup, pair_shares, simulate
+from tests.tiers import few
 
 NAMES = [setup.name for setup in SETUPS]
 FAR_WEAKER = SETUPS[-1]
@@ -19,7 +20,7 @@ def test_the_simulated_bots_are_as_strong_as_they_should_be() -> None:
     assert split > 2 * 0.75 * 0.25  # what is good luck in one game is bad luck in the other
 
 
-@pytest.mark.parametrize("setup", SETUPS, ids=NAMES)
+@pytest.mark.parametrize("setup", few(SETUPS), ids=NAMES)
 def test_intervals_cover_the_truth(setup: Setup) -> None:
     """In a hundred runs: 90 to 99 % over all bots, and over all pairings."""
     found = simulate(setup, 50, 100)
@@ -28,6 +29,7 @@ def test_intervals_cover_the_truth(setup: Setup) -> None:
     assert found.named <= 0.12
 
 
+@pytest.mark.slow
 def test_the_intervals_of_a_far_weaker_bot_are_not_too_narrow() -> None:
     """It lost nearly all of 20 pairs to each: with a pair of credit for each pairing its Elo was
     covered in half of the runs, and with no least variance its scores in a third.

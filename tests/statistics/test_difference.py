@@ -87,6 +87,7 @@ def test_an_interval_by_deal_has_the_error_of_the_differences() -> None:
 SCORES = st.sampled_from([0.0, 0.5, 1.0])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=6))
 def test_the_difference_is_new_less_old_as_they_stand_there(

@@ -35,6 +35,7 @@ def check(bots: int, apart: set[tuple[int, int]]) -> list[str]:
     return groups
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_two_bots_share_a_letter_if_they_were_not_told_apart_and_only_then(

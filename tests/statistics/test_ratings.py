@@ -81,6 +81,7 @@ def simulated(rng: random.Random, pairs: int) -> PairScores:
     return PairScores(0, 1, pairs, float(sum(scores)), float(sum(s * s for s in scores)))
 
 
+@pytest.mark.slow
 def test_95_percent_intervals_cover_the_truth_in_95_percent() -> None:
     """In 400 simulated matches, 92 to 98 % of the intervals contain the true value."""
     rng = random.Random(1)

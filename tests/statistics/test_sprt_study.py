@@ -52,6 +52,7 @@ def check_coverage(covered: Coverage, setup: Setup, runs: int) -> None:
     assert setup.elo > 60 or abs(covered.above - 0.5) <= 0.05 + noise(0.5, runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setup",
     [Setup(FAR, 0.0, 60.0), pytest.param(Setup(NEAR, 60.0, 60.0), marks=pytest.mark.slow)],

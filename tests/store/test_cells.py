@@ -129,12 +129,12 @@ def test_numbers_and_gaps_stay_what_they_are() -> None:
 
 
 def test_all_csv_files_are_written_in_one_place() -> None:
-    """No other module of the arena writes CSV; lines.py makes its cells with `guard`."""
+    """No other module of the arena writes CSV."""
     sources = [path for path in (ROOT / "arena").rglob("*.py") if "static" not in path.parts]
     writing = {
         path.name for path in sources if re.search(r"to_csv\(|csv\.writer\(", path.read_text())
     }
-    assert writing == {"cells.py", "csv_lines.py"}
+    assert writing == {"csv_files.py"}
 
 
 def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:

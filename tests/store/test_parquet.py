@@ -28,6 +28,7 @@ from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests.tiers import few
 
 ENDINGS = [(0, "city"), (1, "points"), (None, "draw"), (0, "tiebreak"), (1, "forfeit")]
 LABEL = 'a, "quoted" NA'
@@ -103,7 +104,7 @@ def test_a_failure_is_one_line(games: Path, write: Callable[[Path, Path], None])
         write(games, games.with_name("failed.parquet"))
 
 
-@pytest.mark.parametrize("small", [0, 1 << 20])
+@pytest.mark.parametrize("small", few([0, 1 << 20]))
 def test_a_short_run_needs_no_process_apart(
     tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +166,7 @@ def play(folder: Path, pairs: int) -> None:
     run(Tournament("cup", 0, pairs, bots, STANDARD), LocalExecutor(1), RunFolder(folder), QUIET)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_without_pyarrow_keeps_none_of_fewer_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

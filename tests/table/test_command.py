@@ -20,6 +20,7 @@ import pytest
 from arena.table import server as module
 from tests.conftest import Arena, start_command
 from tests.table.test_playing import SLEEPER
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 
@@ -46,7 +47,8 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "status"),
+    few([(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGHUP, 129)], unpack=True),
 )
 def test_it_ends_with_a_signal_and_leaves_no_process(
     tmp_path: Path, number: int, status: int

@@ -85,6 +85,7 @@ def next_question(stream: Any) -> dict[str, Any]:
     raise AssertionError("it is never the person's turn")
 
 
+@pytest.mark.slow
 def test_the_page_is_told_where_a_game_goes_on(tmp_path: Path) -> None:
     """All that has happened is shown at once; the next game is another one."""
     leave_journal(tmp_path / "human", "greedy", 1, PLIES, person="Ann", naming="german", games=4)
@@ -230,6 +231,7 @@ def test_a_bot_that_thinks_when_the_game_is_left_again(tmp_path: Path) -> None:
         assert len(records(client)[0]["actions"]) == PLIES
 
 
+@pytest.mark.slow
 def test_a_killed_table_leaves_no_bot(tmp_path: Path) -> None:
     """Also while it thinks; with bubblewrap what it has started ends, too."""
     child = "__import__('subprocess').Popen(['sleep', '600'])\n"

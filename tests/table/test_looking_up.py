@@ -202,6 +202,7 @@ def test_long_lists_are_cut(tmp_path: Path, results: Path, monkeypatch: pytest.M
     assert found == [*range(201, 1, -1)]
 
 
+@pytest.mark.slow
 def test_requests_that_come_side_by_side_are_all_answered(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_game_goes_on_as_if_nothing_had_happened(
     assert left(records) == []
 
 
+@pytest.mark.slow
 def test_a_killed_terminal_loses_no_action(tmp_path: Path) -> None:
     """The real command, with kill -9; the same command goes on."""
     words = ["human", "uniform", "--seed", "0"]

@@ -68,6 +68,7 @@ def bot_processes(client: Client) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 def test_a_game_is_recorded_as_that_of_the_terminal(
     client: Client, tmp_path: Path, arena: Arena
 ) -> None:
@@ -248,6 +249,7 @@ def test_a_bots_fault_is_a_forfeit_with_its_evidence(client: Client, tmp_path: P
     assert record["opponent"]["lane"] == "process"
 
 
+@pytest.mark.slow
 def test_there_are_not_too_many_games(client: Client) -> None:
     """One more than eight is refused until another one has been left."""
     assert MOST_OPEN == 8

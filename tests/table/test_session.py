@@ -35,6 +35,7 @@ from engine.play import setup
 from engine.state import State
 from tests.conftest import Arena
 from tests.rogues import write
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 FILE = Path("results") / "human" / "games.jsonl"
@@ -107,7 +108,8 @@ def find_seed(winner: int, win_type: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("winner", "win_type"), [(0, "points"), (1, "points"), (0, "city"), (1, "city")]
+    ("winner", "win_type"),
+    few([(0, "points"), (1, "city"), (1, "points"), (0, "city")], 2, unpack=True),
 )
 def test_a_whole_game_through_a_pipe(
     tmp_path: Path, arena: Arena, winner: int, win_type: str
@@ -137,6 +139,7 @@ def test_a_whole_game_through_a_pipe(
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_path: Path) -> None:
     """With an odd seed the bot begins the first game. New records are appended to the file."""
     typed = expected(seed=7)[0] + expected(seed=7, number=1)[0]
@@ -152,6 +155,7 @@ def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_pa
     assert "Recorded: line 4 of" in done.stdout
 
 
+@pytest.mark.slow
 def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
     """The seed is printed, and with it the same game is dealt again."""
     done = [command(tmp_path, "human", "greedy", typed="2\n3\n") for _ in range(2)]
@@ -202,7 +206,9 @@ def test_the_help_fits_a_screen(naming: str) -> None:
         assert f"{CHARS[kind]} {card_names(naming, kind)[0]}" in " ".join(lines)
 
 
-@pytest.mark.parametrize(("typed", "status"), [("6\nquit\n", 0), ("6\nq\n", 0), ("6\n", 1)])
+@pytest.mark.parametrize(
+    ("typed", "status"), few([("6\nq\n", 0), ("6\n", 1), ("6\nquit\n", 0)], 2, unpack=True)
+)
 def test_a_game_left_in_the_middle_is_kept(
     tmp_path: Path, arena: Arena, typed: str, status: int
 ) -> None:
@@ -242,6 +248,7 @@ def test_a_bot_that_fails_forfeits_and_the_person_sees_why(tmp_path: Path, arena
     assert arena("show", str(FILE)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_bots_process_that_dies_is_started_again_for_the_next_game(tmp_path: Path) -> None:
     """Two games are two forfeits."""
     write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
@@ -374,7 +381,7 @@ def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
     assert records(tmp_path)[0]["actions"] == actions
 
 
-@pytest.mark.parametrize(("key", "status"), [("\x03", 130), ("\x04", 1)])
+@pytest.mark.parametrize(("key", "status"), few([("\x03", 130), ("\x04", 1)], unpack=True))
 def test_ctrl_c_and_ctrl_d_keep_the_game(
     console: Console, tmp_path: Path, key: str, status: int
 ) -> None:

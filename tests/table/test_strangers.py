@@ -21,7 +21,8 @@ from arena.table import guard
 from arena.table.guard import find_user, is_of_stranger, kernel_tells
 from tests import ROOT
 from tests.table import Client
-from tests.users import IS_ROOT, USERS, interrupt, start_python
+from tests.tiers import few
+from tests.users import FIRST_AND_SLOW, IS_ROOT, interrupt, start_python
 from tests.waiting import PATIENCE, until
 
 BROWSER = Path(__file__).parent / "browser.py"
@@ -54,7 +55,7 @@ def end_stranger(stranger: Popen[str]) -> Any:
     return json.loads(out.splitlines()[-1])
 
 
-@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_nobody_finds_the_address_while_it_is_opened(place: Path, user: str) -> None:
     """Every command line and every readable file is looked at; the owner's browser is let in."""
     temporary = make_folder(place / "temporary", 0o1777)
@@ -89,6 +90,7 @@ def test_nothing_else_opens_a_browser() -> None:
     assert [path.name for path in opening] == ["serve.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
 def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
     client: Client, place: Path
@@ -107,7 +109,7 @@ def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
-@pytest.mark.parametrize("ending", ["close", "reset"])
+@pytest.mark.parametrize("ending", few(["reset", "close"]))
 def test_who_closes_his_end_at_once_is_a_stranger_too(
     client: Client, place: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import arena
 from arena.store.reader import read_run
 from tests.table import Client
@@ -11,6 +13,7 @@ from tests.table.test_playing import BROKEN, SLEEPER, bot_processes
 from tests.waiting import until
 
 
+@pytest.mark.slow
 def test_the_game_is_that_of_the_library(client: Client) -> None:
     """With the same seed; both hands are there, because nobody plays who must not see them."""
     number = client.ask("api/watched", {"bots": ["greedy", "uniform"], "seed": 3})["id"]

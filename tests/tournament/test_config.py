@@ -194,6 +194,7 @@ def test_aliases_and_merged_mappings_work(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_as_many_values_as_allowed_are_read(tmp_path: Path) -> None:
     """Ten thousand values in all, and a file of 2 to the 18th bytes, but not one more."""
     values = ["bots: [uniform, {bot: greedy, params: {x: [1", "]}}]\npairs: 1\n"]

@@ -66,8 +66,20 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
 
 
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
-    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs."""
+    """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs, however many the last had.
+
+    A round of one pairing is a single turn, so no turn's end cuts a chunk.
+    """
     assert max(chunk.pairs for chunk in chunks(1 / 16)) == 4
+    strikes = Strikes(PAIRINGS, 0, most=10)
+    strikes.extend([PairRange(1, 0, 40)])
+    plan = Plan([], strikes)
+    plan.add([(1, range(40))], spread=False)
+    sizes = []
+    while chunk := plan.next():
+        sizes.append(chunk.pairs)
+        plan.learn(Played(chunk, [], {}, chunk.pairs / 16))
+    assert sizes == [1, *[4] * 9, 3]
 
 
 def test_chunks_that_are_taken_back_come_first_in_the_schedules_order() -> None:

@@ -25,6 +25,7 @@ def test_a_shipped_config_can_be_played(name: str) -> None:
     assert len(config.resolve_bots(settings)) >= 2
 
 
+@pytest.mark.slow
 def test_a_shipped_config_plays_by_its_name(arena: Arena, tmp_path: Path) -> None:
     """The results go to results/NAME; a folder of the same name is not in the way."""
     (tmp_path / "quickstart").mkdir()

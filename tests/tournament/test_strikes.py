@@ -33,8 +33,8 @@ def play(strikes: Strikes, faults: Mapping[int, Sequence[GameResult]]) -> dict[i
     games: dict[int, list[int]] = {}
     for due in strikes.take_due():
         games.setdefault(due.pairing, []).extend(range(due.first, due.end))
-        first = min(strikes.out[label] for label in PAIRINGS[due.pairing] if label in strikes.out)
-        assert strikes.out[PAIRINGS[due.pairing][due.loser]] == first
+        first = next(label for label in strikes.out if label in PAIRINGS[due.pairing])
+        assert PAIRINGS[due.pairing][due.loser] == first
     for number, played in games.items():
         assert played == [*range(played[0], 2 * PAIRS)], number
     return {number: range(played[0], 2 * PAIRS) for number, played in games.items()}

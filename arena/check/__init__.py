@@ -1,4 +1,4 @@
-"""One bot put through the whole contract, in its own processes, reported line by line.
+"""Check that a bot keeps the contract, with its code in separate processes.
 
 `supervisor` starts the `inspector` in a process of its own and never runs a bot's code. The
 inspector starts the bot's processes, in the jail where there is one, and runs none of its code

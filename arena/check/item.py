@@ -1,4 +1,4 @@
-"""What a check is asked for, and one line of its report with how it is printed."""
+"""Data of a bot check: what is ordered, and the items of the report with their formatting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `arena`: words in, words out. Nothing is decided here."""
+"""The command `arena`: reads arguments, calls the library, and prints; decides nothing itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about what there is: bots, this machine, a finished run, and its report."""
+"""Commands that list bots, examine this machine, and show a finished run and its report."""
 
 from __future__ import annotations
 

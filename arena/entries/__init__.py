@@ -1,1 +1,1 @@
-"""From a text to a bot: its spec, its source, its identity. Nothing is played here."""
+"""Find bots: parse the text that names one, read its source, and hash it. Plays no game."""

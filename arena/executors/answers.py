@@ -1,4 +1,4 @@
-"""Write and read what a worker or a site reports of its games, and check that it can be.
+"""Serialise the results that workers and sites report, and check that they are possible.
 
 A bot may run in the process that says it. So nothing is unpickled, and what cannot be is Garbled.
 """

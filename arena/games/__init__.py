@@ -1,1 +1,1 @@
-"""Play one game between two players, each in its lane. Which game it is, is decided above."""
+"""Play one game between two bots, each in this process, in its own, or in a sandbox."""

@@ -1,4 +1,4 @@
-"""Give the results of a run as tables: what its games add up to."""
+"""Give the results of a run as DataFrames: standings, head to head, games, faults."""
 
 from __future__ import annotations
 

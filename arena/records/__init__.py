@@ -1,1 +1,1 @@
-"""Game records: shown to a person, or judged. A record is all that is known here."""
+"""Show recorded games as text, boards, plain data and pages, and check them."""

@@ -1,4 +1,4 @@
-"""Format a game for the terminal as one player sees it, from the View alone."""
+"""Format a game for the terminal as one player sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the card namings; the command line reads this: no imports."""
+"""Names of the sets of card names; the command line reads this: no imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write reports into a run's folder, or where one is asked for, and keep other people's files."""
+"""Write reports into a run's folder or to a path, without overwriting files of somebody else."""
 
 from __future__ import annotations
 

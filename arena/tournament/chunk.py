@@ -1,4 +1,4 @@
-"""Games that an executor gets as one piece, and what they came to, as plain data."""
+"""One batch of games for an executor, and its results, as plain data."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from arena.cli.options import (
 )
 from arena.cli.starting import How, count_games, stoppable
 from arena.errors import InputError
+from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
@@ -49,25 +50,37 @@ AGAINST: Final = click.option(
 @click.argument("new", shell_complete=complete_bots)
 @click.argument("old", shell_complete=complete_bots)
 @AGAINST
-@click.option("--elo0", type=float, default=0, show_default=True, help="Elo difference under H0.")
-@click.option("--elo1", type=float, default=10, show_default=True, help="Elo difference under H1.")
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Wrong verdicts under H0, at most."
+    "--elo0", type=float, default=keys.ELO0, show_default=True, help="Elo difference under H0."
 )
 @click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Wrong verdicts under H1, at most."
+    "--elo1", type=float, default=keys.ELO1, show_default=True, help="Elo difference under H1."
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=keys.ERROR_RATE,
+    show_default=True,
+    help="Wrong verdicts under H0, at most.",
+)
+@click.option(
+    "--beta",
+    type=float,
+    default=keys.ERROR_RATE,
+    show_default=True,
+    help="Wrong verdicts under H1, at most.",
 )
 @click.option(
     "--max-pairs",
     type=PAIRS,
-    default=20_000,
+    default=keys.COMPARED_PAIRS,
     show_default=True,
     help="Stop, undecided, after this many pairs.",
 )
 @REPLACE
 @add_run_options(
     seed="0",
-    workers="all cores; four at least with --against",
+    workers="all cores",
     lane="as fits the bot",
     out="results/compare-NEW-OLD",
 )

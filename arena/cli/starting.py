@@ -185,9 +185,7 @@ class How:
 
 
 @contextmanager
-def stoppable(
-    out: Path | None, choice: ExecutorChoice, workers: int | None, default: int | None = None
-) -> Iterator[Executor]:
+def stoppable(out: Path | None, choice: ExecutorChoice, workers: int | None) -> Iterator[Executor]:
     """Yield what plays into a folder; Ctrl-C ends the command and says what is kept.
 
     Processes that bots have left are this program's children from now on.
@@ -198,7 +196,7 @@ def stoppable(
 
     adopt_orphans()
     try:
-        with open_executor(choice, workers, default) as executor:
+        with open_executor(choice, workers) as executor:
             yield executor
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None

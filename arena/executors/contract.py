@@ -36,15 +36,13 @@ class Executor(Protocol):
 
 
 @contextmanager
-def open_executor(
-    choice: ExecutorChoice, workers: int | None = None, default: int | None = None
-) -> Iterator[Executor]:
-    """Yield an executor of so many workers; without a number, of `default` or of all cores.
+def open_executor(choice: ExecutorChoice, workers: int | None = None) -> Iterator[Executor]:
+    """Yield an executor of so many workers, or of as many as there are cores.
 
     On a cluster the number is that of each site. Raises InputError if it cannot be reached.
     """
     if choice.kind == "local":
-        yield LocalExecutor(workers or default or count_cores())
+        yield LocalExecutor(workers or count_cores())
         return
     if choice.kind == "mpi":
         from arena.executors.pool import mpi_executor

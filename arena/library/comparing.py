@@ -21,7 +21,7 @@ from arena.library.request import (
 from arena.library.results import Results
 from arena.library.running import Playing
 from arena.runs import compare_bots as comparisons
-from arena.runs.compare_bots import ELO0, ELO1, ERROR_RATE, MAX_PAIRS
+from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE
 from arena.tournament.sprt_rounds import Verdict
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def compare(
     elo1: float = ELO1,
     alpha: float = ERROR_RATE,
     beta: float = ERROR_RATE,
-    max_pairs: int = MAX_PAIRS,
+    max_pairs: int = COMPARED_PAIRS,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,

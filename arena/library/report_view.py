@@ -85,10 +85,10 @@ class RunReport:
 
         Where the library of its charts is not installed, it is the Markdown.
         """
-        from arena.records.html_page import frame
+        from arena.reports.html import to_frame
 
         try:
-            return frame(self.html, self._document.title, _HEIGHT)
+            return to_frame(self._document, _HEIGHT)
         except InputError as lack:
             return f"<p>{escape(str(lack))}</p><pre>{escape(self.markdown())}</pre>"
 

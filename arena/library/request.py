@@ -227,16 +227,14 @@ def of_config(where: Where | None) -> Any:
 
 
 @contextmanager
-def open_where(
-    where: Where | None, settings: Config, default: int | None = None
-) -> Iterator[Executor]:
-    """Yield an executor of so many workers as a config says, or of `default`.
+def open_where(where: Where | None, settings: Config) -> Iterator[Executor]:
+    """Yield an executor of so many workers as a config says.
 
     Raises InputError if it cannot be reached, or is none.
     """
     if where is None or isinstance(where, str | Mapping):
         choice = choose_executor(settings.executor)
-        with open_executor(choice, settings.workers, default) as executor:
+        with open_executor(choice, settings.workers) as executor:
             yield executor
         return
     if isinstance(where, futures.Executor):

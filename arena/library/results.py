@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -12,11 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError, naming
-from arena.games.timing import Timing
 from arena.insight.summary import format_standings
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
-from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS, fault_rows, parse_timings
+from arena.store.csv_files import (
+    FAULT_COLUMNS,
+    GAME_COLUMNS,
+    Timings,
+    fault_rows,
+    parse_timings,
+)
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
@@ -55,7 +59,7 @@ class Results:
         self,
         tournament: Tournament,
         store: Store,
-        timings: Mapping[str, Timing] | bytes | None = None,
+        timings: Timings | bytes | None = None,
         folder: Path | None = None,
     ) -> None:
         """Take the games of a store; `timings` are those of the run, or its file's content.

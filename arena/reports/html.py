@@ -25,6 +25,14 @@ _NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is a
 _STYLES = (*page.STYLES, "arena.reports/report.css")
 
 
+def to_frame(report: Report, height: str) -> str:
+    """Return a frame for a notebook with the report in it, which can run its own scripts only.
+
+    Raises InputError where the library of its charts is not installed.
+    """
+    return page.frame(to_html(report), report.title, height)
+
+
 def to_html(report: Report) -> str:
     """Return a report as one HTML file, with its charts, its tables and its replays in it."""
     replays = {replay.id: replay.data for replay in report.replays()}

@@ -7,7 +7,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from arena.entries.catalogue import expand_ladder as expand_ladder
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
@@ -22,9 +21,6 @@ from engine.errors import show
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
 
-ELO0, ELO1 = 0.0, 10.0
-ERROR_RATE = 0.05
-MAX_PAIRS = 20_000
 _MOST_ELO = 1000
 _LEAST_RATE = 1e-9
 

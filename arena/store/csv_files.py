@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import read_file
 from arena.errors import InputError
@@ -170,6 +170,9 @@ def _cell(text: str) -> str:
     return file.getvalue()[:-1]
 
 
+Timings: TypeAlias = Mapping[str, Timing]
+"""How long the decisions of each bot took, by its label."""
+
 _MOST = 1 << 20  # bytes: a thousand bots have 150 KB
 
 
@@ -197,7 +200,7 @@ def parse_timings(content: bytes) -> pd.DataFrame:
     return table
 
 
-def make_timings(by_label: Mapping[str, Timing], labels: Iterable[str]) -> pd.DataFrame:
+def make_timings(by_label: Timings, labels: Iterable[str]) -> pd.DataFrame:
     """Return seconds per decision of each bot, over the decisions that were timed.
 
     They are given by the time of the processor, and by the wall clock.

@@ -21,6 +21,10 @@ MOST_ROUNDS: Final = 1000  # of a Swiss tournament
 MOST_WIDTH: Final = 1000  # of half an interval that a run is to narrow, in Elo points
 MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
+ELO0: Final = 0  # of a comparison, by default: Elo differences under both hypotheses
+ELO1: Final = 10
+ERROR_RATE: Final = 0.05
+COMPARED_PAIRS: Final = 20_000
 SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
 MOST_SWAPS: Final = 1_000_000
 

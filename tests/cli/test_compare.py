@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from arena.cli.compare import split_bots
+from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
-from arena.runs.compare_bots import comparison_name, expand_ladder
+from arena.runs.compare_bots import comparison_name
 from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"

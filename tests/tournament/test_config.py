@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from arena.errors import InputError
+from arena.library.request import RunKeys
 from arena.store.manifest import manifest_text, read_tournament
-from arena.tournament import config
+from arena.tournament import config, keys
+from arena.tournament.config import Config
+from arena.tournament.tournament import Tournament
 
 
 def read(folder: Path, text: str) -> config.Config:
@@ -263,3 +267,11 @@ def test_halves_are_together_or_apart() -> None:
     assert read_tournament(manifest_text(apart.manifest())).halves == "apart"
     with pytest.raises(InputError, match="halves: 'never' is not one of together, apart"):
         config.convert({"bots": bots, "pairs": 1, "halves": "never"}, "x")
+
+
+def test_options_and_keywords_are_keys_of_a_config() -> None:
+    """So there is one description of a run; a gauntlet's and a Swiss run's are keys only."""
+    known = {*Config.__struct_fields__}
+    assert known >= {*keys.TEXTS}
+    assert {*RunKeys.__annotations__} == known - {"bots", "panel", "format", "rounds"}
+    assert known >= {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from arena.executors.doubts import Doubts
 from arena.executors.log import Reporter, log_fault
-from arena.executors.pace import Pace
 from arena.games.match import (
     Asking,
     Finished,
@@ -27,7 +26,7 @@ from arena.games.match import (
 )
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
-from arena.games.timing import Timing
+from arena.games.timing import Pace, Timing
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
@@ -60,7 +59,9 @@ class Worker:
         self.timings: dict[str, Timing] = {}
         self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
-        self.pace = Pace(tournament)
+        programs = {entry.label for entry in tournament.entries if entry.command}
+        plies = tournament.rules.game_plies
+        self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
         self.doubts = Doubts()
         self._stack = ExitStack()
 

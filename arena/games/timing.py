@@ -1,11 +1,13 @@
-"""Keep how long a bot's decisions took, as histograms of logarithmic buckets."""
+"""Keep how long a bot's decisions took, and choose how many games it is asked about at once."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from typing import TypeAlias
 
+from arena.lanes.limits import Limits
 from engine.strategy import Spent
 
 DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
@@ -15,6 +17,11 @@ TimingData: TypeAlias = tuple[DistributionData, DistributionData]
 """A Timing as it travels: by the wall clock, and by the time of the processor."""
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
+_CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
+_TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
+_QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
+_KNOWN = 100  # decisions, before anything is said of a bot
+_MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
 
 class Distribution:
@@ -119,3 +126,44 @@ class Timing:
         made = cls()
         made.wall, made.cpu = map(Distribution.from_data, data)
         return made
+
+
+class Pace:
+    """What a worker knows of the time that its bots take.
+
+    `programs` are the labels of those that are no Python bots; a game has at most so many plies.
+    """
+
+    def __init__(
+        self, labels: Iterable[str], programs: Container[str], limits: Limits, plies: int
+    ) -> None:
+        self.programs = programs
+        self.limits = limits
+        self.plies = plies
+        self._known = {label: Timing() for label in labels}
+
+    def learn(self, timings: Mapping[str, Timing]) -> None:
+        """Take note of decisions, by label."""
+        for label, timing in timings.items():
+            self._known[label].merge(timing)
+
+    def needs_no_clock(self, label: str, pair: int) -> bool:
+        """Return whether a bot's decisions are so cheap that those of this pair are not timed."""
+        known = self._known[label]
+        cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
+        return cheap and pair % _TIMED > 0
+
+    def most_games(self, label: str, most: int) -> int:
+        """Return about how many games a bot may be asked about at once, of so many it can hold.
+
+        All answers together must be in time for any one of them. A program decides by itself.
+        """
+        if label in self.programs:
+            return most
+        known = self._known[label]
+        seconds = known.wall.mean
+        if known.decisions < _KNOWN or seconds > _QUICK:
+            return 1
+        of_game = math.inf if self.limits.game is None else self.limits.game / self.plies
+        share = _MOST_SHARE * min(self.limits.decision, of_game)
+        return max(1, min(most, int(share / max(seconds, 1e-9))))

@@ -88,7 +88,8 @@ def _section(ablation: Ablation, number: int) -> Section:
     values = [_shown(variant.values[number], measure) for variant in ablation.variants]
     changes = [_shown(variant.differences[number], measure) for variant in ablation.variants]
     known = [n for n, change in enumerate(changes) if not math.isnan(change.value)]
-    significant = dict(zip(known, find_significant([changes[n] for n in known]), strict=True))
+    judged = zip(known, find_significant([changes[n] for n in known]), strict=True)
+    significant = {n: None if math.isnan(changes[n].error) else sure for n, sure in judged}
     rows: list[Sequence[Cell]] = [
         (name, *values[n].cells, *changes[n].cells, name_verdict(significant[n]))
         if n in significant

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from arena.games.match import GameResult
 from arena.store import damage, store
-from arena.store.checksums import enable
+from arena.store.damage import enable
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from bench.engine import Row

@@ -22,7 +22,7 @@ from unittest import mock
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import run
-from arena.store.checksums import renew_all
+from arena.store.damage import renew_all
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from bench.engine import Row

@@ -26,7 +26,7 @@ from arena.executors.log import QUIET
 from arena.insight import run_files as files
 from arena.reports import writers
 from arena.runs.run import run
-from arena.store import game_rows as rows
+from arena.store import csv_files as rows
 from arena.store import parquet
 from arena.store.folder import RunFolder
 from arena.store.store import Store

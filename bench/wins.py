@@ -12,17 +12,13 @@ from time import process_time
 
 import numpy as np
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Batch, Row, read_batches
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
 from arena.insight.cards import MOST_PAIRS, Cards
-from arena.insight.leads import Leads
-from arena.insight.seat_endings import Seats
-from arena.insight.sides import Sides
-from arena.insight.sources import Sources
+from arena.insight.replayed_games import Leads, Sides, Sources, Takes
+from arena.insight.run_games import Batch, Row, read_batches
 from arena.insight.swings import Decisive
-from arena.insight.takes import Takes
+from arena.insight.tables import Seats
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
@@ -103,8 +99,8 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     batches: list[Batch] = []
     spent = {"reading": _seconds(lambda: batches.extend(_read(cup, store)))}
     (batch,) = batches
-    played, sides = replay(batch, rules), Sides(batch, len(labels))
-    spent["replaying"] = _seconds(lambda: replay(batch, rules))
+    sides = Sides(batch, len(labels))
+    spent["replaying"] = _seconds(lambda: batch.replay)
     seats = Seats(labels, pairings)
     spent["seats"] = _seconds(lambda: seats.add(store.count()))
     for name, table in (
@@ -114,7 +110,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
         ("cards", Cards(labels, rules, np.array([MOST_PAIRS]))),
         ("decisive", Decisive(labels)),
     ):
-        spent[name] = _seconds(lambda table=table: table.add(played, sides))  # type: ignore[misc]
+        spent[name] = _seconds(lambda table=table: table.add(sides))  # type: ignore[misc]
         spent[name] += _seconds(table.table)
     for name, seconds in spent.items():
         yield Line(f"of it {name}: a game, us", f"{1e6 * seconds / batch.games:.0f}")

@@ -9,10 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from bots.ismcts import Ismcts, Node
-from engine import CITY, STANDARD, SUPPORTS, Action, Pack, Seat, Setup, State, View
+from engine import (
+    CITY,
+    KINDS,
+    STANDARD,
+    SUPPORTS,
+    TAKE,
+    VALUES,
+    Action,
+    Pack,
+    Seat,
+    Setup,
+    State,
+    View,
+)
 from engine.cards import MOST_COPIES, count, pack_of
 from engine.rules import first_seat
 from engine.scoring import count_sets, deals, outcome
@@ -290,9 +303,6 @@ class Champion(Ismcts):
     rules.
     """
 
-    after_round = _VALUES
-    to_take = TO_TAKE
-
     def __init__(
         self,
         setup: Setup,
@@ -360,6 +370,155 @@ class Champion(Ismcts):
         else:
             chance = 1.0 / (1.0 + exp(-logit_within(view)))
         return chance if view.seat == 0 else 1.0 - chance
+
+    @staticmethod
+    def chances(games: Games, /) -> Any:
+        """Return what `chance` says to seat 0 before each ply of many games (ply, game).
+
+        The games are those of the published rules; after a game's end the numbers mean nothing.
+        """
+        return _Chances(games).find()
+
+
+class Games(Protocol):
+    """Recorded games as arrays of numpy, as `arena.batch` makes them.
+
+    `actions` are (game, ply). `piles` (ply, seat, kind, game), `row` (ply, kind, game) and
+    `within`, the cards of the row that a take would bring, are those before each ply.
+    """
+
+    actions: Any
+    piles: Any
+    row: Any
+    within: Any
+
+
+class _ManyValues:
+    """The `Values` after a round for many positions at once; arrays have a column for each."""
+
+    def __init__(self, played: int) -> None:
+        import numpy as np
+
+        self.np: Any = np
+        self.values = _VALUES[played]
+        self.sign = -1 if first_seat(played) else 1
+        self.leads = np.array(self.values.leads)
+        cities = np.array(self.values.cities).reshape(2, 2, 3)
+        self.cities = np.pad(cities, ((0, 0), (1, 0), (0, 0))).swapaxes(1, 2)  # (role, what, held)
+
+    def logits(self, piles: Any, row: Any) -> Any:
+        """Return seat 0's chance to win, as a logit, with piles (seat, kind, ...) and rows."""
+        np = self.np
+        counts = np.minimum(piles[:: self.sign], MOST_COPIES).astype(np.int16)
+        logits = np.full(row.shape[1], self.values.constant)
+        for weight, cards in zip(self.values.row, row, strict=True):
+            logits += weight * cards
+        for kind in SUPPORTS:
+            logits += self.leads[kind].take(counts[0, kind] * _WIDTH + counts[1, kind])
+        logits += self._worth(0, counts[0], counts[1, CITY], row[CITY])
+        logits -= self._worth(1, counts[1], counts[0, CITY], row[CITY])
+        return self.sign * logits
+
+    def _worth(self, role: int, pile: Any, rivals: Any, in_row: Any) -> Any:
+        """Return what piles are worth by their own sets, deals and cities, with threats."""
+        np = self.np
+        per_set, per_point = self.values.worth[role]
+        held, unrivalled, missing = self.cities[role]
+        cities = np.minimum(pile[CITY], STANDARD.cities_needed - 1)
+        points = sum(value * pile[kind] for kind, value in enumerate(VALUES) if value)
+        worth = per_set * pile[: len(SUPPORTS)].min(axis=0) + per_point * points
+        worth += held.take(cities)
+        alone = np.flatnonzero((cities > 0) & (rivals == 0))
+        own = cities[alone]
+        wins = in_row[alone] == STANDARD.cities_needed - own
+        worth[alone] += unrivalled[own] + wins * missing[own]
+        return worth
+
+
+class _Chances:
+    """The chances in many games, ply by ply.
+
+    A card that is played changes a logit by its weight in the row. The logit is computed anew where
+    piles change or a city comes to the row, and where one seat has taken and the other has not.
+    """
+
+    def __init__(self, games: Games) -> None:
+        import numpy as np
+
+        self.np: Any = np
+        self.games = games
+        self.count, self.plies = games.actions.shape
+        self.values = {played: _ManyValues(played) for played in _VALUES}
+        self.weights = np.zeros((len(_VALUES) + 1, 1 << 8))
+        for played, of in self.values.items():
+            self.weights[played, : len(KINDS)] = of.sign * np.array(of.values.row)
+        self.played = np.ones(self.count, np.intp)  # rounds that the logits are those after
+        self.now = np.zeros(self.count)
+        self.taken = np.zeros((2, self.count), bool)
+
+    def find(self) -> Any:
+        """Return the chances of seat 0 (ply, game)."""
+        np = self.np
+        logits = np.empty((self.plies, self.count))
+        actions = np.ascontiguousarray(self.games.actions.T)
+        self._renew(0, np.arange(self.count))
+        for start in range(0, self.plies, STANDARD.round_plies):
+            self._begin_round(start)
+            waiting = []  # games in which one seat has taken
+            for ply in range(start, start + STANDARD.round_plies):
+                logits[ply] = self.now
+                waiting.append(self._positions(ply, np.flatnonzero(self.taken[0] ^ self.taken[1])))
+                self._go_on(ply, actions[ply])
+            of_round = (np.concatenate(part, axis=-1) for part in zip(*waiting, strict=True))
+            self._expect_takes(start // STANDARD.round_plies + 1, logits, *of_round)
+        return 1.0 / (1.0 + np.exp(-logits))
+
+    def _begin_round(self, ply: int) -> None:
+        """Forget who has taken; without a take of the last round the logits are not after it."""
+        self.taken[:] = False
+        before = max(1, ply // STANDARD.round_plies)
+        if len(late := self.np.flatnonzero(self.played != before)):
+            self.played[late] = before
+            self._renew(ply, late)
+
+    def _go_on(self, ply: int, actions: Any) -> None:
+        """Find the logits after this ply, which a city in the row or a take changes most."""
+        np, number = self.np, ply // STANDARD.round_plies + 1
+        takers = np.flatnonzero(actions == TAKE)
+        self.played[takers] = min(number, STANDARD.rounds - 1)
+        self.taken[STANDARD.seat_at(ply), takers] = True
+        self.now += self.weights.take(self.played * self.weights.shape[1] + actions)
+        if ply + 1 < self.plies:
+            self._renew(ply + 1, np.flatnonzero((actions == TAKE) | (actions == CITY)))
+
+    def _renew(self, ply: int, games: Any) -> None:
+        """Compute the logits of these games before a ply."""
+        for played, values in self.values.items():
+            if len(some := games[self.played[games] == played]):
+                _, _, _, piles, row, _ = self._positions(ply, some)
+                self.now[some] = values.logits(piles, row)
+
+    def _positions(self, ply: int, games: Any) -> tuple[Any, ...]:
+        """Return for each of these games the ply, its number, the seat to take, and its cards."""
+        arrays = (self.games.piles[ply], self.games.row[ply], self.games.within[ply])
+        plies, seats = self.np.full(len(games), ply), self.taken[0, games]
+        return plies, games, seats, *(cards.take(games, axis=-1) for cards in arrays)
+
+    def _expect_takes(
+        self, number: int, logits: Any, plies: Any, games: Any, seats: Any, *cards: Any
+    ) -> None:
+        """Let logits expect the take of these seats, as TO_TAKE weighs it, in one round."""
+        np, weights = self.np, TO_TAKE[number]
+        now = logits[plies, games]
+        piles, row, within = cards
+        piles[1] += seats * within
+        piles[0] += ~seats * within
+        wins = piles[:, CITY].max(axis=0) >= STANDARD.cities_needed
+        then = self.values[min(number, STANDARD.rounds - 1)].logits(piles, row - within)
+        lacking = 1 - within.sum(axis=0) / STANDARD.take_size
+        own = weights.constant + weights.lacking * lacking + weights.city * wins
+        expected = weights.now * now + weights.gain * np.where(wins, 0.0, then - now)
+        logits[plies, games] = expected + np.where(seats == 0, own, -own)
 
 
 bot = Champion

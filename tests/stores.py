@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from arena.store.checksums import enable, renew_all
+from arena.store.damage import enable, renew_all
 
 
 def forge(path: Path, statement: str, *values: object) -> int:

@@ -63,8 +63,8 @@ HEAVY |= {
     "open_spiel",
 }
 
-RL_CORE = {"deals", "encoding", "lockstep", "observer", "take_worth", "tally", "trajectories"}
-"""The modules of `arena.batch` that need only the engine and numpy: a bot may use them."""
+BATCH = sorted(path.stem for path in (ROOT / "arena" / "batch").glob("[!_]*.py"))
+"""The modules of `arena.batch`, which need only the engine and numpy: a bot may use them."""
 
 
 @cache
@@ -142,11 +142,11 @@ def test_imports_run_one_way_through_the_rooms() -> None:
                 assert name.split(".")[1] in below, f"{path} imports {name}"
 
 
-def test_the_core_of_rl_imports_the_engine_and_numpy() -> None:
+def test_the_room_of_many_games_imports_the_engine_and_numpy() -> None:
     """And neither bots and rooms nor the libraries of the learners."""
     allowed = {"engine", "numpy", "arena.errors", *sys.stdlib_module_names}
-    allowed |= {f"arena.batch.{name}" for name in RL_CORE}
-    for name in RL_CORE:
+    allowed |= {f"arena.batch.{name}" for name in BATCH}
+    for name in BATCH:
         for module in imported(ROOT / "arena" / "batch" / f"{name}.py"):
             inside = module in allowed or module.partition(".")[0] in allowed
             assert inside, f"{name} imports {module}"
@@ -159,7 +159,7 @@ def test_a_bot_that_imports_rl_imports_no_room() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
-    core = {"arena.rl", "arena.batch", "arena.errors"} | {f"arena.batch.{name}" for name in RL_CORE}
+    core = {"arena.rl", "arena.batch", "arena.errors"} | {f"arena.batch.{name}" for name in BATCH}
     assert of_arena <= core
 
 

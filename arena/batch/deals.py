@@ -1,4 +1,4 @@
-"""Deals: random deals, for a game with its luck, and for many games at once."""
+"""Draw random deals, for a game with its luck and for many games at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoding: what a seat knows as arrays of zeros and ones; engine.encoding says which."""
+"""Encode what a seat knows as arrays of zeros and ones; engine.encoding says which."""
 
 from __future__ import annotations
 

@@ -1,34 +1,39 @@
-"""Replay: many games played again at once, from their actions and their opening rows.
+"""Play many recorded games again at once, from their actions and their opening rows.
 
 No hand is needed: what is played is in the record, and the hand of a seat is empty after
-`hand_size` plays of a round. `engine.State` says the same of every ply (tests/wins).
+`hand_size` plays of a round. `engine.State` says the same of every ply (tests/batch).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from arena.batch.run_games import NOTHING, Batch, Bytes, Ints
-from engine import KINDS, SUPPORTS, TAKE, VALUES, Rules
+from arena.batch.piles import Cards, Indices, Piles
+from engine import KINDS, TAKE, Rules
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+NOTHING: Final = 255
+"""Stands for the plies after the end of a game."""
 
 _KINDS = len(KINDS)
-_VALUES = np.array(VALUES)
-_DEALS = np.stack([np.maximum(_VALUES, 0), np.minimum(_VALUES, 0)], axis=1).astype(float)
 
 
 @dataclass(frozen=True)
 class Takes:
-    """Every take of a batch, in the order of the plies: an array has a number for each.
+    """Every take of some games, in the order of the plies: an array has a number for each.
 
-    `before` are both piles before it, by seat and kind; `cards` what was taken, by kind;
+    `before` are both piles before it (seat, kind, take); `cards` what was taken (kind, take);
     `action` says how many actions of the seat in this round it was, from 1; `round` counts
     from 1.
     """
 
-    game: Ints
+    game: Indices
     ply: Ints
     seat: Ints
     round: Ints
@@ -38,120 +43,90 @@ class Takes:
 
     @property
     def after(self) -> Ints:
-        """Both piles after it, by seat and kind."""
+        """Both piles after it (seat, kind, take)."""
         piles = self.before.copy()
-        piles[np.arange(len(self.seat)), self.seat] += self.cards
+        piles[self.seat, :, np.arange(len(self.seat))] += self.cards.T
         return piles
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What a batch of games led to.
+    """What some games led to.
 
-    `piles` are those of both seats before each ply and at the end (games x plies + 1 x seats
-    x kinds), `row` the cards of the row and `within` those of them that a take would bring,
-    counted by kind (games x plies + 1 x kinds); after the end of a game they stay as they
-    are. `plies` is how many a game has, `played` what each seat played (games x seats x
-    kinds).
+    `actions` are those of each game (game, ply), NOTHING after its end, and `plies` how many it
+    has. `piles` are those of both seats before each ply and at the end (ply, seat, kind, game),
+    `row` the cards of the row and `within` those of them that a take would bring (ply, kind,
+    game); after the end of a game they stay as they are.
     """
 
-    batch: Batch
     rules: Rules
+    actions: Cards
     plies: Ints
-    piles: Bytes
-    row: Bytes
-    within: Bytes
-    played: Ints
+    piles: Cards
+    row: Cards
+    within: Cards
     takes: Takes
 
-
-def replay(batch: Batch, rules: Rules) -> Replay:
-    """Play the games of a batch again."""
-    games, plies = batch.actions.shape
-    piles = np.zeros((games, plies + 1, 2, _KINDS), np.uint8)
-    row, within = (np.zeros((games, plies + 1, _KINDS), np.uint8) for _ in range(2))
-    table = _Table(batch.opening, plies, rules.take_size)
-    row[:, 0], within[:, 0] = table.row, table.within
-    taken = []
-    for ply in range(plies):
-        actions = batch.actions[:, ply]
-        seat = rules.seat_at(ply)
-        piles[:, ply + 1] = piles[:, ply]
-        table.play(np.flatnonzero(actions < TAKE), actions)
-        takers = np.flatnonzero(actions == TAKE)
-        if len(takers):
-            cards = table.take(takers)
-            piles[takers, ply + 1, seat] += cards
-            taken.append((takers, np.full(len(takers), ply), cards))
-        row[:, ply + 1], within[:, ply + 1] = table.row, table.within
-    return Replay(
-        batch,
-        rules,
-        (batch.actions != NOTHING).sum(axis=1),
-        piles,
-        row,
-        within,
-        _played(batch.actions, rules),
-        _takes(taken, piles, rules),
-    )
+    def count_played(self) -> Ints:
+        """Return how many cards of each kind the seats have played (seat, kind, game)."""
+        actions = np.ascontiguousarray(self.actions.T)
+        seats = self.rules.seat_at(np.arange(len(actions)))
+        played = np.zeros((2, _KINDS, actions.shape[1]), np.int64)
+        for seat in (0, 1):
+            own = actions[seats == seat]
+            for kind in KINDS:
+                played[seat, kind] = np.count_nonzero(own == kind, axis=0)
+        return played
 
 
-class _Table:
-    """The rows of many games; `row` are their cards by kind, `within` those that a take brings."""
-
-    def __init__(self, opening: Bytes, plies: int, take_size: int) -> None:
-        games, dealt = opening.shape
-        self.size = take_size
-        self.cards = np.zeros((games, dealt + plies), np.uint8)  # the oldest first
-        self.cards[:, :dealt] = opening
-        self.length = np.full(games, dealt)
-        self.row = self._count(np.arange(games), dealt)
-        self.within = self._count(np.arange(games), take_size)
-
-    def play(self, games: Ints, actions: Bytes) -> None:
-        """Put a card to the end of the row of these games."""
-        cards, length = actions[games], self.length[games]
-        self.cards[games, length] = cards
-        self.row[games, cards] += 1
-        self.within[games, cards] += 1
-        long = np.flatnonzero(length >= self.size)
-        beyond = self.cards[games[long], length[long] - self.size]
-        self.within[games[long], beyond] -= 1
-        self.length[games] += 1
-
-    def take(self, games: Ints) -> Bytes:
-        """Remove the last cards of these games' rows, and return them counted by kind (R6)."""
-        taken = self.within[games]
-        self.length[games] = np.maximum(self.length[games] - self.size, 0)
-        self.row[games] -= taken
-        self.within[games] = self._count(games, self.size)
-        return taken
-
-    def _count(self, games: Ints, size: int) -> Bytes:
-        """Return so many cards from the end of these games' rows, counted by kind."""
-        length = self.length[games]
-        counts = np.zeros((len(games), _KINDS), np.uint8)
-        for back in range(1, min(size, int(length.max(initial=0))) + 1):
-            some = np.flatnonzero(length >= back)
-            counts[some, self.cards[games[some], length[some] - back]] += 1
-        return counts
-
-
-def _played(actions: Bytes, rules: Rules) -> Ints:
-    """Return how many cards of each kind the seats have played in each game."""
+def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
+    """Play games again: `actions` are (game, ply), and `opening` rows as they were dealt."""
     games, plies = actions.shape
-    played = np.zeros((games, 2, _KINDS), np.int64)
-    seats = rules.seat_at(np.arange(plies))
-    for seat in (0, 1):
-        own = actions[:, seats == seat]
-        for kind in KINDS:
-            played[:, seat, kind] = (own == kind).sum(axis=1)
-    return played
+    table = _Table(opening.T, plies, rules)
+    piles = np.empty((plies + 1, 2, _KINDS, games), np.uint8)
+    row, within = (np.empty((plies + 1, _KINDS, games), np.uint8) for _ in range(2))
+    taken: list[tuple[Any, ...]] = []
+    for ply, now in enumerate(np.ascontiguousarray(actions.T)):
+        piles[ply], row[ply], within[ply] = table.piles, table.in_row, table.within
+        players, takers = np.flatnonzero(now < TAKE), np.flatnonzero(now == TAKE)
+        table.lay(players, now[players].astype(np.intp))
+        if len(takers):
+            seat = rules.seat_at(ply)
+            some = piles[ply].take(takers, axis=-1), within[ply].take(takers, axis=-1)
+            taken.append((takers, np.full(len(takers), ply), *some))
+            table.take(takers, seat)
+    piles[-1], row[-1], within[-1] = table.piles, table.in_row, table.within
+    ended = (actions != NOTHING).sum(axis=1)
+    return Replay(rules, actions, ended, piles, row, within, _takes(taken, rules))
 
 
-def _takes(taken: list[tuple[Ints, Ints, Bytes]], piles: Bytes, rules: Rules) -> Takes:
-    empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, _KINDS), np.uint8))
-    game, ply, cards = (np.concatenate(parts) for parts in zip(empty, *taken, strict=True))
+class _Table(Piles):
+    """The rows and piles of games; `within` (kind, game) are the cards that a take would bring."""
+
+    def __init__(self, opening: Cards, plies: int, rules: Rules) -> None:
+        dealt, games = opening.shape
+        super().__init__(games, rules.take_size, dealt + plies)
+        self.open_rows(np.arange(games), opening)
+        self.within = self.count_newest(np.arange(games), rules.take_size)
+
+    def lay(self, games: Indices, kinds: Indices) -> None:
+        length = self.length[games]
+        long = np.flatnonzero(length >= self.take_size)
+        beyond = self.row[length[long] - self.take_size, games[long]]
+        super().lay(games, kinds)
+        self.within[kinds, games] += 1
+        self.within[beyond, games[long]] -= 1
+
+    def take(self, games: Indices, seats: Any) -> None:
+        super().take(games, seats)
+        self.within[:, games] = self.count_newest(games, self.take_size)
+
+
+def _takes(taken: list[tuple[Any, ...]], rules: Rules) -> Takes:
+    none = np.zeros(0, np.intp), np.zeros(0, np.int64)
+    cards = np.zeros((2, _KINDS, 0), np.uint8), np.zeros((_KINDS, 0), np.uint8)
+    parts = zip((*none, *cards), *taken, strict=True)
+    game, ply, before, cards_taken = (np.concatenate(part, axis=-1) for part in parts)
     number, within = np.divmod(ply, rules.round_plies)
     return Takes(
         game=game,
@@ -159,37 +134,6 @@ def _takes(taken: list[tuple[Ints, Ints, Bytes]], piles: Bytes, rules: Rules) ->
         seat=rules.seat_at(ply),
         round=number + 1,
         action=within // 2 + 1,
-        before=piles[game, ply].astype(np.int64),
-        cards=cards.astype(np.int64),
+        before=before.astype(np.int32),
+        cards=cards_taken.astype(np.int32),
     )
-
-
-def sources(piles: Ints | Bytes, rules: Rules) -> Ints:
-    """Return the points of both seats by source: 5, 6, 7, 8, sets, alliances, betrayals (R12-R14).
-
-    `piles` end in the axes seats and kinds, the result in seats and sources.
-    """
-    supports = piles[..., : len(SUPPORTS)]
-    more = supports > supports[..., ::-1, :]
-    whole = count_sets(piles).astype(np.int64)
-    deals = np.einsum("...k,ks->...s", piles.astype(float), _DEALS)  # exact
-    parts = np.empty((*piles.shape[:-1], len(SUPPORTS) + 3), np.int64)
-    parts[..., : len(SUPPORTS)] = more * np.array(rules.majority_values)
-    parts[..., len(SUPPORTS)] = whole * rules.set_bonus
-    parts[..., len(SUPPORTS) + 1 :] = deals
-    return parts
-
-
-def points(piles: Ints | Bytes, rules: Rules) -> Ints:
-    """Return the points of both seats (R12-R15)."""
-    by_source = np.moveaxis(sources(piles, rules), -1, 0)
-    total: Ints = by_source[0]
-    for more in by_source[1:]:  # a third of the time of `sum` over a short axis
-        total = total + more
-    return total
-
-
-def count_sets(piles: Any) -> Any:
-    """Return how many sets there are in piles, in the type of their counts (R13)."""
-    fives, sixes, sevens, eights = (piles[..., kind] for kind in SUPPORTS)
-    return np.minimum(np.minimum(fives, sixes), np.minimum(sevens, eights))

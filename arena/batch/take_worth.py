@@ -1,4 +1,4 @@
-"""Worth: what takes are worth now and after the next card, for many games at once."""
+"""Say what takes are worth now and after the next card, for many games at once."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def find_worths(games: Lockstep) -> npt.NDArray[np.signedinteger[Any]]:
     rules, count = games.rules, games.count
     number = _number(rules)
     own, other = (_of(games, seat).astype(number) for seat in (0, 1))
-    before = _newest(games, rules.take_size - 1)
+    before = games.count_newest(slice(None), rules.take_size - 1)
     added = np.zeros((len(KINDS), 2 + len(KINDS), count), number)
-    added[:, 1] = _newest(games, rules.take_size)
+    added[:, 1] = games.count_newest(slice(None), rules.take_size)
     added[:, 2:] = before[:, None]
     added[np.arange(len(KINDS)), 2 + np.arange(len(KINDS))] += 1
     piles = np.empty((2, len(KINDS), 2 * added.shape[1] - 1, count), number)
@@ -53,13 +53,3 @@ def _of(games: Lockstep, other: int) -> npt.NDArray[Any]:
     """Return the piles of the seats to act, or of the other ones."""
     piles: npt.NDArray[Any] = np.where(games.to_act == other, games.piles[0], games.piles[1])
     return piles
-
-
-def _newest(games: Lockstep, most: int) -> npt.NDArray[np.int16]:
-    """Return the counts (kind, game) of so many of the newest cards of the rows."""
-    found = np.zeros((len(KINDS), games.count), np.int16)
-    columns = np.arange(games.count)
-    for age in range(1, most + 1):
-        kept = columns[games.length >= age]
-        found[games.row[games.length[kept] - age, kept], kept] += 1
-    return found

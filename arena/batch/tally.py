@@ -1,4 +1,7 @@
-"""Tally: who has won, and what it brings: a game, or each of many games in numpy."""
+"""Score games, one or many at once in numpy: points and winners (R11-R18).
+
+It is the only place beside `engine` that knows these rules. Arrays have a column for each game.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +34,49 @@ def find_reward(winner: int, seat: Seat) -> float:
     return 1.0 if winner == seat else -1.0
 
 
-_VALUES = np.array(VALUES)[:, None]
 _TIES = {"supports": SUPPORTS[::-1], "cities": (*SUPPORTS[::-1], CITY)}
+_DEALS = [kind for kind, value in enumerate(VALUES) if value]
+
+
+def find_majorities(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
+    """Return what 5, 6, 7 and 8 score (..., seat, support, game) in piles of signed numbers (R12).
+
+    The piles are (..., seat, kind, game), here and below.
+    """
+    supports = piles[..., : len(SUPPORTS), :]
+    values = np.array(rules.majority_values, piles.dtype)[:, None]
+    majorities: npt.NDArray[Any] = values * (supports > supports[..., ::-1, :, :])
+    return majorities
+
+
+def count_sets(piles: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return how many sets 5-6-7-8 there are in piles (..., seat, game) (R13)."""
+    sets: npt.NDArray[Any] = piles[..., : len(SUPPORTS), :].min(axis=-2)
+    return sets
 
 
 def find_points(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
-    """Return the points (seat, game) of piles (seat, kind, game) of signed numbers (R12-R15)."""
-    supports = piles[:, : len(SUPPORTS)]
-    majorities = np.array(rules.majority_values)[:, None] * (supports > supports[::-1])
-    sets = rules.set_bonus * supports.min(axis=1)
-    points: npt.NDArray[Any] = majorities.sum(axis=1) + sets + (_VALUES * piles).sum(axis=1)
+    """Return the points (..., seat, game) of piles of signed numbers (R12-R15)."""
+    points = rules.set_bonus * count_sets(piles)
+    for kind in SUPPORTS:  # a third of the time of `sum` over a short axis
+        held = piles[..., kind, :]
+        points += rules.majority_values[kind] * (held > held[..., ::-1, :])
+    for kind in _DEALS:
+        points += VALUES[kind] * piles[..., kind, :]
     return points
+
+
+def find_sources(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
+    """Return the points by source: 5, 6, 7, 8, sets, alliances, betrayals, and their sum.
+
+    They are (..., seat, source, game), of piles of signed numbers (R12-R15).
+    """
+    sets = rules.set_bonus * count_sets(piles)[..., None, :]
+    deals = np.zeros((*piles.shape[:-2], 2, piles.shape[-1]), piles.dtype)
+    for kind in _DEALS:
+        deals[..., int(VALUES[kind] < 0), :] += VALUES[kind] * piles[..., kind, :]
+    parts = np.concatenate([find_majorities(piles, rules), sets, deals], axis=-2)
+    return np.concatenate([parts, parts.sum(axis=-2, keepdims=True)], axis=-2)
 
 
 def find_winners(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:

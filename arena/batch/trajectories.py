@@ -1,4 +1,4 @@
-"""Trajectories: the decisions of games in lockstep as those of two seats, with their rewards."""
+"""Split the decisions of many games into those of each seat, with their rewards."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _timeline_of_run(
 ) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
     from arena.runs.rerun import add_thoughts_of_run
-    from arena.store.timelines import game_timeline
+    from arena.store.finished import game_timeline
     from engine import EngineError
 
     tournament, fixture, game = picked
@@ -98,7 +98,7 @@ def _timeline_of_run(
 
 def _timeline_of_line(path: Path, line: int, seat: int | None, by: Entry) -> dict[str, Any]:
     """Return the timeline of a line of a file of records."""
-    from arena.store.timelines import line_timeline
+    from arena.store.finished import line_timeline
     from engine import EngineError
 
     text = read_record(path, line)

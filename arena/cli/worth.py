@@ -73,7 +73,7 @@ def worth(
         arena worth results/worth --intervene --swaps 100
     """
     from arena.insight.summary import plain_rows
-    from arena.store.cells import csv_writer
+    from arena.store.csv_files import csv_writer
     from arena.store.reader import read_run
 
     if not intervene:

@@ -17,8 +17,8 @@ from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
-from arena.store import store
-from arena.store.cells import write_rows
+from arena.store.csv_files import write_rows
+from arena.store.database import NAME
 from arena.store.folder import part_of, replacing
 from arena.tournament.rule_changes import BASE
 from engine import Rules
@@ -138,7 +138,7 @@ def check_folder(path: Path) -> None:
         names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if store.NAME in names:
+    if NAME in names:
         raise InputError(f"{path}: holds a run; choose another folder for an ablation")
     if names and not names & {FILE, BASE}:
         raise InputError(f"{path}: holds other files and no ablation; choose a new folder")

@@ -1,20 +1,271 @@
-"""Cards: how often each kind is played and taken, and how that goes with winning."""
+"""Count how often each kind of card is played and taken, and how that goes with winning.
+
+A logistic model says how often the taker wins, from the state before the take: both piles,
+the round, whether the other seat has still to take, and how the two bots score against each
+other. What is left is shared out among the cards. It is a correlation, adjusted for what the model
+knows, and no cause: `arena.insight.effects` is the experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay
-from arena.batch.run_games import Ints
-from arena.insight.card_worth import Sample, Worth
+from arena.batch.replay import Bools, Ints
+from arena.batch.tally import find_points
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.sides import Sides
-from arena.statistics.intervals import Moments
-from engine import KINDS, Rules
+from arena.insight.replayed_games import Sides
+from arena.insight.run_games import Batch
+from arena.statistics.distributions import Floats, expit, logit, student_bound
+from arena.statistics.intervals import Estimates, Moments
+from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
+
+_ROWS = 256  # of a part: OpenBLAS begins with threads at 9,216 numbers
+_PARTS = 128  # that are copied at a time
+
+
+def dot(table: Floats | Ints, weights: Floats) -> Floats:
+    """Return the products of the rows of a table with weights."""
+    product: Floats = np.einsum("ij,j->i", table, weights)
+    return product
+
+
+def weigh(table: Floats | Ints, weights: Floats) -> Floats:
+    """Return the sum of the rows of a table, each times its weight."""
+    product: Floats = np.einsum("ij,i->j", table, weights)
+    return product
+
+
+def cross(one: Floats | Ints, other: Floats | Ints, weights: Floats | None = None) -> Floats:
+    """Return the transpose of a table times another one of as many columns.
+
+    With `weights` each row of the first one is taken times its weight.
+    """
+    rows, columns = one.shape
+    product = np.zeros((columns, columns))
+    for start in range(0, rows, _ROWS * _PARTS):
+        some = slice(start, start + _ROWS * _PARTS)
+        parts = -(-min(_ROWS * _PARTS, rows - start) // _ROWS)
+        padded = np.zeros((2, parts * _ROWS, columns))
+        padded[0, : rows - start], padded[1, : rows - start] = one[some], other[some]
+        if weights is not None:
+            padded[0, : rows - start] *= weights[some, None]
+        first, second = padded.reshape(2, parts, _ROWS, columns)
+        product += np.matmul(first.swapaxes(1, 2), second).sum(axis=0)
+    return product
+
+
+_PAIRS = 1 << 32  # more than a pairing has
+_STAGES = 4  # a model for each: under the published rules, for each round
+_RIDGE = 1.0
+_STEPS = 25
+_NEAR = 1e-4
+_PART = 4_000
+_TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
+_FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
+
+
+class Worth(NamedTuple):
+    """What the takes of each bot say, and of all bots in the last row; a column a kind.
+
+    `won` is the share of games won by who took a card, counted by cards, `expected` what the
+    state before said, `more` the difference. `adds` is what one card adds to that,
+    beside the others of its take. `games` are those of the sample.
+    """
+
+    games: Ints
+    won: Floats
+    expected: Floats
+    more: Estimates
+    adds: Estimates
+
+
+class _Takes(NamedTuple):
+    """Takes of a sample, in the order of the games: an array has a row for each.
+
+    `pair` is the pairing's number times _PAIRS, and the pair's.
+    """
+
+    pair: Ints
+    bot: Ints
+    side: Ints  # the pairing's number twice, and one more for its second bot
+    stage: Ints
+    score: Ints  # of the taker, in halves
+    state: Ints  # what the model is told, in whole numbers
+    cards: Ints
+
+
+class Sample:
+    """The takes of the first pairs of every pairing, as many as its quota says."""
+
+    def __init__(self, quota: Ints, rules: Rules) -> None:
+        self.quota = quota
+        self.rules = rules
+        self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
+        self.played: dict[int, int] = {}  # games by bot
+        self.takes: list[_Takes] = []
+
+    def add(self, batch: Batch) -> None:
+        """Add the takes of those games of a batch that are of the sample."""
+        chosen = batch.number < self.quota[batch.pairing]
+        if not chosen.any():
+            return
+        games = np.flatnonzero(chosen[batch.pair] & batch.finished)
+        pairing = batch.pairing[batch.pair[games]]
+        winner, first = batch.winner[games], batch.first[games]
+        score = np.where(winner < 0, 1, 2 * (winner == first))
+        np.add.at(self.games, pairing, np.stack([np.ones_like(score), score], axis=1))
+        bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
+        for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
+            self.played[bot] = self.played.get(bot, 0) + count
+        self.takes.append(self._read(batch, np.isin(batch.replay.takes.game, games)))
+
+    def _read(self, batch: Batch, chosen: Bools) -> _Takes:
+        takes = batch.replay.takes
+        order = np.flatnonzero(chosen)
+        order = order[np.lexsort([takes.ply[order], takes.game[order]])]
+        game, seat = takes.game[order], takes.seat[order]
+        side = seat ^ batch.first[game]
+        pair, winner = batch.pair[game], batch.winner[game]
+        stage = (takes.round[order] - 1) * _STAGES // max(_STAGES, self.rules.rounds)
+        return _Takes(
+            pair=batch.pairing[pair] * _PAIRS + batch.number[pair],
+            bot=batch.bots[pair, side].astype(np.int16),
+            side=(2 * batch.pairing[pair] + side).astype(np.int32),
+            stage=stage.astype(np.int8),
+            score=np.where(winner < 0, 1, 2 * (winner == seat)).astype(np.int8),
+            state=self._state(batch, order).astype(np.int16),
+            cards=takes.cards[:, order].T.astype(np.int16),
+        )
+
+    def _state(self, batch: Batch, order: Ints) -> Ints:
+        """Return what is known before each take, as the taker sees it, in whole numbers."""
+        takes, rules = batch.replay.takes, self.rules
+        before, seat = takes.before.take(order, axis=-1), takes.seat[order]
+        own, other = np.where(seat, before[::-1], before)
+        score = find_points(before, rules)
+        lead = (score[0] - score[1]) * (1 - 2 * seat)
+        cities = np.stack([own[CITY], other[CITY]])
+        place = takes.game[order] * rules.rounds + takes.round[order]
+        is_second = np.concatenate([[False], place[1:] == place[:-1]])
+        nearly = cities == rules.cities_needed - 1
+        second = is_second[None, : len(order)]
+        return np.concatenate([(own - other)[:CITY], lead[None], cities, nearly, second]).T
+
+    def worth(self, groups: int) -> Worth:
+        """Return what the cards were worth, for each bot and for all together."""
+        if not self.takes:
+            shape = groups, len(KINDS)
+            none = Estimates(*(np.full(shape, np.nan) for _ in range(3)))
+            return Worth(np.zeros(groups, np.int64), none.value, none.value, none, none)
+        columns = [*zip(*self.takes, strict=True)]
+        self.takes.clear()
+        order = np.argsort(np.concatenate(columns[0]), kind="stable")  # that of the schedule
+        takes = _Takes(*(np.concatenate(columns.pop(0))[order] for _ in _Takes._fields))  # frees
+        self.takes = [takes]
+        rest = takes.score / 2 - self._expected(takes)
+        rows = []
+        for group in range(groups):
+            of = slice(None) if group == groups - 1 else takes.bot == group
+            rows.append(_worth(takes.pair[of], takes.cards[of], takes.score[of] / 2, rest[of]))
+        won, expected, *rest_of = (np.stack(parts) for parts in zip(*rows, strict=True))
+        games = [self.played.get(group, 0) for group in range(groups - 1)]
+        return Worth(
+            np.array([*games, self.games[:, 0].sum()]),
+            won,
+            expected,
+            Estimates(*rest_of[:3]),
+            Estimates(*rest_of[3:]),
+        )
+
+    def _expected(self, takes: _Takes) -> Floats:
+        """Return the chance of each taker to win, by the state before the take."""
+        games, score = self.games.T
+        share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
+        strength = logit(np.stack([share, 1 - share], axis=1).ravel())
+        expected = np.zeros(len(takes.stage))
+        for stage in range(_STAGES):
+            here = takes.stage == stage
+            table = np.empty((here.sum(), 2 + takes.state.shape[1]))
+            table[:, 0], table[:, 1] = 1, strength[takes.side[here]]
+            table[:, 2:] = takes.state[here]
+            table[:, 2 + CITY] /= _TENTHS
+            expected[here] = expit(dot(table, _fit(table, takes.score[here] / 2)))
+        return expected
+
+
+def _fit(table: Floats, results: Floats) -> Floats:
+    """Return the weights of a logistic regression, by Newton's method.
+
+    It starts from the weights of a part of the rows: so two or three steps over all of them are
+    enough, and not seven.
+    """
+    every = -(-len(table) // _PART)
+    start = np.zeros(table.shape[1])
+    if every > 1:
+        start = _steps(table[::every], results[::every], start)
+    return _steps(table, results, start)
+
+
+def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
+    ridge = _RIDGE * np.eye(len(weights))
+    for _ in range(_STEPS):
+        share = expit(dot(table, weights))
+        slope = weigh(table, share - results) + _RIDGE * weights
+        bend = cross(table, table, share * (1 - share)) + ridge
+        step = np.linalg.solve(bend, slope)
+        weights = weights - step
+        if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square
+            break
+    return weights
+
+
+def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
+    """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
+    count = cards.sum(axis=0)
+    some = count > 0
+
+    def mean(values: Floats) -> Floats:
+        means: Floats = np.divide(values, count, where=some, out=np.full(len(count), np.nan))
+        return means
+
+    found, local = np.unique(pair, return_inverse=True)
+    pairs = len(found)
+    share, more = mean(weigh(cards, won)), mean(weigh(cards, rest))
+    by_pair = _by_pair(local, pairs, cards, (rest - of for of in np.nan_to_num(more)))
+    half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
+    adds, error = _adds(local, pairs, cards, rest)
+    of_adds = _half(pairs, np.where(some, error, np.nan))
+    adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
+    return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds
+
+
+def _adds(local: Ints, pairs: int, cards: Ints, rest: Floats) -> tuple[Floats, Floats]:
+    """Return what each card adds to what is left, by least squares, and its error between pairs."""
+    inverse = np.linalg.pinv(cross(cards, cards))
+    adds = inverse @ weigh(cards, rest)
+    by_pair = _by_pair(local, pairs, cards, repeat(rest - dot(cards, adds)))
+    spread = inverse @ cross(by_pair, by_pair) @ inverse
+    return adds, np.sqrt(np.maximum(0, np.diag(spread)))
+
+
+def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
+    """Return what is left of each pair's takes, added up by kind of card."""
+    columns = zip(cards.T, rests, strict=False)
+    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
+
+
+def _half(pairs: int, error: Floats) -> Floats:
+    """Return half the width of a 95 % interval, which two pairs or more have."""
+    if pairs < 2:
+        return np.full_like(error, np.nan)
+    half: Floats = error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1))
+    return half
+
 
 MOST_PAIRS = 25_000
 """Pairs from which the worth of cards is estimated: 50,000 games, with 16 MB of takes."""
@@ -33,18 +284,14 @@ class Cards:
         self.taken = Moments(len(labels) + 1, len(KINDS))
         self.sample = Sample(quota, rules)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the cards of a batch."""
-        kinds = len(KINDS)
-        game = np.flatnonzero(replay.plies)
-        both = np.concatenate([game, game]).repeat(kinds)
-        seat = np.repeat([0, 1], len(game) * kinds)
-        key = np.tile(np.arange(kinds), 2 * len(game))
-        counts = sides.add_up(both, seat, key, kinds)
-        for moments, cards in ((self.played, replay.played), (self.taken, replay.piles[:, -1])):
-            values = cards[game].astype(np.int64).swapaxes(0, 1).ravel()
-            sides.add(moments, counts, sides.add_up(both, seat, key, kinds, values))
-        self.sample.add(replay)
+        replay = sides.batch.replay
+        begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), sides.batch.games))
+        counts = sides.add_up_all(begun.astype(np.int64))
+        sides.add(self.played, counts, sides.add_up_all(replay.count_played()))
+        sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
+        self.sample.add(sides.batch)
 
     def table(self) -> pd.DataFrame:
         """Return a row for each bot and kind of card, and for all bots."""

@@ -1,4 +1,4 @@
-"""Frame: the columns of a table, with intervals, rounded where they are estimated."""
+"""Make tables of columns with 95 % intervals, rounded where they are estimated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import Bools, Ints
+from arena.batch.replay import Bools, Ints
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates
 

@@ -23,8 +23,8 @@ from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean
-from arena.store.cells import csv_writer
 from arena.store.counting import Counts
+from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS

@@ -1,4 +1,4 @@
-"""Effects: what a card is worth to who takes it, from games played on with another card.
+"""Estimate what a card is worth to who takes it, from games played on with another card.
 
 The result of a game is compared with its own after a swap (`arena.games.swap`), so that what
 both have in common cancels: the deal, the luck, who was winning. It is an experiment, where
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.batch.run_games import Ints
+from arena.batch.replay import Ints
 from arena.insight.columns_of import interval, make_frame
 from arena.statistics.intervals import Estimates, Moments
 from engine import KINDS, Kind
@@ -72,8 +72,8 @@ def _add_up(bots: int, rows: Ints) -> Moments:
     for group in range(bots + 1):
         chosen = slice(None) if group == bots else rows[:, 2] == group
         pairs, local = np.unique(place[chosen], return_inverse=True)
-        counts, totals = np.zeros((2, len(pairs), len(KINDS)), np.int64)
-        where = local, rows[chosen, 3]
+        counts, totals = np.zeros((2, len(KINDS), len(pairs)), np.int64)
+        where = rows[chosen, 3], local
         np.add.at(counts, where, 1)
         np.add.at(totals, where, rows[chosen, 4] + _HALVES)
         moments.add(np.full(len(pairs), group), counts, totals)

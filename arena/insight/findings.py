@@ -1,4 +1,4 @@
-"""Findings: what the games of a run say beside its standings, in lines and as plain data."""
+"""Say what the games of a run show beside its standings, in lines and as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files: the files of a run, from its store."""
+"""Make the tables and files of a run from its store."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from arena.statistics.field import Field, make_superiority
 from arena.statistics.intervals import seat_advantage
 from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.spread import is_equal
-from arena.store import game_rows as rows
-from arena.store.cells import csv_writer
+from arena.store import csv_files as rows
 from arena.store.counting import Counts
+from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.store.timings import make_timings
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
@@ -76,8 +75,15 @@ class Files:
         return self.tables.findings
 
 
-def make_files(tournament: Tournament, store: Store) -> Files:
-    """Return the files of a run whose games are all in the store."""
+def make_files(
+    tournament: Tournament,
+    store: Store,
+    grown: Callable[[Counts], WinTables | None] = lambda _: None,
+) -> Files:
+    """Return the files of a run whose games are all in the store.
+
+    `grown` returns the tables of how they were won if these were made while they were played.
+    """
     pairings = tournament.pairings
     counts = store.count(_parts(tournament))
     made = tables_of(tournament, counts)
@@ -85,7 +91,7 @@ def make_files(tournament: Tournament, store: Store) -> Files:
 
     @cache
     def wins() -> WinTables:
-        return make_win_tables(tournament, counts, store.records)
+        return grown(counts) or make_win_tables(tournament, counts, store.records)
 
     def write_wins(name: str) -> Writer:
         return lambda file: csv_writer(getattr(wins(), name))(file)

@@ -1,4 +1,4 @@
-"""Summary: standings as a few lines for a terminal of 80 columns, and as plain data."""
+"""Format standings as a few lines for a terminal of 80 columns, and as plain data."""
 
 from __future__ import annotations
 

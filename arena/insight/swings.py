@@ -1,25 +1,68 @@
-"""Decisive: in which round, by which action, and for whom the chance to win changed most.
+"""Find in which round, by which action, and for whom the chance to win changed most.
 
-No game is played otherwise to see whether it would have ended in another way.
-"""
+No game is played otherwise to see whether it would have ended in another way."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Replay
-from arena.batch.run_games import Ints
-from arena.insight.chances import chances
+from arena.batch.replay import Ints
+from arena.insight.chances import chances_of
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.sides import Sides
-from arena.insight.swing_games import Turns
+from arena.insight.replayed_games import Sides
+from arena.insight.run_games import Batch
 from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments
 from engine import STANDARD, TAKE
+from engine.state import Seat
+
+_DIGITS = 6
+
+
+class Turn(NamedTuple):
+    """The decisive ply of the game of this place: by how much it changed the chance to win."""
+
+    swing: float
+    pairing: int
+    pair: int
+    seat: Seat
+    ply: int
+
+
+class Turns:
+    """Keeps the games whose decisive plies have the largest swings."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.kept: list[Turn] = []
+
+    def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats) -> None:
+        """Look at some games of a batch; they come with their decisive plies."""
+        pair = batch.pair[game]
+        place = batch.first[game], batch.number[pair], batch.pairing[pair]
+        order = np.lexsort((*place, -swing.round(_DIGITS)))[: self.most]
+        games, pair = game[order], pair[order]
+        rows = zip(
+            swing[order].round(_DIGITS).tolist(),
+            batch.pairing[pair].tolist(),
+            batch.number[pair].tolist(),
+            batch.first[games].tolist(),
+            ply[order].tolist(),
+            strict=True,
+        )
+        self.kept += map(Turn._make, rows)
+        self.kept.sort(key=lambda turn: (-turn.swing, *turn[1:]))
+        del self.kept[self.most :]
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each game, the greatest turn first."""
+        return pd.DataFrame(self.kept, columns=Turn._fields)
+
 
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits
 _DRAW = _ENDED.index("draw")
@@ -44,11 +87,11 @@ class Decisive:
         self.own = Moments(groups, _KEYS)
         self.turns = Turns(_MOST_TURNS)
 
-    def add(self, replay: Replay, sides: Sides) -> None:
+    def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch = replay.batch
-        ply, swing = find_decisive(chances(replay))
-        game = np.flatnonzero(batch.finished & (replay.plies > 0))
+        batch = sides.batch
+        ply, swing = find_decisive(chances_of(batch))
+        game = np.flatnonzero(batch.finished & (batch.replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
         self.turns.add(batch, game, ply, swing)
         number = ply // STANDARD.round_plies
@@ -59,8 +102,8 @@ class Decisive:
             self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
             for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)
         )
-        by_type = counts.reshape(len(counts), len(_ENDED), -1)
-        of_type = np.broadcast_to(by_type.sum(axis=2, keepdims=True), by_type.shape)
+        by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
+        of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
         sides.add(self.share, of_type.reshape(counts.shape), counts)
         sides.add(self.swing, counts, swings)
         sides.add(self.own, counts, owns)
@@ -68,7 +111,7 @@ class Decisive:
     def _only_winners(self, sums: Ints, sides: Sides) -> Ints:
         """Return sums without the draws of single bots."""
         width = _KEYS // len(_ENDED)
-        sums[: 2 * sides.pairs, _DRAW * width : (_DRAW + 1) * width] = 0
+        sums[_DRAW * width : (_DRAW + 1) * width, : 2 * sides.pairs] = 0
         return sums
 
     def table(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables: what a run's games add up to, as DataFrames."""
+"""Make the tables of counted games: standings, head to head, win types, and seats."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from arena.batch.replay import Bools, Ints
+from arena.insight.columns_of import interval, make_frame
+from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
@@ -14,12 +17,13 @@ from arena.insight.table_columns import (
     WIN_TYPE_TABLE,
     WIN_TYPES,
 )
+from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
-from arena.statistics.intervals import score_intervals
-from arena.store.counting import Tallies
+from arena.statistics.intervals import Moments, score_intervals
+from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
+from engine.state import Seat
 
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
@@ -121,3 +125,119 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     signed = [column for column in ("residual", "residual_z") if column in table]
     table[signed] += 0.0  # no zero with a sign
     return table
+
+
+_CELLS = MISSING + 3  # and games that were scored, the sum of their margins, of the squares
+_DECIDED = [name for name in ENDINGS if name != "draw"]
+
+
+class Seats:
+    """Counts the games of each pairing by seat, as its first bot sees them.
+
+    A pair has one game for each seat of that bot: by bot and seat, games are independent.
+    For all bots together a seat has both games of a pair.
+    """
+
+    def __init__(self, labels: Sequence[str], pairings: Sequence[Pairing]) -> None:
+        self.labels = labels
+        numbers = {label: number for number, label in enumerate(labels)}
+        self.bots = np.array([[numbers[label] for label in two] for two in pairings])
+        self.cells = np.zeros((len(pairings), 2, _CELLS), np.int64)
+        self.by_seat = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
+
+    def add(self, endings: Counts) -> None:
+        """Count pairs."""
+        scored = _is_scored(endings.games)
+        for seat in (0, 1):  # of the first bot
+            ending, is_scored = endings.games[:, seat], scored[:, seat]
+            cells = np.zeros((len(ending), _CELLS), np.int64)
+            cells[np.arange(len(ending)), ending] = endings.pairs
+            cells[:, MISSING] = is_scored * endings.pairs  # also where a game is missing
+            cells[:, MISSING + 1] = is_scored * endings.margins[:, seat]
+            cells[:, MISSING + 2] = is_scored * endings.squares[:, seat]
+            np.add.at(self.cells[:, seat], endings.pairing, cells)
+        self._add_by_seat(endings, scored)
+
+    def _add_by_seat(self, endings: Counts, scored: Ints) -> None:
+        """Count pairs for seat 0 and for seat 1, whoever sat there."""
+        win_type, result = np.divmod(endings.games, RESULTS)
+        is_played, is_drawn = endings.games != MISSING, result == RESULTS - 1
+        games, pairs = is_played.sum(axis=1), endings.pairs
+        score, by_city, margin = self.by_seat
+        lead = scored[:, 0] * endings.margins[:, 0] - scored[:, 1] * endings.margins[:, 1]
+        squares = (scored * endings.squares).sum(axis=1)
+        squares -= 2 * scored.prod(axis=1) * endings.products
+        for seat in (0, 1):
+            won = is_played & (result == [seat, 1 - seat])
+            points = (2 * won + (is_played & is_drawn)).sum(axis=1)
+            wins = (won & (win_type == CITY_WIN)).sum(axis=1)
+            _add(score, seat, pairs, games, points * pairs, points**2 * pairs)
+            _add(by_city, seat, pairs, games, wins * pairs, wins**2 * pairs)
+            _add(margin, seat, pairs, scored.sum(axis=1), lead * (1 - 2 * seat), squares)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot, opponent and seat; then for each bot, and for all bots."""
+        met = np.flatnonzero(self.cells[:, :, :MISSING].sum(axis=(1, 2)))
+        bots, cells = self.bots[met], self.cells[met]
+        bot = np.concatenate([bots[:, 0], bots[:, 1]])
+        opponent = np.concatenate([bots[:, 1], bots[:, 0]])
+        own = np.concatenate([cells, _turned(cells)])
+        everyone = len(self.labels)
+        total = np.zeros((everyone, 2, _CELLS), np.int64)
+        np.add.at(total, bot, own)
+        played = np.unique(bot)
+        of_seats = total.sum(axis=0)[None] if len(played) else own[:0]
+        rows = np.concatenate([own, total[played], of_seats])
+        places = np.concatenate([bot, played, np.full(len(of_seats), everyone)])
+        others = np.concatenate([opponent, np.full(len(played) + len(of_seats), everyone)])
+        order = np.lexsort([others, places])
+        return self._frame(places[order], others[order], rows[order])
+
+    def _frame(self, bot: Ints, opponent: Ints, cells: Ints) -> pd.DataFrame:
+        seats = np.tile([0, 1], len(cells))
+        cells = cells.reshape(-1, _CELLS)
+        ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
+        won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
+        games = won + lost + drawn
+        score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
+        city = ends[:, CITY_WIN, 0]
+        of_city = Moments.independent(games, city, city)
+        margin = Moments.independent(*np.moveaxis(cells[:, MISSING:], 1, 0))
+        if len(cells):  # the last two rows are all bots: pairs have two games there
+            for moments, own in zip((score, of_city, margin), self.by_seat, strict=True):
+                moments.sums[:, -2:, 0] = own.sums[:, 0]
+        columns = {
+            "bot": bot.repeat(2),
+            "opponent": opponent.repeat(2),
+            "seat": seats,
+            "games": games,
+            "wins": won,
+            "draws": drawn,
+            "losses": lost,
+            **interval("score", "score", score.shares()),
+            **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
+            **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
+            **interval("city", "city_share", of_city.shares()),
+            **interval("margin", "mean_margin", margin.means()),
+        }
+        return make_frame(columns, self.labels, games > 0)
+
+
+def _is_scored(games: Ints) -> Ints:
+    """Return 1 for the endings of games that ended with points, 0 for others."""
+    is_scored: Bools = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
+    return is_scored.astype(np.int64)
+
+
+def _add(moments: Moments, seat: Seat, pairs: Ints, n: Ints, y: Ints, yy: Ints) -> None:
+    """Add pairs that have `n` games each, to the moments of a seat; `y` and `yy` are sums."""
+    parts = ((n > 0) * pairs, n * pairs, y, n * n * pairs, n * y, yy)
+    moments.sums[:, 0, seat] += np.stack(parts).sum(axis=1)
+
+
+def _turned(cells: Ints) -> Ints:
+    """Return counts as the opponent sees them: in the other seat, lost for won."""
+    ends = cells[:, ::-1, :MISSING].reshape(-1, RESULTS)
+    turned = ends[:, [1, 0, 2]].reshape(len(cells), 2, MISSING)
+    scored, margin, squares = np.moveaxis(cells[:, ::-1, MISSING:], 2, 0)
+    return np.concatenate([turned, np.stack([scored, -margin, squares], axis=2)], axis=2)

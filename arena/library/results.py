@@ -14,12 +14,16 @@ from arena.errors import InputError, naming
 from arena.insight.summary import format_standings
 from arena.library.request import folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
+from arena.store.csv_files import (
+    FAULT_COLUMNS,
+    GAME_COLUMNS,
+    Timings,
+    fault_rows,
+    parse_timings,
+)
 from arena.store.finished import Game
-from arena.store.game_rows import FAULT_COLUMNS, GAME_COLUMNS, fault_rows
-from arena.store.portable import from_bytes, to_bytes
-from arena.store.reader import find_game
+from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.store.timings import Timings, parse_timings
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -181,7 +185,7 @@ class Results:
     @cached_property
     def timings(self) -> pd.DataFrame:
         """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
-        from arena.store.timings import make_timings
+        from arena.store.csv_files import make_timings
 
         if isinstance(self._timings, bytes):
             return parse_timings(self._timings)

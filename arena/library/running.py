@@ -29,11 +29,11 @@ from arena.library.results import Results
 from arena.runs import run as runs
 from arena.runs.rerun import add_thoughts, play_again
 from arena.runs.run import Outcome
+from arena.store.csv_files import read_timings
 from arena.store.finished import Game
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.store.timings import read_timings
 from arena.tournament.keys import MOST_PAIRS
 from arena.tournament.tournament import Tournament
 from engine.errors import show

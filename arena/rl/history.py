@@ -11,7 +11,8 @@ from engine import KINDS, Rules
 from engine.encoding import ACTIONS, encoder_of
 
 if TYPE_CHECKING:
-    from arena.batch.lockstep import Indices, Lockstep
+    from arena.batch.lockstep import Lockstep
+    from arena.batch.piles import Indices
 
 
 class History:

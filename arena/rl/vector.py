@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from arena.batch.deals import random_deals
 from arena.batch.encoding import Bits
-from arena.batch.lockstep import Indices, Lockstep
+from arena.batch.lockstep import Lockstep
+from arena.batch.piles import Indices
 from arena.batch.tally import DRAW
 from arena.errors import InputError
 from arena.rl.history import History

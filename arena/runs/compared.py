@@ -13,10 +13,10 @@ from arena.errors import ArenaError, not_installed, shorten
 from arena.insight.run_files import Files, make_files
 from arena.reports.html import find_lack
 from arena.reports.writers import report_writers
+from arena.store.csv_files import parse_timings, read_timings
 from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
 from arena.store.parquet import find_difference, is_available
 from arena.store.store import Store
-from arena.store.timings import parse_timings, read_timings
 from arena.tournament.tournament import Tournament
 
 

@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from arena.batch.run_games import Row
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.contract import Executor
@@ -17,8 +16,8 @@ from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.games.swap import Swap, draw_swaps
 from arena.insight.effects import Swapped
-from arena.insight.quota import share_out
-from arena.insight.win_tables import count_pairs
+from arena.insight.run_games import Row
+from arena.insight.win_tables import count_pairs, share_out
 from arena.runs.progress_bar import make_bar
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
+from arena.insight.growing import GrowingTables
 from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination
 from arena.runs.interim import FirstFaults, Interim
@@ -94,6 +95,8 @@ def run(
         logger.info("run %s: %s, %s", tournament.name, games, executor)
         started = time.perf_counter()
         under_way = _Run(tournament, store, show_progress=shown < QUIET)
+        if not folder:  # nobody may ask for the tables
+            under_way.growing.spoil()
         log.tell = under_way.first_faults.tell
         try:
             under_way.play(executor, log)
@@ -103,6 +106,8 @@ def run(
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted(store.count_games(), 2 * under_way.progress.scheduled) from None
             raise
+        finally:
+            under_way.growing.close()
         outcome = under_way.outcome(files, time.perf_counter() - started)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
@@ -128,12 +133,14 @@ class _Run:
             Interim(self.pairings, tournament.anchor) if show_progress and is_terminal() else None
         )
         self.lock = threading.Lock()  # of `interim`: another thread shows it
-        self.importing = threading.Thread(target=_import_files)
+        self.growing = GrowingTables(tournament, _import_files)
 
     def play(self, executor: Executor, log: RunLog) -> None:
         """Play what the store does not have, round by round, and keep it there."""
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
+        if self.kept:
+            self.growing.spoil()
         if self.interim and self.kept:
             self.interim.add(self.store.count())
         scheduled = 2 * self.progress.scheduled
@@ -172,7 +179,7 @@ class _Run:
 
     def _lines(self) -> list[str]:
         """Return how far the run is, and the standings so far, once pandas has been imported."""
-        if not self.played or self.importing.is_alive():
+        if not self.growing.is_prepared:
             return []
         lines = [self.status] if self.status else []
         if self.interim is None:
@@ -197,9 +204,8 @@ class _Run:
 
     def _keep(self, played: Played, plan: Plan) -> None:
         """Store a chunk for good: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
-        if not self.played:  # pandas is imported while the workers play
-            self.importing.start()
         self.store.add(played)
+        self.growing.add(played)
         for result in played.forfeits:
             self.first_faults.tell(played.chunk.pairing, result)
         plan.learn(played)
@@ -217,6 +223,7 @@ class _Run:
         """Store the forfeits by rule that have become due."""
         for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
+            self.growing.spoil()
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)
@@ -229,7 +236,7 @@ class _Run:
         """Return the files of the run, and write them all except the store and the log."""
         from arena.insight.run_files import make_files, timings_writer
 
-        files = make_files(self.tournament, self.store)
+        files = make_files(self.tournament, self.store, self.growing.finish)
         if folder:
             _say_what_is_missing(aloud=self.show_progress)
             timings = timings_writer(self.timings, self.tournament.labels)

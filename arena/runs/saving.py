@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
 from arena.runs.run_progress import follow
-from arena.store.database import FRESH
+from arena.store.database import FRESH, NAME
 from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of, replacing
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
-from arena.store.store import NAME, Store
+from arena.store.store import Store
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 
@@ -36,7 +36,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     anything but these games, and where nothing can be written.
     """
     from arena.insight.run_files import make_files
-    from arena.store.cells import csv_writer
+    from arena.store.csv_files import csv_writer
 
     _check(path, store)
     folder = RunFolder(path)
@@ -80,7 +80,7 @@ def write_files(
 ) -> None:
     """Write all files of a run that is in this folder except the store and the log."""
     from arena.reports.writers import report_writers
-    from arena.store.game_rows import write_games
+    from arena.store.csv_files import write_games
     from arena.store.parquet import parquet_writers
 
     writers = {**files.writers, **report_writers(tournament, store, files)}

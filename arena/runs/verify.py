@@ -18,10 +18,11 @@ from arena.runs.compared import Difference, check_files, find_left_out
 from arena.runs.progress_bar import make_bar
 from arena.runs.rerun import resolve_same
 from arena.runs.run_progress import follow
+from arena.store.database import NAME
 from arena.store.folder import MANIFEST, RunFolder
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.reader import why_no_run
-from arena.store.store import NAME, Store, forfeit_by_rule
+from arena.store.store import Store, forfeit_by_rule
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes

@@ -178,14 +178,16 @@ class Moments:
         return moments
 
     def add(self, groups: Ints, counts: Ints, totals: Ints) -> None:
-        """Add pairs: the group of each, and its counts and totals by key (pairs x keys)."""
+        """Add pairs: the group of each, and its counts and totals by key (keys x pairs).
+
+        It is fast where pairs of one group follow each other.
+        """
         if not len(groups):
             return
-        order = np.argsort(groups, kind="stable")
-        found, starts = np.unique(groups[order], return_index=True)
-        n, y = counts[order], totals[order]
-        for index, part in enumerate(((n > 0) * 1, n, y, n * n, n * y, y * y)):
-            self.sums[index][found] += np.add.reduceat(part, starts, axis=0)
+        starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+        n, y = counts, totals
+        for index, part in enumerate((np.minimum(n, 1), n, y, n * n, n * y, y * y)):
+            np.add.at(self.sums[index], groups[starts], np.add.reduceat(part, starts, axis=1).T)
 
     @property
     def counts(self) -> Ints:

@@ -1,4 +1,4 @@
-"""Chosen: games of a run, by bot, opponent, pair and seat."""
+"""Choose games of a run by bot, opponent, pair and seat."""
 
 from __future__ import annotations
 

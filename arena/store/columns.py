@@ -1,4 +1,4 @@
-"""Columns: writes the rows of a games.csv to a games.parquet, as a program of its own.
+"""Write the rows of a games.csv to a games.parquet, as a program of its own.
 
 `python columns.py CSV PARQUET` needs pyarrow, and nothing of the arena. It ends when its
 standard input does, so that it does not outlive the run that has started it.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ROWS = 1 << 14  # of a group
 _GAPS = ("winner", "fault")  # a cell may be empty
 GUARDED = "^'('*[ \t\r\n=+\\-@\uff1d\uff0b\uff0d\uff20])"
-"""A text of a file that has an apostrophe more than what was written (arena.store.cells)."""
+"""A text of a file that has an apostrophe more than what was written (arena.store.csv_files)."""
 
 FAILURES = (OSError, ValueError, MemoryError)
 """What writing may raise; pyarrow's errors are ValueErrors too."""

@@ -1,4 +1,4 @@
-"""Extension: a run's stored games under another schedule, as SQL; no game is lost.
+"""Keep a run's stored games under another schedule, with SQL; no game is lost.
 
 A game depends on its two bots, the pair and the seat, and not on the other bots. So a run can
 get more bots and pairs, and keep what was played. Forfeits by rule depend on the whole
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from arena.lanes.faults import BY_RULE
-from arena.store.checksums import renew_all
+from arena.store.damage import renew_all
 from arena.store.manifest import differences
 from arena.tournament.schedule import Pairing
 

@@ -1,4 +1,4 @@
-"""RunFolder: a run's folder; one run at a time writes to it, and never over another one."""
+"""Write the files of a run to its folder: one run at a time, and never over another one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import Any, TextIO, TypeAlias
 
 from arena.errors import ArenaError, InputError
 from arena.lanes.scratch import lock_file
-from arena.store import store
-from arena.store.database import is_foreign
+from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
 
 LOG = "run.log"
@@ -42,7 +41,7 @@ _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
 """What not every installation can write."""
 REPLACED = "replaced.sqlite"
 """The store of before, while games of bots that have changed are played again."""
-_STORE = tuple(f"{store.NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
+_STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
     *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS),
@@ -67,7 +66,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            if names and not names & {LOG, MANIFEST, store.NAME}:
+            if names and not names & {LOG, MANIFEST, NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
             for name in (*_RESULTS, LOG):
                 if (path / name).is_dir():
@@ -91,7 +90,7 @@ class RunFolder:
     @property
     def store(self) -> Path:
         """The finished games."""
-        return self.path / store.NAME
+        return self.path / NAME
 
     @property
     def replaced(self) -> Path:
@@ -136,7 +135,7 @@ class RunFolder:
         `stored` is the manifest of its store. Raises InputError, which says what differs.
         """
         if stored is None and (self.path / MANIFEST).exists():
-            raise InputError(f"{self.path}: results, but no {store.NAME} to go on from; {_FRESH}")
+            raise InputError(f"{self.path}: results, but no {NAME} to go on from; {_FRESH}")
         if stored is None:
             return
         try:

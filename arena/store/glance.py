@@ -1,4 +1,4 @@
-"""Glance: what a run's folder is and holds, told at once: its games are not read."""
+"""Say what a run's folder is and holds without reading its games."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from arena.store import extension
+from arena.store.database import NAME
 from arena.store.folder import COMPARISON, MANIFEST, REPLACED
 from arena.store.manifest import MOST_BYTES
-from arena.store.store import NAME
 
 State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
 

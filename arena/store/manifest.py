@@ -1,4 +1,4 @@
-"""Manifest: what a run was asked to play, as text and back."""
+"""Write what a run was asked to play as its manifest, and read it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet: games.parquet, the rows of games.csv for programs, where pyarrow is installed."""
+"""Write games.parquet, the rows of games.csv for programs, where pyarrow is installed."""
 
 from __future__ import annotations
 

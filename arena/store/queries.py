@@ -1,4 +1,4 @@
-"""Picking: the questions to a store that a report asks: some games, and counts of all."""
+"""Ask a store for the games that a report shows: first faults, closest and shortest games."""
 
 from __future__ import annotations
 

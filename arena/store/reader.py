@@ -1,13 +1,15 @@
-"""Open the folder of a run to read from, also while it is played, and find a game in it."""
+"""Open the folder of a run to read from, also while it is played; find a game; a store as bytes."""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from arena.errors import InputError, counted
+from arena.store.database import NAME
 from arena.store.finished import Game
 from arena.store.manifest import read_tournament
-from arena.store.store import NAME, Store
+from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import EngineError
@@ -65,6 +67,22 @@ def why_no_file(path: Path) -> str:
     """Return what a file is that lies in the folder of a run, nothing for another file."""
     in_run = path.suffix in _ENDINGS and path.is_file() and path.with_name(NAME).is_file()
     return f"a file of a run; name its folder: {path.parent}" if in_run else ""
+
+
+def to_bytes(store: Store) -> bytes:
+    """Return all that a store keeps; the same content gives the same bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, NAME)
+        store.copy_to(path)
+        return path.read_bytes()
+
+
+def from_bytes(content: bytes) -> Store:
+    """Return the store of some bytes, in a temporary file; raises InputError if they changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, NAME)
+        path.write_bytes(content)
+        return Store(path, copied=True)
 
 
 def find_game(

@@ -1,4 +1,4 @@
-"""Store: every finished game of a run, in run.sqlite."""
+"""Keep every finished game of a run in run.sqlite, and answer questions about them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from arena.errors import InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.statistics.counts import Faults, ScoreCounts
-from arena.store import extension
-from arena.store import queries as picking
-from arena.store.checksums import renew_blocks
-from arena.store.csv_lines import NUMBERS, read_lines
+from arena.store import extension, queries
+from arena.store.csv_files import NUMBERS, read_lines
+from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
 from arena.tournament.chunk import Played
@@ -27,7 +26,6 @@ from engine.state import Seat
 if TYPE_CHECKING:
     from arena.store.counting import Counts
 
-NAME = "run.sqlite"
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = """
 INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
@@ -318,16 +316,16 @@ class Store:
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most so many games for each pairing, bot and kind of fault, in order."""
-        for row in self._rows(f"{_GAMES} {picking.FAULTS} {_IN_ORDER}", BY_RULE, most):
+        for row in self._rows(f"{_GAMES} {queries.FAULTS} {_IN_ORDER}", BY_RULE, most):
             yield row[0], _result(row)
 
     def first_with_lead(self, pairing: int, points: int) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of a pairing's first game that points decided with such a lead."""
-        return self._rows(picking.WITH_LEAD, pairing, points)
+        return self._rows(queries.WITH_LEAD, pairing, points)
 
     def shortest_city_wins(self) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of the shortest City win of each pairing, the shortest first."""
-        return self._rows(picking.SHORTEST_CITY_WINS)
+        return self._rows(queries.SHORTEST_CITY_WINS)
 
     def count_games(self) -> int:
         """Return how many games are finished."""

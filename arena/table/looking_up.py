@@ -24,12 +24,12 @@ from arena.records.judge import parse_players, parse_record, read_lines
 from arena.records.thoughts import to_data
 from arena.runs.interim import Interim
 from arena.runs.run_progress import measure_extent
-from arena.store.finished import Game
-from arena.store.game_rows import FAULT_COLUMNS, fault_rows
+from arena.store.csv_files import FAULT_COLUMNS, fault_rows
+from arena.store.database import NAME
+from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.glance import is_under_way
 from arena.store.reader import find_game, read_run
-from arena.store.store import NAME, Store
-from arena.store.timelines import game_timeline, line_timeline
+from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament

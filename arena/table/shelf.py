@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from arena.store.database import NAME
 from arena.store.glance import find_state
-from arena.store.store import NAME
 
 REPORT = "report.html"
 _DEEPEST = 4  # folders below the shelf in which runs are looked for

@@ -8,9 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.batch.replay import Replay, points, replay, sources
-from arena.batch.run_games import Row, read_batches
+from arena.batch.replay import Replay
+from arena.batch.tally import find_points, find_sources
 from arena.errors import InputError
+from arena.insight.run_games import Row, read_batches
 from engine import CITY, TAKE, Rules, State, breakdown, counts
 from engine import points as points_of
 from engine.cards import pack_of
@@ -24,14 +25,17 @@ def assert_replayed(played: Replay, number: int, game: Played) -> None:
     """The piles, the row and what a take would bring are those of the State at every ply."""
     size = played.rules.take_size
     for ply, state in enumerate(game.states):
-        assert [tuple(pile) for pile in played.piles[number, ply]] == [*map(counts, state.piles)]
-        assert tuple(played.row[number, ply]) == counts(pack_of(state.row))
-        assert tuple(played.within[number, ply]) == counts(pack_of(state.row[-size:]))
-        score = points(played.piles[number, ply], played.rules)
+        piles = played.piles[ply, :, :, [number]].T.swapaxes(0, 1)
+        assert [tuple(pile) for pile in piles[..., 0]] == [*map(counts, state.piles)]
+        assert tuple(played.row[ply, :, number]) == counts(pack_of(state.row))
+        assert tuple(played.within[ply, :, number]) == counts(pack_of(state.row[-size:]))
+        score = find_points(piles.astype(int), played.rules)[:, 0]
         assert tuple(score) == points_of(state.piles, played.rules)
     parts = breakdown(game.states[-1].piles, played.rules)
     flat = [[*part.majorities, part.sets, part.alliances, part.betrayals] for part in parts]
-    assert sources(played.piles[number, -1], played.rules).tolist() == flat
+    by_source = find_sources(played.piles[-1].astype(int), played.rules)
+    assert by_source[:, :-1, number].tolist() == flat
+    assert by_source[:, -1, number].tolist() == [part.points for part in parts]
 
 
 def takes_of(number: int, states: list[State]) -> list[tuple[object, ...]]:
@@ -53,22 +57,24 @@ def test_every_ply_is_that_of_the_engine(rules: Rules) -> None:
     cup = tournament(bots=2, pairs=3, rules=rules)
     games = [*play(cup, forfeits=True)]
     (batch,) = read_batches(cup, rows_of(games))
-    played = replay(batch, rules)
+    played = batch.replay
     for number, game in enumerate(games):
         assert_replayed(played, number, game)
         assert played.plies[number] == len(game.row.actions)
         for seat in (0, 1):
             moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
             mine = [action for actor, action in moves if actor == seat]
-            assert tuple(played.played[number, seat]) == tuple(map(mine.count, range(CITY + 1)))
+            mine_of = played.count_played()[seat, :, number]
+            assert tuple(mine_of) == tuple(map(mine.count, range(CITY + 1)))
     wanted = sorted(take for n, game in enumerate(games) for take in takes_of(n, game.states))
     takes = played.takes
     columns = takes.game, takes.ply, takes.seat, takes.round, takes.action
     found = zip(
-        *(column.tolist() for column in columns), map(tuple, takes.cards.tolist()), strict=True
+        *(column.tolist() for column in columns), map(tuple, takes.cards.T.tolist()), strict=True
     )
     assert sorted(found) == wanted
-    assert (takes.before == played.piles[takes.game, takes.ply]).all()
+    before = played.piles[takes.ply, :, :, takes.game]
+    assert (np.moveaxis(takes.before, -1, 0) == before).all()
 
 
 def test_the_games_of_a_pair_are_in_one_batch() -> None:
@@ -106,5 +112,6 @@ def test_a_damaged_record_is_named(win_type: str, actions: str) -> None:
 def test_a_record_that_no_game_has_does_no_harm(actions: str) -> None:
     """`verify` finds it; here it must not raise or run on."""
     (batch,) = read_batches(tournament(bots=2), [Row(0, 0, 0, 0, "points", 1, actions)])
-    assert replay(batch, tournament().rules).plies.tolist() == [len(actions)]
-    assert np.isfinite(points(replay(batch, tournament().rules).piles, tournament().rules)).all()
+    assert batch.replay.plies.tolist() == [len(actions)]
+    points = find_points(batch.replay.piles.astype(int), tournament().rules)
+    assert np.isfinite(points).all()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena.lanes.faults import Fault
-from arena.store.cells import guard
+from arena.store.csv_files import guard
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.reports.runs import HOSTILE, cup, make_store, page_of
 

@@ -31,8 +31,8 @@ from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
+from arena.store.database import NAME as STORE
 from arena.store.folder import LOG, TIMINGS, RunFolder
-from arena.store.store import NAME as STORE
 from arena.tournament.chunk import Played
 from arena.tournament.plan import Plan
 from arena.tournament.tournament import Tournament

@@ -10,14 +10,15 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
+from arena.games.match import GameResult, WallClock, play_untimed
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.output import Output
 from arena.tournament.chunk import Chunk
 from arena.tournament.schedule import Fixture, Pairing, round_robin
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, State
+from engine.play import draw
 from tests.rogues import ILLEGAL, RAISING, rogue, write
 
 UNIFORM, GREEDY = resolve("uniform"), resolve("greedy")
@@ -249,3 +250,29 @@ def test_a_bot_can_ask_how_much_time_it_has_left(tmp_path: Path) -> None:
     asks = inproc(write(tmp_path, "asks", body, init="self.setup = setup"))
     limits = Limits(decision=5.0, game=0.5)
     assert [game.fault for game in played(asks, UNIFORM, limits=limits)] == [None, None]
+
+
+SLEEPS = """\
+    def choose(self, view, /):
+        from time import sleep
+        sleep(0.01)
+        return view.legal[0]"""
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "well"),
+    [
+        (None, 10.0, True),
+        (None, 1e-6, False),
+        (SLEEPS, 10.0, False),
+        (RAISING, 10.0, False),
+    ],
+)
+def test_an_untimed_game_counts_only_where_it_was_surely_in_time(
+    tmp_path: Path, text: str | None, limit: float, *, well: bool
+) -> None:
+    """By the wall clock, which charges at least as much; other games are played again."""
+    bot = inproc(write(tmp_path, "bot", text)) if text else UNIFORM
+    luck = draw(b"somewhere")
+    clock = WallClock.like(Limits(decision=limit).clock())
+    assert play_untimed(State(luck.deal), [bot, GREEDY], luck, clock) == well

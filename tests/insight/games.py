@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from arena.batch.run_games import Row
 from arena.entries.resolve import resolve
 from arena.games.match import GameResult
+from arena.insight.run_games import Row
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.lanes.faults import Fault
 from arena.store.store import Store

@@ -7,9 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.batch.replay import replay
-from arena.batch.run_games import read_batches
-from arena.insight.chances import chances
+from arena.insight.chances import chances_of
+from arena.insight.run_games import read_batches
 from arena.insight.swings import find_decisive
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer
@@ -29,7 +28,7 @@ def test_they_are_those_of_the_bot() -> None:
     cup = tournament(bots=3, pairs=16)
     games = [*play(cup, forfeits=True)]
     (batch,) = read_batches(cup, rows_of(games))
-    found, bot = chances(replay(batch, STANDARD)), champion()
+    found, bot = chances_of(batch), champion()
     positions = 0
     for number, game in enumerate(games):
         for ply, state in enumerate(game.states):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena.errors import InputError
-from arena.store import checksums
+from arena.store import damage
 from arena.store.store import Store
 from arena.tournament.schedule import Pairing
 from tests.store.test_store import played
@@ -108,9 +108,9 @@ def test_a_pairing_is_part_of_a_checksum(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with closing(Store(path)) as store:
         store.add(played(0, 0, 2))
-        found = checksums._sum_games(store._connection, 0, 0)
+        found = damage._sum_games(store._connection, 0, 0)
         store._connection.execute("UPDATE games SET pairing = 1")
-        assert checksums._sum_games(store._connection, 1, 0) != found
+        assert damage._sum_games(store._connection, 1, 0) != found
 
 
 def test_a_flip_in_a_store_that_was_killed_loses_commits_at_most(

@@ -14,7 +14,7 @@ def moments(pairs: list[tuple[int, int]], scale: int = 1) -> Moments:
     """Return the moments of pairs, each with its count and its total."""
     made = Moments(1, 1, scale)
     data = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    made.add(np.zeros(len(data), np.int64), data[:, :1], data[:, 1:])
+    made.add(np.zeros(len(data), np.int64), data[:, :1].T, data[:, 1:].T)
     return made
 
 
@@ -59,10 +59,10 @@ def test_groups_and_batches_add_up() -> None:
     group, count = rng.integers(0, 3, 50), rng.integers(0, 3, (50, 2))
     total = rng.integers(-5, 9, (50, 2)) * (count > 0)
     whole, parts = Moments(3, 2), Moments(3, 2)
-    whole.add(group, count, total)
+    whole.add(group, count.T, total.T)
     order = rng.permutation(50)
     for some in (order[:7], order[7:7], order[7:]):
-        parts.add(group[some], count[some], total[some])
+        parts.add(group[some], count[some].T, total[some].T)
     assert (whole.sums == parts.sums).all()
     assert whole.totals[1].tolist() == total[group == 1].sum(axis=0).tolist()
 
@@ -79,9 +79,9 @@ def test_intervals_cover_the_truth(alike: float) -> None:
     luck = rng.normal(2, 3, (runs, pairs))
     total = np.rint(1000 * (2 * luck + rng.normal(0, 2, (runs, pairs)))).astype(np.int64)
     for pair in range(pairs):
-        group, two = np.arange(runs), np.full((runs, 1), 2)
-        made.add(group, two, wins[:, [pair]])
-        of_points.add(group, two, total[:, [pair]])
+        group, two = np.arange(runs), np.full((1, runs), 2)
+        made.add(group, two, wins[:, pair][None])
+        of_points.add(group, two, total[:, pair][None])
     _, low, high = made.shares()
     assert 0.93 <= ((low <= truth) & (truth <= high)).mean() <= 0.97
     _, low, high = of_points.means()

@@ -17,9 +17,8 @@ from arena.lanes.faults import Fault
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.residuals import make_residuals
-from arena.store.game_rows import write_games
+from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
-from arena.store.timings import make_timings
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 from engine.strategy import Spent

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Row, read_batches
-from arena.insight.chances import chances
-from arena.insight.sources import SOURCES
+from arena.insight.chances import chances_of
+from arena.insight.replayed_games import SOURCES
+from arena.insight.run_games import Row, read_batches
 from arena.insight.win_tables import WinTables
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
@@ -203,7 +202,7 @@ def test_decisive_plies_are_counted_for_the_winner() -> None:
 def test_the_decisive_ply_is_that_of_the_largest_swing() -> None:
     """Its round, its action, how large it is, and whether it was the winner's own."""
     (batch,) = read_batches(CUP, rows_of(GAMES))
-    found = chances(replay(batch, STANDARD))
+    found = chances_of(batch)
     swings, owns = defaultdict(list), defaultdict(list)
     for game, chance in zip(GAMES, found, strict=True):
         if game.forfeited:

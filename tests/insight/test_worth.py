@@ -7,10 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from arena.batch.replay import replay
-from arena.batch.run_games import read_batches
-from arena.insight.card_worth import Sample, _fit, _Takes
-from arena.insight.products import cross, dot, weigh
+from arena.insight.cards import Sample, _fit, _Takes, cross, dot, weigh
+from arena.insight.run_games import read_batches
 from arena.statistics.distributions import Floats
 from engine import CITY, STANDARD, TAKE, counts, points
 from tests.insight.games import play, rows_of, tournament
@@ -92,7 +90,7 @@ def test_the_state_is_that_before_the_take() -> None:
     games = [*play(cup)]
     (batch,) = read_batches(cup, rows_of(games))
     made = Sample(np.array([PAIRS]), STANDARD)
-    made.add(replay(batch, STANDARD))
+    made.add(batch)
     wanted = []
     for game in games:
         for before, after in pairwise(game.states):

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.batch.replay import replay
-from arena.batch.run_games import Row, read_batches
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.insight.chances import chances
+from arena.insight.chances import chances_of
+from arena.insight.run_games import read_batches
 from arena.records.decisive import describe_decisive, find_chances
-from engine import STANDARD, Record, Rules, to_text
+from engine import Record, Rules, to_text
 from tests.conftest import Arena
 from tests.insight.games import play, tournament
 
@@ -45,7 +44,7 @@ def seer(tmp_path: Path) -> str:
 
 def test_by_default_the_chances_are_those_of_the_tables() -> None:
     """For a finished game, at every ply and at the end."""
-    wanted = chances(replay(next(read_batches(CUP, [Row(*GAME.row)])), STANDARD))[0]
+    wanted = chances_of(next(read_batches(CUP, [GAME.row])))[0]
     assert find_chances(RECORD, resolve("champion")) == pytest.approx(wanted.tolist(), abs=1e-9)
 
 

@@ -17,8 +17,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.records.decisive import find_beliefs, find_chances
 from arena.records.html_page import frame, is_replay, render_replay
-from arena.store.finished import Game
-from arena.store.timelines import game_timeline, line_timeline
+from arena.store.finished import Game, game_timeline, line_timeline
 from engine import EngineError, Record, Rules, Seat, pack_text, to_text
 from tests.records.games import game_with_thoughts, random_record, twins
 

@@ -18,11 +18,16 @@ from hypothesis import strategies as st
 from arena.games.timing import Timing
 from arena.insight.run_files import make_files, timings_writer
 from arena.lanes.faults import Fault
-from arena.store.cells import csv_writer, guard, read_back
+from arena.store.csv_files import (
+    FAULT_COLUMNS,
+    csv_writer,
+    fault_rows,
+    guard,
+    parse_timings,
+    read_back,
+)
 from arena.store.folder import GAMES, RunFolder
-from arena.store.game_rows import FAULT_COLUMNS, fault_rows
 from arena.store.parquet import parquet_writers
-from arena.store.timings import parse_timings
 from arena.tournament.replay_command import replay_commands
 from tests import ROOT
 from tests.reports.runs import cup, make_store
@@ -124,12 +129,12 @@ def test_numbers_and_gaps_stay_what_they_are() -> None:
 
 
 def test_all_csv_files_are_written_in_one_place() -> None:
-    """No other module of the arena writes CSV; lines.py makes its cells with `guard`."""
+    """No other module of the arena writes CSV."""
     sources = [path for path in (ROOT / "arena").rglob("*.py") if "static" not in path.parts]
     writing = {
         path.name for path in sources if re.search(r"to_csv\(|csv\.writer\(", path.read_text())
     }
-    assert writing == {"cells.py", "csv_lines.py"}
+    assert writing == {"csv_files.py"}
 
 
 def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:

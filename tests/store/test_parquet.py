@@ -21,8 +21,8 @@ from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.runs.run import run
 from arena.store import columns, parquet
+from arena.store.csv_files import GAME_COLUMNS, write_games
 from arena.store.folder import RunFolder
-from arena.store.game_rows import GAME_COLUMNS, write_games
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing

@@ -9,8 +9,7 @@ from random import Random
 
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.store.cells import guard
-from arena.store.game_rows import GAME_COLUMNS, write_faults, write_games
+from arena.store.csv_files import GAME_COLUMNS, guard, write_faults, write_games
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Fixture, Pairing

@@ -1,29 +1,27 @@
-"""Batch: some games of a run as arrays, the games of a pair together."""
+"""Read games of a run as arrays, the games of a pair together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from arena.batch.piles import Cards
+from arena.batch.replay import NOTHING, Bools, Ints, Replay, replay
 from arena.errors import InputError
 from arena.statistics.counts import WIN_TYPES
 from arena.tournament.tournament import Tournament
+from engine import Rules
 from engine.cards import CHARS
 from engine.state import Seat
 
-Ints: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-
 CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
-NOTHING: Final = 255
-"""Stands for the plies after the end of a game."""
+CELLS = 1 << 17
+"""Plies of a batch: its arrays have a few megabytes."""
 
-_CELLS = 1 << 17  # plies of a batch: its arrays have a few megabytes
 _WRONG = 254
 _ACTIONS = np.full(256, _WRONG, np.uint8)
 _ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))
@@ -63,11 +61,17 @@ class Batch:
     winner: Ints
     win_type: Ints
     margin: Ints
-    actions: Bytes
-    opening: Bytes
+    actions: Cards
+    opening: Cards
     pairing: Ints
     number: Ints
     bots: Ints
+    rules: Rules
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The games played again, ply by ply."""
+        return replay(self.actions, self.opening, self.rules)
 
     @property
     def games(self) -> int:
@@ -93,7 +97,7 @@ def read_batches(
 
     Raises InputError for a record that cannot be played.
     """
-    most = most or max(1, _CELLS // tournament.rules.game_plies)
+    most = most or max(1, CELLS // tournament.rules.game_plies)
     numbers = {label: number for number, label in enumerate(tournament.labels)}
     bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
     some: list[Row] = []
@@ -127,12 +131,13 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
             pairing=of_pairs,
             number=places[1][begins],
             bots=bots[of_pairs],
+            rules=tournament.rules,
         )
     except ValueError:
         raise InputError(_find_odd(tournament, rows)) from None
 
 
-def _actions(texts: Sequence[str], plies: int) -> Bytes:
+def _actions(texts: Sequence[str], plies: int) -> Cards:
     """Return actions as an array; raises ValueError for a text that is none of a game."""
     text = "".join([text.ljust(plies) for text in texts])
     data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
@@ -154,7 +159,7 @@ def _find_odd(tournament: Tournament, rows: Iterable[Row]) -> str:
     return "a record cannot be played"
 
 
-def _openings(tournament: Tournament, rows: Iterable[Row]) -> Bytes:
+def _openings(tournament: Tournament, rows: Iterable[Row]) -> Cards:
     """Return the row as it was dealt in each pair."""
     rules = tournament.rules
     start = 2 * rules.hand_size

@@ -125,18 +125,24 @@ def note_of(rows: int, file: str, most: int = MOST_ROWS) -> str:
 def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec]:
     """Return the layers of numbers, each on the bar of its 95 % interval.
 
-    The fields of a row are `value`, `low` and `high`; one without ends has no bar. `mark` is what
-    stands for the number: a point unless it says otherwise.
+    The fields of a row are `value`, `low` and `high`; one without ends has a bar of no length.
+    `mark` is what stands for the number: a point unless it says otherwise.
     """
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": BLUE}
     return [
         {
-            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+            "transform": [_end_or_value("low"), _end_or_value("high")],
             "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": BLUE},
             "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
         },
         {"mark": point | dict(mark or {}), "encoding": {"x": x | {"field": "value"}}},
     ]
+
+
+def _end_or_value(end: str) -> Spec:
+    """Return the transform that gives a bar this end, also where no row of a chart has it."""
+    known = "isValid(datum.low) && isValid(datum.high)"
+    return {"calculate": f"{known} ? datum.{end} : datum.value", "as": end}
 
 
 def tips(*fields: tuple[str, str], form: str = "") -> list[Spec]:

@@ -103,7 +103,7 @@ def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgres
         strikes.extend(ranges)
         for span in ranges:
             pairs = range(span.first, span.end)
-            if sum(store.count_pairs(*span)) < len(pairs):
+            if sum(map(len, store.finished(*span))) < len(pairs):
                 return progress
             strikes.finish(
                 span.pairing, span.first, len(pairs), store.forfeits(span.pairing, pairs)

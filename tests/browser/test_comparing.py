@@ -13,6 +13,7 @@ from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import find_changes
 from arena.insight.run_files import make_files
+from arena.records.html_page import frame as frame_of
 from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
@@ -163,13 +164,9 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
 @pytest.mark.slow
 def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path: Path) -> None:
     """In a sandbox without an origin: charts are drawn, and tables sort."""
-    from arena.library.report_view import RunReport
-    from arena.reports.blocks import Report
-
-    shown = RunReport(Report("run", [], []))
-    shown.html = pages["runs"].read_text()  # type: ignore[misc]
     notebook = tmp_path / "notebook.html"
-    notebook.write_text(f"<!doctype html><html lang=en><title>n</title>{shown._repr_html_()}")
+    shown = frame_of(pages["runs"].read_text(), "Report", "40rem")
+    notebook.write_text(f"<!doctype html><html lang=en><title>n</title>{shown}")
     page = open_page(notebook)
     frame = page.frame_locator("iframe")
     frame.locator("html[data-drawn]").wait_for(state="attached")

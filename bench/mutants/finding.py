@@ -15,7 +15,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from bench.mutants.mutant import Mutant
+from bench.mutants.mutant import TOPS, Mutant
 
 _SAME = ("ReplaceComparisonOperator_Is_Eq", "ReplaceComparisonOperator_IsNot_NotEq")
 _SPEED = {"cache", "lru_cache"}
@@ -30,7 +30,7 @@ def modules(root: Path) -> Iterator[Path]:
     A folder that is only a link is the same files again: `Path.rglob` does not follow it. The
     test that `arena new` writes is no module.
     """
-    for top in ("engine", "bots", "arena"):
+    for top in TOPS:
         found = sorted((root / top).rglob("*.py"))
         yield from (path for path in found if not path.name.startswith("test_"))
 

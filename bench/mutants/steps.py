@@ -18,12 +18,12 @@ _ROOMS: Final = {
     "bots": ("bots", "tests/bots"),
     "arena": ("tests/test_imports.py",),
 }
-_BATCH_SECONDS, _BATCH_TESTS = 10.0, 300
+_BATCH_SECONDS, _BATCH_TESTS = 20.0, 300
 
 STEPS: Final = ("line", "room", "test", "test-all")
 """A mutant takes the next step where it has survived the one before."""
 
-_SECONDS: Final = {"line": 30.0, "room": 40.0, "test": 40.0, "test-all": 90.0}
+_SECONDS: Final = {"line": 60.0, "room": 90.0, "test": 90.0, "test-all": 180.0}
 """How long the tests of a step take together at most, in seconds of the traced run."""
 
 

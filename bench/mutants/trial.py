@@ -27,14 +27,14 @@ _PYTEST = (
     *("-o", "faulthandler_exit_on_timeout=true"),
 )
 _LONGEST = 1200  # seconds for a batch
-_SLOWER = 10  # a test has noticed a mutant if it takes so many times what it took
+_SLOWER = 5  # a test has noticed a mutant if it takes so many times what it took
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
 
 class Copy:
     """A copy of the repository in a folder: what is imported in it comes from it.
 
-    A test that takes longer than `seconds` with a mutant, and ten times as long as without, has
+    A test that takes longer than `seconds` with a mutant, and five times as long as without, has
     noticed it.
     """
 

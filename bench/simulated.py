@@ -69,7 +69,6 @@ class Clock:
         self.now = 0.0
         self.busy = 0.0  # seconds of the client's processor
         self.ready: deque[Event] = deque()  # what the client has not seen yet
-        self.most_ready = 0
         self._charged = charged
         self._numbers = itertools.count()
         self._plans: list[tuple[float, int, Callable[[], None]]] = []
@@ -86,7 +85,6 @@ class Clock:
     def put(self, event: Event) -> None:
         """Let the client see an event."""
         self.ready.append(event)
-        self.most_ready = max(self.most_ready, len(self.ready))
 
     def charge(self, seconds: float) -> None:
         """Let the client have worked."""
@@ -189,7 +187,7 @@ class SimulatedPlaces:
         self.hosts: dict[str, SimulatedHost] = {}
         self.places: dict[str, Place] = {}
         self.gone: list[SimulatedHost] = []
-        self.calls = self.bytes = self.deaths = 0
+        self.calls = self.deaths = 0
         self.changed: Callable[[], None] = lambda: None
         self._rng = Random(cluster.seed)
         self._names = itertools.count(1)
@@ -286,9 +284,7 @@ class SimulatedPlaces:
             Played(chunk, _games(chunk), self._times(chunk.pairing), share * chunk.pairs)
             for chunk in join_chunks(chunks)
         ]
-        data = wire.write_answer(batch_number, played, [])
-        self.bytes += len(data)
-        _finish(future, data)
+        _finish(future, wire.write_answer(batch_number, played, []))
 
     def _times(self, pairing: int) -> dict[str, Timing]:
         """Return made-up times of decisions."""

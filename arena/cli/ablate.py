@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.compare import AGAINST
-from arena.cli.completion import complete_bots, complete_configs, complete_rules
+from arena.cli.completion import complete_configs, complete_rules
 from arena.cli.options import (
+    AGAINST,
+    MORE_BOTS,
     PATH,
     REPLACE,
-    add_run_options,
+    add_config_options,
     key_option,
     print_json,
     with_options,
@@ -41,23 +42,10 @@ if TYPE_CHECKING:
 )
 @click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
 @key_option("pairs", "the config's")
-@click.option(
-    "--bot",
-    "more",
-    multiple=True,
-    metavar="BOT",
-    shell_complete=complete_bots,
-    help="One more bot; repeatable.",
-)
+@MORE_BOTS
 @AGAINST
 @REPLACE
-@add_run_options(
-    seed="the config's",
-    executor="the config's, or local",
-    workers="the config's, or all cores",
-    lane="the config's",
-    out="results/NAME-ablate",
-)
+@add_config_options("results/NAME-ablate")
 def ablate(
     config: Path,
     variants: Sequence[str],

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
+    AGAINST,
     PAIRS,
     REPLACE,
     add_run_options,
@@ -18,7 +19,6 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, count_games, stoppable
-from arena.errors import InputError
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
-
-
-def _split_all(
-    _context: click.Context, _option: click.Parameter, texts: Sequence[str]
-) -> list[str]:
-    return [bot for text in texts for bot in split_bots(text)]
-
-
-AGAINST: Final = click.option(
-    "--against",
-    multiple=True,
-    metavar="BOTS",
-    callback=_split_all,
-    shell_complete=complete_bots,
-    help="Play only against these bots, A,B,C or ladder, and not one another; repeatable.",
-)
 
 
 @click.command()
@@ -117,28 +101,6 @@ def compare(
     settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
     play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
-
-
-def split_bots(text: str) -> list[str]:
-    """Return the specs in a text with commas between them; those in brackets are a spec's own.
-
-    >>> split_bots("greedy,a=./mine.py(depth=3,width=2)")
-    ['greedy', 'a=./mine.py(depth=3,width=2)']
-    >>> split_bots("cmd:node bot.js 1,2")
-    ['cmd:node bot.js 1,2']
-    """
-    if text.partition("=")[2].startswith("cmd:") or text.startswith("cmd:"):
-        return [text]
-    depth, parts = 0, [""]
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += character
-    if "" in (words := [part.strip() for part in parts]):
-        raise InputError(f"--against: {text!r} has an empty place")
-    return words
 
 
 def play_comparison(

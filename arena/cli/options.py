@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from arena.cli.completion import complete_bots
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS
@@ -106,8 +107,55 @@ SCHEDULER_FILE: Final = click.option(
     help="A file that says where the scheduler is.  [default: none]",
 )
 
+MORE_BOTS: Final = click.option(
+    "--bot",
+    "more",
+    multiple=True,
+    metavar="BOT",
+    shell_complete=complete_bots,
+    help="One more bot; repeatable.",
+)
+
 _Command = Callable[..., Any]
 _T = TypeVar("_T")
+
+
+def split_bots(text: str) -> list[str]:
+    """Return the specs in a text with commas between them; those in brackets are a spec's own.
+
+    >>> split_bots("greedy,a=./mine.py(depth=3,width=2)")
+    ['greedy', 'a=./mine.py(depth=3,width=2)']
+    >>> split_bots("cmd:node bot.js 1,2")
+    ['cmd:node bot.js 1,2']
+    """
+    if text.partition("=")[2].startswith("cmd:") or text.startswith("cmd:"):
+        return [text]
+    depth, parts = 0, [""]
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if "" in (words := [part.strip() for part in parts]):
+        raise InputError(f"--against: {text!r} has an empty place")
+    return words
+
+
+def _split_all(
+    _context: click.Context, _option: click.Parameter, texts: Sequence[str]
+) -> list[str]:
+    return [bot for text in texts for bot in split_bots(text)]
+
+
+AGAINST: Final = click.option(
+    "--against",
+    multiple=True,
+    metavar="BOTS",
+    callback=_split_all,
+    shell_complete=complete_bots,
+    help="Play only against these bots, A,B,C or ladder, and not one another; repeatable.",
+)
 
 
 def _read_changes(
@@ -225,6 +273,17 @@ def add_run_options(
         return command
 
     return add
+
+
+def add_config_options(out: str) -> Callable[[_Command], _Command]:
+    """Return a decorator as `add_run_options` does, for a command whose defaults a config has."""
+    return add_run_options(
+        seed="the config's",
+        executor="the config's, or local",
+        workers="the config's, or all cores",
+        lane="the config's",
+        out=out,
+    )
 
 
 def json_option(command: _Command) -> _Command:

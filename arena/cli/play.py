@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli import person
-from arena.cli.compare import AGAINST, play_comparison
+from arena.cli.compare import play_comparison
 from arena.cli.completion import complete_bots, complete_configs
 from arena.cli.options import (
+    AGAINST,
     ANCHOR,
     GAMES,
+    MORE_BOTS,
     NAMES,
     PATH,
     REPLACE,
+    add_config_options,
     add_run_options,
     key_option,
     print_json,
@@ -47,26 +50,13 @@ _NOT_FOR_A_PERSON = (
 @click.command()
 @click.argument("config", type=PATH, shell_complete=complete_configs)
 @key_option("pairs", "the config's")
-@click.option(
-    "--bot",
-    "more",
-    multiple=True,
-    metavar="BOT",
-    shell_complete=complete_bots,
-    help="One more bot; repeatable.",
-)
+@MORE_BOTS
 @AGAINST
 @ANCHOR
 @key_option("until", "the config's")
 @key_option("max_pairs", "the config's, or 100 times --pairs")
 @REPLACE
-@add_run_options(
-    seed="the config's",
-    executor="the config's, or local",
-    workers="the config's, or all cores",
-    lane="the config's",
-    out="results/NAME",
-)
+@add_config_options("results/NAME")
 def run(
     config: Path,
     more: Sequence[str],

@@ -177,12 +177,6 @@ def close_site(token: str) -> None:
         site.end()
 
 
-def close_sites() -> None:
-    """End all sites that this host has."""
-    for token in [*_sites]:
-        close_site(token)
-
-
 def _find(token: str) -> HostedSite:
     with _lock:
         site = _sites.get(token)

@@ -289,10 +289,8 @@ class BotProcess:
             message = f"started more than {MOST_PROCESSES} processes"
             raise self._kill_for(Forfeit("crash", message))
         if usage.memory > most:
-            raise self._kill_for(self._memory_forfeit())
-
-    def _memory_forfeit(self) -> Forfeit:
-        return Forfeit("memory", f"its processes use more than {self.limits.memory} MB together")
+            message = f"its processes use more than {self.limits.memory} MB together"
+            raise self._kill_for(Forfeit("memory", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""

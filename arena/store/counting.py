@@ -27,7 +27,6 @@ from arena.statistics.counts import (
 )
 
 Ints: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
 
 _FETCHED = 10_000  # rows
 _KEYS, _SUMS = 6, 6  # columns of a row

@@ -1,6 +1,41 @@
-"""Ask a store for the games that a report shows: first faults, closest and shortest games."""
+"""The questions to a store about its games, in SQL: in order, by name, by lead and as counts."""
 
 from __future__ import annotations
+
+from arena.store.csv_files import NUMBERS
+
+GAMES = """
+SELECT pairing, pair, seat, winner, win_type, points, opponent_points, plies, fault, actions,
+    message, traceback, output
+FROM games LEFT JOIN evidence USING (pairing, pair, seat) {where} ORDER BY pairing, pair, seat
+"""
+
+NAMED_GAMES = f"""
+SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END,
+    win_type, {", ".join(NUMBERS.values())}, fault
+FROM games JOIN named USING (pairing) ORDER BY pairing, pair, seat
+"""
+"""Every game as a row of games.csv, by the table of the pairings' labels."""
+
+RECORDS = """
+SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
+FROM games WHERE pairing = ? ORDER BY pairing, pair, seat LIMIT ?
+"""
+
+DIFFERENCES = """
+SELECT difference, count(*) FROM (
+    SELECT sum(
+        CASE pairing WHEN ?1 THEN 1 ELSE -1 END
+        * CASE winner WHEN 0 THEN 1 WHEN 1 THEN -1 ELSE 0 END
+    ) AS difference
+    FROM games WHERE pairing IN (?1, ?2) AND pair >= ?3 AND pair < ?4
+    GROUP BY pair HAVING count(*) = 4
+) GROUP BY difference
+"""
+"""How many pairs that pairings ?1 and ?2 have finished differ by so many halves in their score.
+
+It takes two thirds of the time of a join of the scores of both.
+"""
 
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
 FAULTS = """

@@ -14,7 +14,7 @@ from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.statistics.counts import Faults, ScoreCounts
 from arena.store import extension, queries
-from arena.store.csv_files import NUMBERS, read_lines
+from arena.store.csv_files import read_lines
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
@@ -31,33 +31,6 @@ _ADD_EVIDENCE = """
 INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
 """
 _SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
-_GAMES = """
-SELECT pairing, pair, seat, winner, win_type, points, opponent_points, plies, fault, actions,
-    message, traceback, output
-FROM games LEFT JOIN evidence USING (pairing, pair, seat)
-"""
-_IN_ORDER = "ORDER BY pairing, pair, seat"
-_NAMED_GAMES = f"""
-SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END,
-    win_type, {", ".join(NUMBERS.values())}, fault
-FROM games JOIN named USING (pairing) {_IN_ORDER}
-"""
-_RECORDS = f"""
-SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
-FROM games WHERE pairing = ? {_IN_ORDER} LIMIT ?
-"""
-_DIFFERENCES = """
-SELECT CAST(2 * (new.score - old.score) AS INTEGER), count(*) FROM
-    (SELECT pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
-     FROM games WHERE pairing = ?1 AND pair >= ?3 AND pair < ?4
-     GROUP BY pair HAVING count(*) = 2) AS new
-    JOIN
-    (SELECT pair, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
-     FROM games WHERE pairing = ?2 AND pair >= ?3 AND pair < ?4
-     GROUP BY pair HAVING count(*) = 2) AS old
-    USING (pair)
-GROUP BY 1
-"""
 
 
 class Store:
@@ -228,7 +201,7 @@ class Store:
         It is the score of the first pairing's first bot less that of the second's: -2 to 2 by
         halves.
         """
-        counts = dict(self._rows(_DIFFERENCES, new, old, first, end))
+        counts = dict(self._rows(queries.DIFFERENCES, new, old, first, end))
         return tuple(int(counts.get(score, 0)) for score in range(-4, 5))
 
     def finished(self, pairing: int, first: int, last: int) -> Iterator[range]:
@@ -251,11 +224,11 @@ class Store:
         """Return the games in a range of a pairing's pairs that a fault has ended, in order."""
         where = "WHERE pairing = ? AND pair BETWEEN ? AND ? AND fault NOT IN ('', ?)"
         values = (pairing, pairs.start, pairs.stop - 1, BY_RULE)
-        return [_result(row) for row in self._rows(f"{_GAMES} {where} {_IN_ORDER}", *values)]
+        return [_result(row) for row in self._games(where, *values)]
 
     def all_forfeits(self, pairings: Sequence[Pairing]) -> Iterator[tuple[Fixture, GameResult]]:
         """Yield every forfeit of the run, those by rule too, with its place."""
-        for row in self._rows(f"{_GAMES} WHERE fault <> '' {_IN_ORDER}"):
+        for row in self._games("WHERE fault <> ''"):
             result = _result(row)
             yield Fixture(pairings[row[0]], result.pair, result.seat), result
 
@@ -264,7 +237,7 @@ class Store:
     ) -> Iterator[GameResult]:
         """Yield the games of a pairing in order: all of them, or those of a pair and a seat."""
         where = "WHERE pairing = ?1 AND pair = ifnull(?2, pair) AND seat = ifnull(?3, seat)"
-        return map(_result, self._rows(f"{_GAMES} {where} {_IN_ORDER}", pairing, pair, seat))
+        return map(_result, self._games(where, pairing, pair, seat))
 
     def game(self, pairing: int, pair: int, seat: Seat) -> GameResult | None:
         """Return one game, None if it has not been played."""
@@ -272,8 +245,11 @@ class Store:
 
     def results(self) -> Iterator[tuple[int, GameResult]]:
         """Yield every game with the number of its pairing, in order."""
-        for row in self._rows(f"{_GAMES} {_IN_ORDER}"):
+        for row in self._games():
             yield row[0], _result(row)
+
+    def _games(self, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
+        return self._rows(queries.GAMES.format(where=where), *values)
 
     def named_games(self, pairings: Iterable[Pairing]) -> Iterator[tuple[Any, ...]]:
         """Yield every game as a row of games.csv, with labels in place of numbers.
@@ -288,7 +264,7 @@ class Store:
                 "INSERT OR REPLACE INTO named VALUES (?, ?, ?)",
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
-        return self._rows(_NAMED_GAMES)
+        return self._rows(queries.NAMED_GAMES)
 
     def game_lines(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield every game as a line of games.csv, thousands of them in one text."""
@@ -309,14 +285,14 @@ class Store:
         """
         for pairing, pairs in enumerate(quota):
             if pairs:
-                rows = self._rows(_RECORDS, pairing, 2 * pairs)
+                rows = self._rows(queries.RECORDS, pairing, 2 * pairs)
                 for number, (_, games) in enumerate(groupby(rows, key=itemgetter(1))):
                     if number < pairs:
                         yield from games
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most so many games for each pairing, bot and kind of fault, in order."""
-        for row in self._rows(f"{_GAMES} {queries.FAULTS} {_IN_ORDER}", BY_RULE, most):
+        for row in self._games(queries.FAULTS, BY_RULE, most):
             yield row[0], _result(row)
 
     def first_with_lead(self, pairing: int, points: int) -> Iterator[tuple[int, int, Seat]]:
@@ -346,7 +322,7 @@ def _game_row(pairing: int, result: GameResult) -> tuple[Any, ...]:
 
 
 def _result(row: tuple[Any, ...]) -> GameResult:
-    """Return the result of a row of _GAMES."""
+    """Return the result of a row of queries.GAMES."""
     kind, actions, message, traceback, output = row[8:]
     if kind == BY_RULE:
         return forfeit_by_rule(*row[1:4])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.compare import split_bots
+from arena.cli.options import split_bots
 from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
 from arena.runs.compare_bots import comparison_name

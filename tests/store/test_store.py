@@ -43,6 +43,16 @@ def test_the_finished_pairs_are_known_as_ranges() -> None:
     assert list(store.finished(0, 0, 99)) == []
 
 
+def test_the_pairs_of_two_pairings_differ_by_their_scores() -> None:
+    """Only those count that both have finished, in the range that was asked for."""
+    store = Store(None)
+    store.add(played(3, 0, 6, (1, 0), (2, 0), (2, 1)))  # scores 2, 1, 0, 2, 2, 2
+    store.add(played(1, 0, 5, (0, 0), (0, 1), (3, 1)))  # scores 0, 2, 2, 1, 2
+    assert store.count_differences(3, 1, 0, 9) == (1, 0, 1, 0, 1, 0, 1, 0, 1)
+    assert store.count_differences(3, 1, 1, 4) == (1, 0, 1, 0, 0, 0, 1, 0, 0)
+    assert store.count_differences(1, 3, 1, 4) == (0, 0, 1, 0, 0, 0, 1, 0, 1)
+
+
 def test_a_result_is_read_as_it_was_written() -> None:
     """With its fault and evidence; a forfeit can be selected, and gets its fixture."""
     store = Store(None)

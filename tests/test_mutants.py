@@ -132,9 +132,9 @@ def test_a_step_has_only_so_many_seconds_of_tests(tmp_path: Path) -> None:
     """The quickest are chosen, and run in parts with those of a file side by side."""
     tests = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 6.0 + n, False, True) for n in range(12)]
     step = steps(HERE, "", Traces(tests, {}), tmp_path)[2]
-    assert [test.name.partition("_")[2] for test in step.tests] == [*map(str, range(9))]
+    assert [test.name.partition("_")[2] for test in step.tests] == list("0123")
     batches = [[test.name[-1] for test in batch] for batch in step.batches]
-    assert batches == [["0", "1"], ["2", "3"], *([n] for n in "45678")]
+    assert batches == [["0", "1"], ["2", "3"]]
     quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1, False, True) for n in range(4)]
     (batch,) = Step("test", tuple(quick)).batches
     assert [test.name[-1] for test in batch] == list("0213")

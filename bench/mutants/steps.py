@@ -19,11 +19,12 @@ _ROOMS: Final = {
     "arena": ("tests/test_imports.py",),
 }
 _BATCH_SECONDS, _BATCH_TESTS = 20.0, 300
+_FILE_SECONDS = 2.0  # to read another file of tests
 
 STEPS: Final = ("line", "room", "test", "test-all")
 """A mutant takes the next step where it has survived the one before."""
 
-_SECONDS: Final = {"line": 60.0, "room": 90.0, "test": 90.0, "test-all": 180.0}
+_SECONDS: Final = {"line": 40.0, "room": 40.0, "test": 40.0, "test-all": 90.0}
 """How long the tests of a step take together at most, in seconds of the traced run."""
 
 
@@ -84,11 +85,13 @@ def steps(mutant: Mutant, text: str, traces: Traces, root: Path) -> list[Step]:
 
 
 def _within(tests: list[TracedTest], seconds: float) -> Iterator[TracedTest]:
-    """Yield those tests that fit into so many seconds together, and the first in any case."""
-    left = seconds
+    """Yield those tests that fit into so many seconds with their files, the first in any case."""
+    left, files = seconds, set[str]()
     for number, test in enumerate(tests):
-        if number == 0 or test.seconds <= left:
-            left -= test.seconds
+        cost = test.seconds + (0 if test.file in files else _FILE_SECONDS)
+        if number == 0 or cost <= left:
+            left -= cost
+            files.add(test.file)
             yield test
 
 

@@ -50,16 +50,13 @@ class Traces:
             self._named[test.file].append(test)
 
     def running(self, module: str, text: str, line: int) -> list[TracedTest]:
-        """Return the tests that run a line; of a line that runs at import, those of any line.
+        """Return the tests that run a line, each in its own process.
 
-        Empty if no test runs it in its own process, or the module is another than was traced.
+        Of a line that runs at import, or of a module that has changed since, those of any line.
         """
         digest, lines = self._lines.get(module, ("", {}))
-        if digest != digest_of(text):
-            return []
-        names: set[str] = set()
-        for number in together(text, line) or lines:
-            names.update(lines.get(number, ()))
+        same = together(text, line) if digest == digest_of(text) else set()
+        names = {name for number in same or lines for name in lines.get(number, ())}
         return list(dict.fromkeys(test for name in sorted(names) for test in self._named[name]))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from time import monotonic
+
+import psutil
 
 from arena.lanes.cleanup import adopt_orphans, kill_orphans
 from bench.mutants.finding import change, changed
@@ -21,8 +24,9 @@ from bench.mutants.steps import Step
 from bench.mutants.traces import TracedTest
 from tests.drill.fault import compile_copy, copy_repository
 
+_NURSERY = (sys.executable, "-m", "bench.mutants.nursery")
 _PYTEST = (
-    *(sys.executable, "-m", "pytest", "-x", "-v", "--tb=no", "--hypothesis-seed=0"),
+    *("-x", "-v", "--tb=no", "--hypothesis-seed=0"),
     *("-p", "_hypothesis_pytestplugin", "-m", "not study"),  # the only plugin that we need
     *("-o", "faulthandler_exit_on_timeout=true"),
 )
@@ -53,6 +57,14 @@ class Copy:
         self._sound: dict[str, bool] = {}
         self._check_imports(temporary)
         adopt_orphans()
+        self._nursery = subprocess.Popen(
+            _NURSERY,
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def _check_imports(self, elsewhere: Path) -> None:
         """Make sure that a process in another folder imports the copy, not the original."""
@@ -121,30 +133,24 @@ class Copy:
         """
         seconds = max(self._seconds, _SLOWER * max(test.seconds for test in tests))
         words = [*_PYTEST, "-o", f"faulthandler_timeout={seconds}", *(test.name for test in tests)]
-        with tempfile.TemporaryFile("w+", errors="replace") as file:
-            process = subprocess.Popen(
-                words,
-                cwd=self.path,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=file,  # no pipe, which a process that is left behind would keep open
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            status = _wait(process)
-            kill_orphans()
-            file.seek(0)
-            output = file.read()
+        status, output = self._run(words)
         if missing := absent(output, str(self.path)):
             found = present(tests, missing)
             return self._pytest(found) if found else None
         return killer(status, output, tests)
 
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Return the status of a process, which is killed after the longest time for a step."""
-    try:
-        return process.wait(_LONGEST)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
+    def _run(self, words: list[str]) -> tuple[int, str]:
+        """Return the status and the output of pytest, which is killed after the longest time."""
+        nursery, output = self._nursery, self.path.parent / "output"
+        output.unlink(missing_ok=True)
+        assert nursery.stdin
+        assert nursery.stdout
+        nursery.stdin.write(json.dumps([words, str(output)]) + "\n")
+        nursery.stdin.flush()
+        child = int(nursery.stdout.readline())
+        killing = Timer(_LONGEST, os.killpg, (child, signal.SIGKILL))
+        killing.start()
+        status = int(nursery.stdout.readline())
+        killing.cancel()
+        kill_orphans([psutil.Process(nursery.pid)])
+        return status, output.read_text(encoding="utf-8", errors="replace")

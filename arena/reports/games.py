@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import counted
-from arena.insight.chances import chances_by_game
+from arena.insight.swings import chances_by_game
 from arena.insight.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.insight.unrated import count_faults
 from arena.records.timeline import make_timeline

@@ -14,11 +14,10 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label
 from arena.errors import counted
-from arena.insight.observations import count_observations
 from arena.insight.paired import PairedGames, make_paired_games
 from arena.insight.summary import cut, plain_rows
 from arena.insight.unrated import find_out
-from arena.insight.verdict import make_sentence, name_value, signed
+from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
 from arena.statistics.intervals import Estimate

@@ -12,8 +12,8 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import find_changes
-from arena.insight.observations import read_path
 from arena.insight.run_files import make_files
+from arena.insight.verdict import read_path
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text

@@ -15,9 +15,8 @@ from arena.insight.findings import Findings, Misfit, Unbounded
 from arena.insight.unrated import find_out, find_unrated
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.cycles import describe_cycle, make_rankings
-from arena.statistics.field import Field, make_superiority
+from arena.statistics.field import Field, find_misfits, make_residuals, make_superiority
 from arena.statistics.intervals import seat_advantage
-from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.spread import is_equal
 from arena.store import csv_files as rows
 from arena.store.counting import Counts

@@ -1,7 +1,8 @@
 """Find the chance to win at every ply of many games, and in which plies it changed most.
 
 The chances are the numbers that `champion`'s `chance` returns, found for all plies of some games
-at once. No game is played otherwise to see whether it would have ended in another way."""
+at once. No game is played otherwise to see whether it would have ended in another way.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 The claim says in words which of two bots is stronger, as far as the interval and the test say it
 together. Nothing is said that the interval, as it is shown, does not say: bench/STUDIES.md has how
-often each claim is wrong."""
+often each claim is wrong.
+"""
 
 from __future__ import annotations
 

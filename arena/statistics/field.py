@@ -1,15 +1,16 @@
-"""Fit the rated bots of a run; say how likely each is stronger than each other one, and what misfits.
+"""Fit the rated bots of a run: who is how likely the stronger one, and which results misfit.
 
-For the second the strengths of a field are taken to be normal with a spread that the field itself
+For the first the strengths of a field are taken to be normal with a spread that the field itself
 tells (empirical Bayes; the spread is averaged over, because few bots do not tell it well). So a
 lead that luck explains as well counts little: of many close bots the one that seems the best is
 seldom as far ahead as it seems.
 
-For the third the fit says the score of every pairing. The residual is what it has scored beyond
+For the second the fit says the score of every pairing. The residual is what it has scored beyond
 that, to be compared with what luck would do: the error of the pairing's own pairs, less the part of
 it that the fit has followed.
 
-Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1972 for the model."""
+Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1972 for the model.
+"""
 
 from __future__ import annotations
 

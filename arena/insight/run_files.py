@@ -12,7 +12,6 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
-from arena.insight.unrated import find_out, find_unrated
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, find_misfits, make_residuals, make_superiority
@@ -27,6 +26,7 @@ from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:

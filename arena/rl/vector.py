@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.deals import random_deals
 from arena.batch.encoding import Bits
-from arena.batch.lockstep import Lockstep
+from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.piles import Indices
 from arena.batch.tally import DRAW
 from arena.errors import InputError

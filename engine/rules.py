@@ -1,4 +1,4 @@
-"""The rules as numbers: every count and variant switch, each with its R-number."""
+"""The rules as numbers: every count and variant switch, each with its number in the rule book."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Data of a bot check: what is ordered, and the items of the report with their formatting."""
+"""Data of `arena check`: the request (bot, lane, games, limits), and the report, item by item.
+
+An item is one requirement on a bot, such as that it plays legally or gives the same game for the
+same seed, with its result and the evidence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that list bots, examine this machine, and show a finished run and its report."""
+"""Commands that list bots, say what this machine lacks, and print a finished run or its report."""
 
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ class Worker:
         plies = tournament.rules.game_plies
         self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
         self.doubts = Doubts()
+        self._draws: dict[int, Draw] = {}  # by pair of the chunk
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
@@ -70,6 +71,7 @@ class Worker:
         start = time.perf_counter()
         pairing = self.tournament.pairings[chunk.pairing]
         self.timings = {label: Timing() for label in pairing}
+        self._draws.clear()
         results: list[GameResult] = []
         for seat in chunk.seats:
             results += self._play_half(chunk._replace(seats=(seat,)))
@@ -119,11 +121,16 @@ class Worker:
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""
-        tournament = self.tournament
-        games = [(game, tournament.draw(game)) for game in fixtures]
+        games = [(game, self._draw(game)) for game in fixtures]
         if all(self.is_local(label, chunk) for label in fixtures[0].labels):
             return [self._told(game[0], self._play_local(chunk, *game)) for game in games]
         return self._play_batch(chunk, games)
+
+    def _draw(self, fixture: Fixture) -> Draw:
+        """Return the deal and the luck of a game: a draw takes 8 us, and serves both of a pair."""
+        if fixture.pair not in self._draws:
+            self._draws[fixture.pair] = self.tournament.draw(fixture)
+        return self._draws[fixture.pair]
 
     def state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
         """Return a game at its beginning."""

@@ -1,4 +1,8 @@
-"""Say what the games of a run show beside its standings, in lines and as plain data."""
+"""Describe what a run shows beside its standings, as lines of text and as plain data.
+
+Such as the advantage of seat 0, pairings whose score the ratings do not explain, and bots that beat
+one another in a circle.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say with what a run, or several, were played, and what every figure of a report means."""
+"""Make the sections of a report on the settings of its runs, and on what its figures mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show the result of a sequential test in a report, and where two versions of a bot differ."""
+"""Make the sections of a report on a sequential test, and on where two versions of a bot differ."""
 
 from __future__ import annotations
 

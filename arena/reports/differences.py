@@ -1,4 +1,4 @@
-"""Show differences in a report: a chart with intervals, a table, and which are significant.
+"""Make the section of a report on differences: a chart with intervals, a table, and significance.
 
 The comparison of two versions, the report of several runs and the ablation of rules all have their
 differences by these functions.

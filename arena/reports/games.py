@@ -1,4 +1,4 @@
-"""Show single games in the report of a run: those worth a look, with replays, and the faults."""
+"""Make the sections of a report on single games: those worth a look, with replays, and faults."""
 
 from __future__ import annotations
 

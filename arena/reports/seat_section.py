@@ -1,4 +1,4 @@
-"""Show the advantage of seat 0 in a report, and how the ratings settled as pairs were played."""
+"""Make the section of a report on the advantage of seat 0, and on how the ratings settled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show the standings with their intervals, and the scores of every two bots, in a report."""
+"""Make the section of a report with standings, their intervals and the scores of every two bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show when bots take and how much it brings in a report, and what each kind of card adds."""
+"""Make the section of a report on takes: when bots take, what for, and what each card is worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show how games are won in a report: by which win type, from which points, by how many."""
+"""Make the section of a report on how games are won: win type, source of points, margin."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
 """Estimate differences between two runs, pair by pair where both have played the same deals.
 
 The pair (one deal played twice, seats swapped) is the statistical unit. Where both runs have
-played a deal, most of its luck is in both pairs; so what differs is the difference by deal, and
-its error is that of these differences. Pairs on deals of their own are independent.
+played a deal, most of its luck is in both of its pairs and cancels out: the estimate is the mean of
+the differences by deal, and its standard error is theirs. Pairs on deals that only one run has
+played are independent.
 
-Of a score or a win type every pair has a value, and one more deal, half of it as low and half as
-high as can be, is added to its error. Of a ratio (the mean lead in the games that points decided,
-say) pairs have a count and a weight, and pairings are strata.
+A score or the share of a win type has one value for each pair. So that a few equal values give no
+error of 0, one deal more goes into the error: half of it with the lowest possible difference and
+half with the highest. A ratio, such as the mean lead in the games that points decided, has for each
+pair a sum and the number of games that it is of; each pairing is a stratum.
 Source: Cochran, Sampling Techniques, 1977, chapter 6 (ratios, also in strata).
 """
 

@@ -1,4 +1,4 @@
-"""The web application of the table: its routes, and the handler of each."""
+"""The web application in which a person plays: its routes, and the handler of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answer the page's queries about runs, games and records, as plain data."""
+"""Answer the web page's queries about runs, games and records, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the table's games in threads, and stream what happens in them to any number of listeners."""
+"""Run the games of a web page in threads, and stream their events to any number of listeners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game of two bots and a game of a person, as the page shows them while they are played."""
+"""A game of two bots and a game of a person, as the web page shows them while they are played."""
 
 from __future__ import annotations
 

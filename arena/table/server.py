@@ -1,4 +1,4 @@
-"""Run the table's web server on 127.0.0.1 until it is told to end, and leave nothing behind."""
+"""Run the web server of `arena table` on 127.0.0.1 until told to end, and leave nothing behind."""
 
 from __future__ import annotations
 

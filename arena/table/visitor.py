@@ -1,4 +1,4 @@
-"""What the page can ask the table to do: begin, watch, resume and look up games."""
+"""Handle what a person asks for in the web page: begin, watch, resume and look up games."""
 
 from __future__ import annotations
 

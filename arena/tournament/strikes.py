@@ -1,12 +1,17 @@
 """Count the faults of bots, and decide which games are forfeits by rule, and who has no rating.
 
-It is decided in the order of the schedule, which is in turns, and not in that of playing: a bot's
-games after the one of its last allowed fault are forfeits, even if some of them have been
-played. So the number of workers changes nothing. In a turn the pairings stand in the order of
-their labels, and of the two games of a pair the one in which the smaller label has seat 0 comes
-first: so the order in which a config lists the bots changes nothing. (But the games of a pair in
-which a bot was idle stand in the order of playing: its seconds are those of the run so far.) A run
-of several rounds adds each round to the schedule when it begins.
+A bot that has made more faults than a run allows is out: it forfeits the rest of its games. The
+rest is counted in the order of the schedule, not in that in which workers finish games: a bot's
+games after its last allowed fault are forfeits, even if some of them have been played. So the
+number of workers changes nothing.
+
+The schedule is cut into turns (`arena.tournament.schedule.in_turns`): in each turn every pairing
+has some pairs. Pairings of a turn are ordered by the labels of their bots, and of the two games of
+a pair the one comes first in which the label that sorts first has seat 0. So the order in which a
+config lists the bots changes nothing. One fault is an exception, "idle": a bot was out of the
+seconds that it may wait in a whole run. Which game that ends depends on the games played before
+it, so the two games of such a pair keep the order in which they were played. A run of several
+rounds adds each round to the schedule when it begins.
 """
 
 from __future__ import annotations

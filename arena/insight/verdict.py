@@ -1,7 +1,7 @@
-"""Say in words which of two bots is stronger, as far as the interval and the test say it together.
+"""Say in words which of two bots is stronger, where the interval and the test agree.
 
-Nothing is said that the interval, as it is shown, does not say: bench/STUDIES.md has how often
-each claim is wrong.
+No sentence goes beyond the interval as it is shown; bench/STUDIES.md has how often each of them
+is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Open the folder of a run to read from, also while it is played; find a game; a store as bytes."""
+"""Open the folder of a run for reading, also while it is played; find a game; copy its store."""
 
 from __future__ import annotations
 

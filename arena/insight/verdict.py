@@ -1,8 +1,7 @@
-"""Say what a sequential test of two bots has found: its observations, its looks, and the claim.
+"""Read the observations of a sequential test, the ratio at each look, and say which bot is stronger.
 
-The claim says in words which of two bots is stronger, as far as the interval and the test say it
-together. Nothing is said that the interval, as it is shown, does not say: bench/STUDIES.md has how
-often each claim is wrong.
+It is said in words where the interval and the test agree. No sentence goes beyond the interval as
+it is shown; bench/STUDIES.md has how often each of them is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Follow a run from round to round, as far as the games in its store decide them."""
+"""Find the rounds of a run that its stored games decide, and the pairs of the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the folder of a run, also while it is played: open it, choose games, take it as bytes."""
+"""Open the folder of a run for reading, also while it is played; choose games; copy its store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Stopping rules of a tournament: what is asked for, as data.
+"""Define the stopping rules of a tournament, as data.
 
-Each names its `rounds`, a subclass of `Rounds` or what makes one, as module:name; says how many
-games there are `most_games` at most; and `chooses_pairings` where it gives some pairings more
-pairs than others. Another rule is a class here and its rounds in a module.
+A rule names its `rounds`, a class or function that makes the `Rounds`, as module:name. Its
+`most_games` is the number of games at most, and `chooses_pairings` says that some pairings get more
+pairs than others. Another rule is a class here, and its rounds in a module.
 """
 
 from __future__ import annotations

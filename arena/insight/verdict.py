@@ -1,4 +1,4 @@
-"""Read the observations of a sequential test, the ratio at each look, and say which bot is stronger.
+"""Read what a sequential test observed, with the ratio at each look, and say which bot is stronger.
 
 It is said in words where the interval and the test agree. No sentence goes beyond the interval as
 it is shown; bench/STUDIES.md has how often each of them is wrong.

@@ -1,4 +1,4 @@
-"""Tree search with learned values: the strongest within 50 ms a decision.
+"""Tree search with learned values: the strongest at 50 ms a move.
 
 The search is that of `ismcts`. What piles and row are worth after a round was learned from
 games by `python -m bench.values`, by logistic regression. Under other rules than the

@@ -1,8 +1,8 @@
-"""Tree search with learned values: the strongest within 50 ms.
+"""Tree search with learned values: the strongest at 50 ms a move.
 
 The search is that of `ismcts`. What piles and row are worth after a round was learned from
 games by `python -m bench.values`, by logistic regression. Under other rules than the
-published ones the promise of the piles is used instead.
+published ones it uses the heuristic value of `ismcts` instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encoding: what a seat knows as bits, from its View alone, for bots and arena that learn."""
+"""Encoding: what a seat knows as bits, from its View alone, for learning bots and `arena.rl`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where all randomness starts: a generator for every address.
+"""Make a seeded random generator for every address: all randomness comes from here.
 
 An address is a path of words and numbers, such as ("deal", "greedy", "uniform", 17). A
 keyed hash of the path seeds the generator, so that neighbouring addresses have nothing in

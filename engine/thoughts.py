@@ -1,4 +1,4 @@
-"""Thoughts: what a strategy thought of each action at its last choice."""
+"""Thoughts: how a strategy valued each action at its last choice."""
 
 from __future__ import annotations
 

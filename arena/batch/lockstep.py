@@ -1,4 +1,4 @@
-"""Step thousands of games together in numpy, and fill the arrays that a learner sees of them."""
+"""Step thousands of games together in numpy, from random deals, and encode them for a learner."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from arena.batch.encoding import Bits
 from arena.batch.piles import Cards, Indices, Piles
-from arena.batch.tally import find_winners
-from engine import CITY, KINDS, STANDARD, TAKE, Rules
+from arena.batch.tally import find_points, find_winners
+from engine import CITY, KINDS, STANDARD, SUPPORTS, TAKE, VALUES, Rules
 from engine.cards import MOST_COPIES
-from engine.encoding import ACTIONS, NEWEST, encoder_of
+from engine.encoding import ACTIONS, CITIES, NEWEST, encoder_of
+from engine.play import Draw, draw
 from engine.rules import first_seat
+from engine.seeds import address
 
 Memory: TypeAlias = npt.NDArray[np.bool_]
 _KIND_COUNT = len(KINDS)
@@ -25,6 +27,7 @@ _ARRAYS = (
 _KINDS = np.arange(_KIND_COUNT, dtype=np.uint8)[:, None]
 _LEVELS = np.arange(1, MOST_COPIES + 1, dtype=np.uint8)[:, None]
 _PLACES = np.arange(MOST_COPIES * _KIND_COUNT + 1, dtype=np.int16)[:, None]
+_SEEDS = 1 << 62
 _PACKS = 5  # hand, own pile, other pile, row, unseen
 
 
@@ -260,3 +263,56 @@ def _of_both(
     differing &= -seats.astype(np.int8).view(np.uint8)
     np.bitwise_xor(packs[0], differing, out=own)
     np.bitwise_xor(packs[1], differing, out=other)
+
+
+def find_worths(games: Lockstep) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return `engine.encoding.worths` of the seats to act, a row for each game.
+
+    They are numbers of 16 bits, or of 32 under rules whose leads need them.
+    """
+    rules, count = games.rules, games.count
+    number = _number(rules)
+    own, other = (_of(games, seat).astype(number) for seat in (0, 1))
+    before = games.count_newest(slice(None), rules.take_size - 1)
+    added = np.zeros((len(KINDS), 2 + len(KINDS), count), number)
+    added[:, 1] = games.count_newest(slice(None), rules.take_size)
+    added[:, 2:] = before[:, None]
+    added[np.arange(len(KINDS)), 2 + np.arange(len(KINDS))] += 1
+    piles = np.empty((2, len(KINDS), 2 * added.shape[1] - 1, count), number)
+    piles[0] = own[:, None]
+    piles[1] = other[:, None]
+    piles[0, :, 1::2] += added[:, 1:]
+    piles[1, :, 2::2] += added[:, 1:]
+    flat = piles.reshape(2, len(KINDS), -1)
+    score = find_points(flat, rules)
+    leads = score[0] - score[1]
+    won = flat[:, CITY] >= rules.cities_needed
+    worths: npt.NDArray[Any] = np.select(won, [CITIES, -CITIES], leads)
+    return worths.reshape(-1, count).T.astype(number)
+
+
+def _number(rules: Rules) -> type[np.signedinteger[Any]]:
+    """Return the type of numbers that holds the difference of any two piles' points."""
+    values = sum(copies * abs(value) for copies, value in zip(rules.copies, VALUES, strict=True))
+    sets = abs(rules.set_bonus) * min(rules.copies[: len(SUPPORTS)])
+    most = sum(rules.majority_values) + sets + values
+    return np.int16 if 2 * most <= np.iinfo(np.int16).max else np.int32
+
+
+def _of(games: Lockstep, other: int) -> npt.NDArray[Any]:
+    """Return the piles of the seats to act, or of the other ones."""
+    piles: npt.NDArray[Any] = np.where(games.to_act == other, games.piles[0], games.piles[1])
+    return piles
+
+
+def draw_game(rng: np.random.Generator, rules: Rules) -> Draw:
+    """Return what `engine.play_game` draws for one seed, which the generator gives."""
+    return draw(address(int(rng.integers(_SEEDS)), "deal"), rules)
+
+
+def random_deals(
+    count: int, rng: np.random.Generator, rules: Rules = STANDARD
+) -> npt.NDArray[np.uint8]:
+    """Return deals (game, card) in the notation's order; equal generators give equal deals."""
+    decks = np.broadcast_to(np.frombuffer(rules.deck, np.uint8), (count, len(rules.deck)))
+    return rng.permuted(decks, axis=1)

@@ -1,7 +1,7 @@
-"""Play many recorded games again at once, from their actions and their opening rows.
+"""Replay many recorded games at once, from their actions and their opening rows.
 
-No hand is needed: what is played is in the record, and the hand of a seat is empty after
-`hand_size` plays of a round. `engine.State` says the same of every ply (tests/batch).
+Hands are not needed: the record has every card that is played, and a hand is empty after as many
+plays as it has cards. The tests compare every ply with `engine.State` (tests/batch).
 """
 
 from __future__ import annotations

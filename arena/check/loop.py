@@ -1,4 +1,8 @@
-"""Play a bot's games again in one process, and ask it again with other hidden cards."""
+"""Repeat a bot's games in one process: the same game, and the same view with other hidden cards.
+
+A bot must choose the same action each time: it may depend on its seed and its view, and on nothing
+else.
+"""
 
 from __future__ import annotations
 

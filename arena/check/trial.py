@@ -1,8 +1,8 @@
-"""Program that plays whole games in the bot's own process, to see what it touches there.
+"""Play whole games in the bot's own process, to see what the bot reads or changes there.
 
-It is the host of `arena.lanes` with one more message, `play`: the engine's own loop plays a
-whole game, so that the truth lies where the lane `inproc` has it, in the frames that call
-the bot. Standard library only.
+It is the host of `arena.lanes` with one more message, `play`: the engine's loop plays a whole
+game, so that the State with both hands is in the stack frames that call the bot, as it is in the
+lane `inproc`. Standard library only.
 """
 
 from __future__ import annotations

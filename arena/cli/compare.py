@@ -92,12 +92,13 @@ def compare(
     Example:
       arena compare denier uniform --against greedy --max-pairs 32
     """
-    from arena.runs.compare_bots import as_comparison, make_stop
     from arena.tournament.config import Config, make_tournament
+    from arena.tournament.sprt_rounds import as_comparison
+    from arena.tournament.stop import make_sprt
 
     asked = How.of(options)
     choice = asked.choose()
-    stop = make_stop(elo0, elo1, alpha, beta, max_pairs)
+    stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
     play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
@@ -107,14 +108,16 @@ def play_comparison(
     tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
 ) -> None:
     """Play a comparison, which is from this place, and print what it came to."""
-    from arena.runs.compare_bots import compare
+    from arena.runs.run import run
     from arena.store.folder import RunFolder
 
     how, problems = how.prepare(tournament, out, place)
     with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
-        outcome, comparison = compare(tournament, executor, folder, how.shown, replace=how.replace)
+        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
+    comparison = outcome.comparison
+    assert comparison is not None
     if how.as_json:
         played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})

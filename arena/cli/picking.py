@@ -118,8 +118,7 @@ def pick_game(
     Where several are chosen they are listed, with the `command` for one of them, and it is
     None. Raises InputError where there is none.
     """
-    from arena.store.chosen import choose, chosen_games
-    from arena.store.reader import read_run
+    from arena.store.reader import choose, chosen_games, read_run
 
     tournament, store = read_run(path)
     with closing(store):

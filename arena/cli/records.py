@@ -170,8 +170,7 @@ def export(run: Path, out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/export &&
         arena export results/export | arena replay -
     """
-    from arena.store.chosen import Choice, chosen_games, to_line
-    from arena.store.reader import read_run
+    from arena.store.reader import Choice, chosen_games, read_run, to_line
 
     if out and out.suffix.lower() in _OTHER_FORMATS:
         games = run / "games.csv"

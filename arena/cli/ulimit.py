@@ -1,7 +1,7 @@
 """Check whether `ulimit -v` leaves a command enough memory, in a process that may fail.
 
-Where a process gets no more memory, numpy ends it, waits for ever or sends it SIGINT, and
-pyarrow aborts it. So the libraries are tried apart, and only where there is such a limit.
+Without memory, numpy may exit, hang or send SIGINT, and pyarrow aborts. So the libraries are
+imported in a separate process first, and only where there is such a limit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""List the bots that a name can stand for, here and in installed packages, and their Elo."""
+"""List the bots that can be named, those in `bots/` and of installed packages, with their Elo."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Serialise the results that workers and sites report, and check that they are possible.
 
-A bot may run in the process that says it. So nothing is unpickled, and what cannot be is Garbled.
+A bot may run in the process that sends it. So nothing is unpickled, and what cannot be is Garbled.
 """
 
 from __future__ import annotations

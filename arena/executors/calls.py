@@ -1,7 +1,7 @@
 """Call functions on the machines of a cluster, through any executor of `concurrent.futures`.
 
-Where a site can be is a `Place`. What calls come to, and which places come and go, is told as
-events; calls are also the signs of life that a client sends its sites.
+A `Place` is a process that can host a site. The results of calls, and places that appear or
+disappear, are reported as events. Calls are also the heartbeats of a client to its sites.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Decide what is played in place of the games that a worker process did not survive.
+"""Decide how the games are played again that were lost when a worker process died.
 
-A worker may be killed from outside, or by a bot that it holds. So the pairs that it was
-playing are played again apart: every bot in a process of its own, where a crash, a late
-answer and want of memory each have their kind. A bot that kills the worker even from there
-is known by the question that the worker had just asked it, each time that it died.
+A worker may be killed from outside, or by a bot that it holds. So the pairs that it was playing are
+played again apart, with every bot in a process of its own: a crash, a late answer and lack of
+memory are different faults there. A bot that kills the worker even then is found by the question
+that the worker had just asked it, each time that it died.
 """
 
 from __future__ import annotations

@@ -16,24 +16,31 @@ From left to right, what becomes of a game until its end is sure:
        +------- another end, with a touched folder --> TOUCHED
     TOUCHED --- again while all other workers stand still, one bot alive at a time; its own fault
                 where that fails, too, or where it was touched four times --> SURE
+
+Where one bot is alive at a time, neither can reach the other: before a bot is asked, the other
+one's process is ended. Its new process is asked all that it was asked before in this game, and then
+what is new. That takes much longer than a game.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Protocol
 
 from arena.executors.log import logger
-from arena.games.lonely import clear
-from arena.games.match import Finished, Player
-from arena.lanes.faults import Ended
+from arena.games.match import Asking, Finished, Player, play_together
+from arena.lanes.faults import Ended, Forfeit
 from arena.tournament.schedule import Fixture
+from engine.cards import Action
 from engine.state import Seat, State
+from engine.view import View, view
 
 _SURE = 2  # ends at one decision, the first of them perhaps with other games in play
 _SURE_IF_KILLED = 4  # as many kills from outside hardly hit one decision, or one start
 _TRIALS = 6  # times that a game is played whose process ends at another decision each time
 _MOST_ENDED = 20  # times that the end of a bot's process may come from outside, in one worker
+_MOST_SUSPECT = 4  # faults of a bot that lives alone, its folder changed; then it did that
 
 
 class Game(Protocol):
@@ -83,7 +90,7 @@ class Doubts:
                 self.unsteady.add(game.fixture.labels[end.guilty or 0])
         if end.ended:
             game.ask_for_quiet()
-        return clear(end, game.begin, game.alone, lambda end: self.mark(game, end))
+        return self._clear(game, end)
 
     def mark(self, game: Game, end: Finished) -> Finished:
         """Return an end just seen, marked where the fault may be the work of another bot."""
@@ -121,6 +128,21 @@ class Doubts:
         assert before is not None
         return _blame(before)
 
+    def _clear(self, game: Game, end: Finished) -> Finished:
+        """Return the end of a game without a fault that may be the work of another bot.
+
+        The folder of a guilty bot that has changed may be its own doing, which shows after some
+        trials.
+        """
+        for _ in range(_MOST_SUSPECT):
+            if end.guilty is None or end.ended is None or end.ended.how != "touched":
+                break
+            if _fails_alone(game, end.state.history, end.guilty):
+                end = self.mark(game, end._replace(ended=None))
+            else:
+                end = self.mark(game, _play_lonely(game))
+        return end._replace(ended=None)
+
     def _is_forgiven(self, fixture: Fixture, end: Finished) -> bool:
         """Return whether a process may have been ended from outside once more."""
         label = fixture.labels[end.guilty or 0]
@@ -141,3 +163,57 @@ def _blame(finished: Finished) -> Finished:
         return finished
     message = f"while it was asked, the process of its opponent {fault.message}"
     return Finished(state, fault._replace(message=message, output=""), 1 - guilty)
+
+
+def _play_lonely(game: Game) -> Finished:
+    """Play a game to its end, with one bot alive at a time."""
+    state = game.begin()
+    seen: tuple[list[View], list[View]] = ([], [])
+    for seat in (0, 1):
+        if forfeit := _ask(game.alone(seat), [])[1]:
+            return Finished(state, forfeit.fault, seat)
+    while not state.over:
+        seat = state.to_act
+        seen[seat].append(view(state, seat))
+        action, forfeit = _ask(game.alone(seat), seen[seat])
+        if forfeit or action is None:
+            assert forfeit is not None
+            return Finished(state, forfeit.fault, seat)
+        state.apply(action)
+    return Finished(state)
+
+
+def _fails_alone(game: Game, history: Sequence[Action], seat: Seat) -> bool:
+    """Return whether a bot has a fault after these actions, also while the other one is dead."""
+    state, seen = game.begin(), []
+    for action in history:
+        if state.to_act == seat:
+            seen.append(view(state, seat))
+        state.apply(action)
+    if not state.over and state.to_act == seat:
+        seen.append(view(state, seat))
+    return _ask(game.alone(seat), seen, ends=state.over)[1] is not None
+
+
+def _ask(
+    player: Player, seen: Sequence[View], *, ends: bool = False
+) -> tuple[Action | None, Forfeit | None]:
+    """Return the last action of a player who sees all of this, or its forfeit."""
+    (answer,) = play_together([_answers(player, seen, ends=ends)])
+    assert answer is not None
+    return answer
+
+
+def _answers(
+    player: Player, seen: Sequence[View], *, ends: bool
+) -> Asking[tuple[Action | None, Forfeit | None]]:
+    action = None
+    try:
+        yield from player.begin()
+        for one in seen:
+            action = yield from player.choose(one)
+        if ends:
+            yield from player.end()
+    except Forfeit as forfeit:
+        return None, forfeit
+    return action, None

@@ -1,7 +1,7 @@
-"""Play a plan on sites, wherever they are, with a few batches on the way to each.
+"""Play a plan on all sites, with a few batches on the way to each.
 
-Whatever becomes of a site, its batches go to another one: a game has the same bytes on all of
-them. So a batch may be played twice, and the first answer counts.
+Where a site fails, its batches go to another one: a game has the same record on every site. So a
+batch may be played twice, and the first answer counts.
 """
 
 from __future__ import annotations

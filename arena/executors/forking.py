@@ -1,9 +1,9 @@
-"""Fork a run's workers from a warm process, and end them with the run: the fork server's program.
+"""Run the fork server: it forks a run's workers from a process that has imported what they need.
 
-It has imported what workers need, and no bot ever runs in it. It forks a worker for each order
-that comes through its socket, and says on it how each of them has ended. When the socket or the
-parent has ended, it kills the workers with all below them; when the parent has died, it removes
-the run's folder as well. It takes in the processes that workers leave behind, and kills them.
+No bot runs in it. It forks a worker for each order on its socket, and reports there how each of
+them ended. When the socket or the parent has ended, it kills the workers and all their
+descendants; where the parent died, it also removes the temporary folder of the run. It adopts
+processes that outlive their worker, and kills them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""Give chunks of games to the workers of a crew, in halves where no bot may meet a deal twice.
+"""Give chunks of games to workers, so that no process of a bot plays both games of a pair.
 
 Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
 hands in the other. In the lanes `process` and `jail` each half of a chunk, the games in which the
 pairing's first bot has one seat, therefore has a process of its own. A worker that plays one half
-needs half as many of them. Bots in the lane `inproc` are not kept apart: their chunks stay whole.
+needs half as many processes. Bots in the lane `inproc` are not kept apart: their chunks stay whole.
 
-With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play the
-first half of all its chunks, in the second one the other half. After each phase every worker ends,
-with all processes of its bots. So what has seen one game of a pair has ended before the other game
-begins. In a paired tournament, where two pairings share their deals, a block has four phases.
+With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play
+the first half of all its chunks, in the second one the other half. After each phase every worker
+ends, with all processes of its bots. So all processes that have seen one game of a pair have ended
+before the other game begins. In a paired tournament, where two pairings share their deals, a block
+has four phases.
 """
 
 from __future__ import annotations

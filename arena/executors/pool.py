@@ -2,9 +2,9 @@
 
 An executor does not say which of its processes gets a call, and cannot be asked for anything in the
 middle of one. So each call opens a site, plays a batch of chunks and ends the site: nothing
-outlives a call, and a process that dies costs its batch, which is played elsewhere. What cannot be
-had so is an end before a batch has been played, and another machine of the executor for a second
-look at a fault: that is the client's.
+outlives a call, and a process that dies costs its batch, which is played elsewhere. So a batch
+cannot be stopped before its end, and a fault is looked at for the second time on the client's
+machine, not on another one of the executor.
 
 `mpirun` or `srun` start all ranks with one and the same command. Rank 0 is the client: it reads,
 decides and writes. The others serve in a pool of `mpi4py.futures` until rank 0 ends.

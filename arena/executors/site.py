@@ -1,8 +1,8 @@
-"""Be a site: a crew of workers as a program of its own, which another machine gives games to.
+"""Run a site: a crew of workers as a program of its own, to which another machine sends games.
 
-It reads frames from its standard input (`sites.wire`): first what
-it is to play, and then batches of chunks. It answers on its standard output. It ends, and leaves
-nothing behind, when its input ends.
+It reads frames (`arena.executors.wire`) from standard input: first what is to be played, then
+batches of chunks. It answers on standard output, and ends without leaving anything behind when
+its input ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Start, ask and end a site in the process that is called for it: a site's host.
+"""Start, ask and end a site from the process that hosts it.
 
-A Dask worker, a process of a pool, a rank of MPI and the client itself can be one. A site ends with
-its host, and when its client has been silent for a while.
+A Dask worker, a process of a pool, an MPI rank and the client itself can be a host. A site ends
+with its host, and when its client has been silent for a while.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Write and read what a site and its host say to each other, as the data of frames.
+"""Encode and decode the messages between a site and its host, as the data of frames.
 
-A site is told what to play by pickled data, which its host has from the client; what a site says
-is MessagePack that is checked while it is read, so that nothing of a site runs in the client.
+What a site is to play is pickled: its host has that from the client. What a site answers is
+MessagePack, and is validated while it is read: no code of a site runs in the client.
 """
 
 from __future__ import annotations

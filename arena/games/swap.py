@@ -1,9 +1,9 @@
 """Play a game again with one taken card exchanged for one that was out of the game.
 
-Up to the take all is as it was: the bots are asked the same and answer the same. Then the taker's
-pile has the other card. So does the past, as the bots see it from then on: the other card was
-dealt, played and taken in place of the first one. The game with the swap is one of the rules, of a
-deal in which the two cards have changed places. What is still to be dealt stays as it was.
+Until the take nothing changes: the bots get the same views and give the same answers. Then the
+taker's pile has the other card, and the history that the bots see says that it was dealt, played
+and taken in place of the first one. The game with the swap keeps the rules: it is that of a deal in
+which the two cards have changed places. What is still to be dealt stays as it was.
 """
 
 from __future__ import annotations

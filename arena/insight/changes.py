@@ -24,7 +24,6 @@ from arena.insight.matched import (
 )
 from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
 from arena.insight.table_columns import TableColumns
-from arena.insight.unrated import find_unrated
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.field import Field
@@ -33,6 +32,7 @@ from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
 from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]

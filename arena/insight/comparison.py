@@ -14,11 +14,9 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label
 from arena.errors import counted
-from arena.insight.observations import count_observations
 from arena.insight.paired import PairedGames, make_paired_games
 from arena.insight.summary import cut, plain_rows
-from arena.insight.unrated import find_out
-from arena.insight.verdict import make_sentence, name_value, signed
+from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.lanes.limits import Limits
 from arena.statistics.intervals import Estimate
@@ -30,6 +28,7 @@ from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
+from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
 
 _NAME_WIDTH = 14

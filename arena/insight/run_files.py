@@ -12,12 +12,10 @@ import pandas as pd
 from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
-from arena.insight.unrated import find_out, find_unrated
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.cycles import describe_cycle, make_rankings
-from arena.statistics.field import Field, make_superiority
+from arena.statistics.field import Field, find_misfits, make_residuals, make_superiority
 from arena.statistics.intervals import seat_advantage
-from arena.statistics.residuals import find_misfits, make_residuals
 from arena.statistics.spread import is_equal
 from arena.store import csv_files as rows
 from arena.store.counting import Counts
@@ -28,6 +26,7 @@ from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:

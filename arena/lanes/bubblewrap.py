@@ -1,4 +1,4 @@
-"""Find out what bubblewrap can do on this machine, and write the arguments of a jail's root."""
+"""Find out what bubblewrap can do here, and write its options for the root folder of a jail."""
 
 from __future__ import annotations
 

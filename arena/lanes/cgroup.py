@@ -1,7 +1,8 @@
-"""Measure and kill all processes of a bot together, by control groups of Linux (version 2).
+"""Measure and kill all processes of a bot together, with control groups of Linux (version 2).
 
-Each process of a bot has a group, below one for the run. A group tells the processor time of
-every process that was ever in it, and ends them at once, also those that have left their family.
+Each process of a bot has a group, below one for the run. A group knows the processor time of
+every process that was ever in it, and kills them all at once, also those that were detached from
+their parent.
 It limits nothing. Where no group can be made, no error is raised: a bot's processes are then
 measured and killed one by one.
 """

@@ -1,8 +1,9 @@
-"""Be process 1 of a jail: confine this process and start the bot as the only other one.
+"""Run as process 1 of a jail: confine this process, and start the bot below it.
 
-`python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. The last two numbers are sizes in
-bytes: so much of standard input is the filters of system calls, and the rest is the bot's. The
-bot can neither write to this process (it is not dumpable) nor signal it (it is process 1).
+`python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. WATCH and FILTER are the sizes in
+bytes of two filters of system calls, with which standard input begins; the rest of it is the
+bot's. The bot can neither write to this process (it is not dumpable) nor signal it (it is
+process 1).
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Write to a bot's process and read from it with time limits, and stop it while others play."""
+"""Write to and read from a bot's process with time limits, and suspend it while others play."""
 
 from __future__ import annotations
 

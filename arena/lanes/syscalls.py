@@ -1,10 +1,10 @@
 """Build the seccomp filters that leave a jailed bot only the system calls that honest bots need.
 
-A filter is a program of classic BPF, as man 2 seccomp describes it. A call that is refused
-fails with an error, and the bot goes on. Calls that are not listed fail with ENOSYS, as on a kernel
-that does not have them. Not listed is what programs do without: sockets, locks and watches of
-files, other processes' memory, memory that no limit counts, and what asks for, fills or empties the
-page cache. Source: the lists of Docker and Flatpak, man 2 syscalls.
+A filter is a program of classic BPF, as man 2 seccomp describes it. A call that is refused fails
+with an error, and the bot goes on. Calls that are not listed fail with ENOSYS, as on a kernel that
+does not have them. Not listed is what programs do without: sockets, file locks, inotify, other
+processes' memory, memory that no limit counts, and calls that read the state of the page cache,
+fill it or empty it. Source: the lists of Docker and Flatpak, man 2 syscalls.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from arena.library.request import (
 )
 from arena.library.results import Results
 from arena.library.running import Playing
-from arena.runs import compare_bots as comparisons
 from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE
-from arena.tournament.sprt_rounds import Verdict
+from arena.tournament.sprt_rounds import Verdict, as_comparison
+from arena.tournament.stop import make_sprt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +149,7 @@ def compare(
     >>> comparison.elo_low > 100
     True
     """
-    stop = comparisons.make_stop(elo0, elo1, alpha, beta, max_pairs)
+    stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     where = keys.get("executor")
     given: dict[str, Any] = keys | {"executor": of_config(where)}
     if against is not None:
@@ -157,7 +157,7 @@ def compare(
     default = {"name": "compare", "pairs": max_pairs}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
-    tournament = comparisons.as_comparison(tournament, stop)
+    tournament = as_comparison(tournament, stop)
     with open_where(where, settings) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None

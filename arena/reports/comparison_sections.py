@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from arena.errors import counted
 from arena.insight.comparison import describe
 from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
-from arena.insight.observations import Look, read_path
 from arena.insight.table_columns import Column, TableColumns
-from arena.insight.verdict import name_value
+from arena.insight.verdict import Look, name_value, read_path
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
 from arena.reports.differences import Point, difference_chart, difference_table, point_chart

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.errors import counted
-from arena.insight.chances import chances_by_game
+from arena.insight.swings import chances_by_game
 from arena.insight.table_columns import FAULT_KINDS, FAULTS, TIMINGS
-from arena.insight.unrated import count_faults
 from arena.records.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
@@ -20,6 +19,7 @@ from arena.store.finished import Game
 from arena.store.store import Store
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.strikes import count_ended
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.state import Seat
@@ -215,7 +215,7 @@ def _faults(
     yield Table("fault_kinds", "Forfeits by bot and kind of fault", FAULT_KINDS.shown, rows)
     if not chosen:
         return
-    total = count_faults(counts)
+    total = count_ended(counts)
     note = ""
     if len(chosen) < total:
         note = (

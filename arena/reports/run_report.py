@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from arena.errors import counted
 from arena.insight.run_files import Files
-from arena.insight.unrated import find_unrated
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Report, Section
 from arena.reports.comparison_sections import comparison_sections
@@ -36,6 +35,7 @@ from arena.statistics.intervals import Estimate
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

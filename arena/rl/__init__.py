@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arena.batch.deals import random_deals
 from arena.batch.encoding import Encoding, mask
-from arena.batch.lockstep import Lockstep
-from arena.batch.take_worth import find_worths
+from arena.batch.lockstep import Lockstep, find_worths, random_deals
 from arena.batch.tally import DRAW
 from arena.batch.trajectories import Trajectories, Trajectory, by_seat
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths

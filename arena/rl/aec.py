@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.batch.deals import draw_game
 from arena.batch.encoding import Bits, mask
+from arena.batch.lockstep import draw_game
 from arena.batch.tally import find_end, find_reward
 from arena.rl.settings import Rendered, missing, read_observation, read_render_mode, read_rules
 from engine import IllegalAction, Rules, State

@@ -16,9 +16,8 @@ from arena.batch.encoding import Bits
 from arena.batch.lockstep import Lockstep
 from arena.batch.tally import DRAW, find_reward
 from arena.errors import InputError
-from arena.store.chosen import Choice, chosen_games
 from arena.store.finished import Game
-from arena.store.reader import read_run
+from arena.store.reader import Choice, chosen_games, read_run
 from engine import Rules
 from engine.notation import parse_actions, parse_cards
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.deals import draw_game
 from arena.batch.encoding import Bits, mask
+from arena.batch.lockstep import draw_game
 from arena.batch.tally import find_end, find_reward
 from arena.entries.archive import checked_strategy
 from arena.entries.entry import Entry

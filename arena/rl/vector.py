@@ -8,16 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.deals import random_deals
 from arena.batch.encoding import Bits
-from arena.batch.lockstep import Lockstep
+from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.piles import Indices
 from arena.batch.tally import DRAW
 from arena.errors import InputError
-from arena.rl.history import History
 from arena.rl.settings import missing, read_observation, read_rules
-from engine import TAKE, Rules
-from engine.encoding import ACTIONS
+from engine import KINDS, TAKE, Rules
+from engine.encoding import ACTIONS, encoder_of
 from engine.errors import show
 
 try:
@@ -277,3 +275,31 @@ def _read_mode(mode: AutoresetMode | str) -> AutoresetMode:
             return known
     names = ", ".join(known.name for known in AutoresetMode)
     raise InputError(f"autoreset_mode: {show(mode)} is not one of: {names}")
+
+
+class History:
+    """The opening rows and all actions so far of so many games, a bit of all games at a time.
+
+    `bits` (bit, game) follow those of an observation. A bit is set once in a game: so a step
+    costs as much late in a game as at its beginning.
+    """
+
+    def __init__(self, count: int, rules: Rules) -> None:
+        self.rules = rules
+        encoding = encoder_of(rules)
+        self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
+
+    def begin(self, games: Indices, deals: npt.NDArray[np.uint8]) -> None:
+        """Forget these games, and note how their rows began."""
+        self.bits[:, games] = False
+        first = 2 * self.rules.hand_size
+        for place in range(self.rules.opening_row):
+            kinds = deals[:, first + place].astype(np.intp)
+            self.bits[place * len(KINDS) + kinds, games] = True
+
+    def note(self, games: Lockstep, actions: npt.NDArray[Any]) -> None:
+        """Note the legal actions that the games which are not over will carry out."""
+        live = np.flatnonzero(~games.over)
+        plies = games.round[live] * self.rules.round_plies + games.plies[live]
+        first = self.rules.opening_row * len(KINDS)
+        self.bits[first + plies * ACTIONS + actions[live], live] = True

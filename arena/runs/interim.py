@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from arena.entries.needs import explain_missing
 from arena.executors.log import logger
 from arena.games.match import GameResult
-from arena.insight.unrated import find_unrated
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Follow a run from round to round, as far as the games in its store decide them."""
+"""Find the rounds of a run that its stored games decide, and the pairs of the next one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
-from arena.insight.unrated import find_unrated
 from arena.store.store import Store
 from arena.tournament.rounds import Counts, Open, add, make_rounds
 from arena.tournament.schedule import PairRange
-from arena.tournament.strikes import Strikes
+from arena.tournament.strikes import Strikes, find_unrated
 from arena.tournament.tournament import Tournament
 
 

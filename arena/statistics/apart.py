@@ -1,16 +1,16 @@
-"""Decide which bots of the standings are told apart, however often one has looked.
+"""Decide which bots of the standings differ significantly, however often one has looked.
 
-This is what "told apart" means everywhere: the upper one of two bots is surely the stronger one.
-The difference of their Elo says so, with its error, or, where there are no other bots, the
-confidence sequence of their own pairs. Both hold at every number of pairs at once, and for all
-pairings of the field together. (Whether two intervals overlap says less: the error of a difference
-is smaller than the sum of both.) A bot that beats another one need not be the stronger one among
-others: so in a larger field their own pairs say nothing by themselves. The letters of the table, a
-run with `until` and what it says of its end follow from it.
+This is what "told apart" means everywhere: the upper one of two bots is significantly stronger, by
+the difference of their Elo and its error, or, where there are no other bots, by the confidence
+sequence of their own pairs. Both hold at every number of pairs at once, and for all pairings of the
+field together. (Whether two intervals overlap says less: the error of a difference is smaller than
+the sum of both.) A bot that beats another one need not be the stronger one among others: so in a
+larger field their own pairs say nothing by themselves. The letters of the table, a run with `until`
+and what it says of its end follow from it.
 
 A 95 % interval misses the truth in one run of twenty if it is read once, and far more often if it
-is read until it shows what one hopes for. A confidence sequence misses the truth at any time at
-all in at most one run of twenty, so a run may stop because of it.
+is read until it shows what one hopes for. A confidence sequence misses the truth at any time at all
+in at most one run of twenty, so a run may stop because of it.
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@ In a cycle each bot beats the next one, and the last one the first: no ratings c
 of who beats whom. So rankings that allow for cycles are shown beside the Elo: alpha-rank (how
 often evolution under strong selection plays each player) and the Nash average.
 
-The Nash average is found by cooling. Where players choose at random, but one that wins 1 more is
-chosen exp(1 / heat) times as often, every heat has one mixture that is the answer to itself,
-x = softmax(payoffs @ x / heat). Its entropy is at least that of every equilibrium p: for p wins
-at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and
-p @ log(p) >= p @ log(x). As the heat falls, x becomes an equilibrium itself.
+The Nash average is found by annealing. For each temperature `heat` there is one logit quantal
+response equilibrium, the mixture x = softmax(payoffs @ x / heat), which chooses a player that wins
+1 more exp(1 / heat) times as often. Its entropy is at least that of every equilibrium p: for p wins
+at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and p @ log(p) >= p @
+log(x). As the heat falls, x tends to a Nash equilibrium.
 
 Sources: Omidshafiei and others 2019 for alpha-rank, for one population and a game of constant sum;
-Balduzzi, Tuyls, Perolat and Graepel 2018 for the Nash average; McKelvey and Palfrey 1995 for such
-mixtures.
+Balduzzi, Tuyls, Perolat and Graepel 2018 for the Nash average; McKelvey and Palfrey 1995 for
+quantal response.
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
-"""Fit the rated bots of a run, and say how likely each is stronger than each other one.
+"""Fit the rated bots of a run: who is how likely the stronger one, and which results misfit.
 
-For the second the strengths of a field are taken to be normal with a spread that the field itself
+For the first the strengths of a field are taken to be normal with a spread that the field itself
 tells (empirical Bayes; the spread is averaged over, because few bots do not tell it well). So a
 lead that luck explains as well counts little: of many close bots the one that seems the best is
 seldom as far ahead as it seems.
+
+For the second the fit says the score of every pairing. The residual is what it has scored beyond
+that, to be compared with what luck would do: the error of the pairing's own pairs, less the part of
+it that the fit has followed.
 
 Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1972 for the model.
 """
@@ -18,9 +22,12 @@ import pandas as pd
 from arena.statistics.apart import FieldOrder
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.intervals import Estimate
+from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
+
+_UNTESTED = 1e-6  # the part of a pairing's error that the fit has not followed: none
+_COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
 
 
 class Field:
@@ -163,3 +170,59 @@ def _weights(values: Floats, seen: Floats) -> Floats:
         logs.append(-float(np.sum(np.log(variances) + seen**2 / variances)) / 2)
     weights = np.exp(np.array(logs) - max(logs))
     return np.asarray(weights / weights.sum())
+
+
+def make_residuals(field: Field) -> pd.DataFrame:
+    """Return one row for each ordered two rated bots that met.
+
+    `expected` is the share that the ratings say, `residual` what was scored beyond it.
+    `residual_z` is it in standard errors, and `residual_q` its significance after correction
+    for many pairings; both are empty where the rating of a bot rests on this pairing alone.
+    Source: Benjamini and Hochberg 1995 for the correction.
+    """
+    model, strengths = field.fit.model, field.fit.strengths
+    labels = np.array(field.labels, dtype=object)
+    bot, opponent = labels[model.first], labels[model.second]
+    expected = model.shares(strengths)
+    observed = np.array([score.total / (2 * score.pairs) for score in field.scores])
+    z = _in_errors(field)
+    q = correct(2 * normal_below(-np.abs(z)))
+    own = pd.DataFrame(
+        dict(zip(_COLUMNS, (bot, opponent, expected, observed - expected, z, q), strict=True))
+    )
+    theirs = own.assign(bot=opponent, opponent=bot, expected=1 - expected)
+    theirs[["residual", "residual_z"]] = -own[["residual", "residual_z"]]
+    return pd.concat([own, theirs], ignore_index=True)
+
+
+def _in_errors(field: Field) -> Floats:
+    """Return the residual of each pairing in standard errors; nan where nothing tests it.
+
+    The fit moves with the score of a pairing by a part of it, the leverage. So the residual's
+    variance is spread x (1 - 2 leverage) + weight squared x the variance of the fitted gap.
+    """
+    model, strengths = field.fit.model, field.fit.strengths
+    weights, spreads = model.weights(strengths), model.spreads(strengths)
+    information = model.information(strengths)
+    first, second = model.first, model.second
+    inverse = model.inverse(strengths)
+    own = np.diag(inverse)
+    leverage = weights * (own[first] + own[second] - 2 * inverse[first, second])
+    variance = spreads * (1 - 2 * leverage)
+    variance += (information * field.fit.gap_errors[first, second]) ** 2
+    beyond = model.total - 2 * model.pairs * model.shares(strengths)
+    tested = variance > _UNTESTED * spreads
+    return np.where(tested, beyond / np.sqrt(np.where(tested, variance, 1.0)), np.nan)
+
+
+def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """Return the pairings whose residual is significant, the worst first.
+
+    Each is seen from the bot that `labels` name first.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    found = residuals[residuals["residual_q"] < LEVEL]
+    bot, opponent = found["bot"].map(places), found["opponent"].map(places)
+    found = found.assign(_bot=bot, _opponent=opponent, _z=-found["residual_z"].abs())
+    found = found[bot < opponent].sort_values(["_z", "_bot", "_opponent"])
+    return found[_COLUMNS].reset_index(drop=True)

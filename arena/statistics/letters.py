@@ -1,10 +1,10 @@
 """Name groups of bots that were not told apart by letters (a compact letter display).
 
-Two bots share a letter if they were not told apart, and only then. What "told apart" means says
-`arena.statistics.apart`. Insertion and absorption (Piepho 2004) make a letter of every largest set
-of which no two were told apart, and there can be far too many: 2^20 in a field of 20 pairings
-between which nobody met. So here a letter is added for two bots only where they have none in
-common yet: never more letters than pairs.
+Two bots share a letter if they were not told apart, and only then. `arena.statistics.apart` defines
+"told apart". Insertion and absorption (Piepho 2004) give a letter to every maximal set of bots that
+were not told apart, which can be far too many: 2^20 for 40 bots of which only 20 separate couples
+were told apart. So here a letter is added for two bots only where they have none in common yet:
+never more letters than couples.
 """
 
 from __future__ import annotations

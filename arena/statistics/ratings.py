@@ -5,11 +5,11 @@ not independent. Every bot is credited with half a pair more, spread evenly over
 and half of it won and half of it lost, in the fit and in its error alike, so that an
 undefeated bot has a finite rating, and a few pairs, however even, cannot look certain.
 
-The mean of a scale is 1500. A bot that wins every game is stronger than the others by an unknown
-amount: likelihood has no largest value there. So it is left out of the mean, and its rating has no
-upper end. The same holds for a bot that loses all, and for several bots of which none has ever
-scored against the others. One that loses one game of a thousand has a rating, with an error that
-would be in the mean, and so in the rating of every other bot: it is left out, too
+The mean rating is 1500. For a bot that wins every game the likelihood has no maximum: it is
+stronger than the others by an unknown amount. So it is left out of the mean, and its interval has
+no upper end. The same holds for a bot that loses all, and for several bots of which none has ever
+scored against the others. A bot that loses one game of a thousand has a finite rating, but its
+large error would enter the mean, and so the rating of every other bot: it is left out, too
 (bench/STUDIES.md). Sources: Zermelo 1929; Ford 1957, for when ratings are finite.
 """
 

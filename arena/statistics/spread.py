@@ -2,9 +2,9 @@
 
 One number for each bot does not say how every two of them play. Each pairing is taken to differ
 from its two strengths by a number of its own, normal with the same spread everywhere. The spread is
-estimated from what the scores of the pairings differ from the fit by, beyond the luck of their
-pairs (restricted likelihood), and drawn towards the spread of this project's own bots where there
-are few pairings: with none to spare it is that one.
+estimated by restricted maximum likelihood from the residuals of the pairings, beyond what the luck
+of their pairs explains, and shrunk towards the spread of this project's own bots where there are
+few pairings: without a degree of freedom it is that one.
 
 Sources: Patterson and Thompson 1971 for the restricted likelihood; DerSimonian and Laird 1986 for
 effects that differ between studies, which are the pairings here.

@@ -1,16 +1,17 @@
 """Estimate an Elo difference after a sequential test, corrected for when the test stopped.
 
-A test that stops when it is ahead has a mean that is too far from 0. Here the outcomes of the
-test are put in an order, from the earliest win of elo1 over the undecided ones to the earliest
-win of elo0 (the stage-wise order). The estimate is the mean under which the observed outcome is
-the median, and the interval's ends are those under which it is at 2.5 % and at 97.5 %.
+The mean of a test that stops when it is ahead is biased away from 0. Here the outcomes of the test
+are put in the stage-wise order: first those that accept elo1, the earliest first, then the
+undecided ones, then those that accept elo0, the earliest last. The estimate is the mean under which
+the observed outcome is the median, and the interval's ends are those under which it is at 2.5 % and
+at 97.5 %.
 
 The ratio after each round is a random walk with normal steps. Its density inside the bounds is
-carried from round to round by numerical integration, once, with a drift near the observed one;
-the density with another drift follows from it by a factor.
+carried from round to round by numerical integration, once, with a drift near the observed one; the
+density with another drift follows from it by a factor.
 
-Sources: Armitage, McPherson and Rowe 1969 for the recursion; Siegmund 1978 for the order;
-Jennison and Turnbull 2000, chapter 8.
+Sources: Armitage, McPherson and Rowe 1969 for the recursion; Siegmund 1978 for the order; Jennison
+and Turnbull 2000, chapter 8.
 """
 
 from __future__ import annotations

@@ -1,19 +1,22 @@
-"""Open the folder of a run to read from, also while it is played; find a game; a store as bytes."""
+"""Open the folder of a run for reading, also while it is played; choose games; copy its store."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from arena.errors import InputError, counted
 from arena.store.database import NAME
 from arena.store.finished import Game
 from arena.store.manifest import read_tournament
 from arena.store.store import Store
-from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.errors import show
+from engine.state import Seat
 
 _ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".parquet", ".sqlite")  # of a run's files
 _MOST_NAMED = 8  # runs in a message
@@ -92,25 +95,18 @@ def find_game(
 
     Raises InputError if there is no such game, or if it has not been played yet.
     """
-    for label in bots:
-        if label not in tournament.by_label:
-            known = ", ".join(tournament.labels)
-            raise InputError(f"no bot {show(label)} in this run; there are {known}")
+    _check_labels(tournament, bots)
     if type(pair) is not int or type(seat) is not int or seat not in (0, 1):
         place = f"pair {show(pair)}, seat {show(seat)}"
         raise InputError(f"{place}: a pair is a number, a seat is 0 or 1")
-    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
-    pairing = Pairing(*bots)
-    if pairing not in numbers:
-        pairing, seat = Pairing(*bots[::-1]), 1 - seat
-    if pairing not in numbers:
-        raise InputError(f"{bots[0]} and {bots[1]} do not play each other in this run")
-    fixture = Fixture(pairing, pair, seat)
+    (number,) = _find_pairings(tournament, Choice(bots))
+    pairing = tournament.pairings[number]
+    fixture = Fixture(pairing, pair, seat if bots[0] == pairing.bot else 1 - seat)
     if not 0 <= pair < tournament.most_pairs:
         raise InputError(
             f"game {fixture.name}: the run has {counted(tournament.most_pairs, 'pair')}"
         )
-    return _read(tournament, store, fixture, numbers[pairing])
+    return _read(tournament, store, fixture, number)
 
 
 def _read(tournament: Tournament, store: Store, fixture: Fixture, number: int) -> Game:
@@ -124,3 +120,112 @@ def _read(tournament: Tournament, store: Store, fixture: Fixture, number: int) -
     except EngineError as error:
         raise InputError(f"game {fixture.name}: its record cannot be played: {error}") from None
     return game
+
+
+class Choice(NamedTuple):
+    """Which games: those of these bots, one or two labels, of this pair, in this seat.
+
+    The seat is that of the first of the bots, or of a pairing's first bot. Without bots, a
+    pair or a seat: of all.
+    """
+
+    bots: tuple[str, ...] = ()
+    pair: int | None = None
+    seat: Seat | None = None
+
+
+def choose(
+    tournament: Tournament, words: Sequence[str], pair: int | None = None, seat: Seat | None = None
+) -> Choice:
+    """Return the choice of some words: none, one or two labels, or a game as in bot/bot/3/1.
+
+    Raises InputError for a bot, a pair or a game that the run does not have.
+    """
+    labels = tournament.by_label
+    if len(words) == 1 and words[0] not in labels and "/" in words[0]:
+        if pair is not None or seat is not None:
+            raise InputError(f"game {show(words[0])}: it has its pair and its seat already")
+        return _parse(tournament, words[0])
+    if len(words) > 2:
+        raise InputError(f"a game has two bots, and {len(words)} are named")
+    _check_labels(tournament, words)
+    if pair is not None and pair >= tournament.most_pairs:
+        most = counted(tournament.most_pairs, "pair")
+        raise InputError(f"pair {pair}: the run has {most}, from 0 on")
+    choice = Choice(tuple(words), pair, seat)
+    _find_pairings(tournament, choice)
+    return choice
+
+
+def _check_labels(tournament: Tournament, labels: Sequence[str]) -> None:
+    known = tournament.by_label
+    for label in labels:
+        if label not in known:
+            raise InputError(f"no bot {show(label)} in this run; there are {', '.join(known)}")
+
+
+def _find_pairings(tournament: Tournament, choice: Choice) -> list[int]:
+    """Return the numbers of the pairings that are chosen; raises InputError if there are none."""
+    numbers = _numbers(tournament, choice)
+    if not numbers:
+        raise InputError(f"{' and '.join(choice.bots)} do not play each other in this run")
+    return numbers
+
+
+def _parse(tournament: Tournament, name: str) -> Choice:
+    """Return the choice of one game by its name; a label may have a slash in it."""
+    both, *place = name.rsplit("/", 2)
+    if len(place) == 2 and all(part.isascii() and part.isdigit() for part in place):
+        pair, seat = int(place[0][:10]), int(place[1][:2])
+        orders = (bots for two in tournament.pairings for bots in (two, two[::-1]))
+        named = [bots for bots in orders if "/".join(bots) == both and seat in (0, 1)]
+        if len(named) > 1:
+            raise InputError(
+                f"game {show(name)}: names several games; name both bots, with --pair and --seat"
+            )
+        if named:
+            return choose(tournament, named[0], pair, seat)
+    raise InputError(
+        f"game {show(name)}: no bot and no game of this run; a game is bot/opponent/pair/seat"
+    )
+
+
+def chosen_games(
+    tournament: Tournament, store: Store, choice: Choice
+) -> Iterator[tuple[Fixture, Game]]:
+    """Yield the games that are chosen and finished, with their places, in order."""
+    for number in _numbers(tournament, choice):
+        pairing = tournament.pairings[number]
+        seat = choice.seat
+        if seat is not None and choice.bots and choice.bots[0] != pairing.bot:
+            seat = 1 - seat
+        for result in store.games_of(number, choice.pair, seat):
+            fixture = Fixture(pairing, result.pair, result.seat)
+            yield fixture, Game.of(tournament, fixture, result)
+
+
+def _numbers(tournament: Tournament, choice: Choice) -> list[int]:
+    """Return the numbers of the pairings that are chosen."""
+    bots = {*choice.bots}
+    if len(bots) < len(choice.bots):
+        return []
+    return [number for number, pairing in enumerate(tournament.pairings) if bots <= {*pairing}]
+
+
+def to_line(fixture: Fixture, game: Game) -> str:
+    """Return a game as one JSON line: its record, name, seats and result, and a forfeit's fault."""
+    more: dict[str, Any] = {
+        "game": fixture.name,
+        "bots": game.seats,
+        "winner": game.winner,
+        "win_type": game.win_type,
+        "points": game.points,
+    }
+    if game.fault:
+        more["fault"] = {
+            "bot": game.guilty,
+            "kind": game.fault.kind,
+            "ply": game.plies,
+            "message": game.fault.message,
+        }
+    return game.record.to_json(**more)

@@ -1,4 +1,4 @@
-"""Cut what is still to be played into chunks of a fraction of a second, in turns."""
+"""Cut what is still to be played into chunks of a fraction of a second, turn by turn."""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from arena.errors import counted
+from arena.errors import InputError, counted
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
@@ -176,3 +178,34 @@ def describe(evidence: Evidence) -> str:
         f"{counted(evidence.pairs, 'pair')}, LLR {evidence.ratio:.2f} of {low:.2f} to {high:.2f}, "
         f"Elo {elo:+.0f} so far, {to_go} to go"
     )
+
+
+def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
+    """Return the comparison of the first two bots, against the panel if there is one.
+
+    Raises InputError where `max_pairs` is too small for the panel.
+    """
+    panel = tournament.panel
+    if stop.max_pairs < panel:
+        raise InputError(
+            f"max_pairs: {stop.max_pairs} {'is' if stop.max_pairs == 1 else 'are'} too few for "
+            f"{counted(panel, 'opponent')}"
+        )
+    new, old = tournament.labels[:2]
+    return dataclasses.replace(
+        tournament,
+        name=comparison_name(new, old) + ("-against" if panel else ""),
+        pairs=stop.max_pairs,
+        stop=stop,
+        paired=panel > 0,
+    )
+
+
+def comparison_name(new: str, old: str) -> str:
+    """Return the name of a comparison, which is that of its folder.
+
+    >>> comparison_name("mine(depth=3)", "./mine")
+    'compare-mine-depth-3-mine'
+    """
+    words = [re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot" for label in (new, old)]
+    return "-".join(["compare", *words])

@@ -1,23 +1,28 @@
-"""Stopping rules of a tournament: what is asked for, as data.
+"""Define the stopping rules of a tournament, as data.
 
-Each names its `rounds`, a subclass of `Rounds` or what makes one, as module:name; says how many
-games there are `most_games` at most; and `chooses_pairings` where it gives some pairings more
-pairs than others. Another rule is a class here and its rounds in a module.
+A rule names its `rounds`, a class or function that makes the `Rounds`, as module:name. Its
+`most_games` is the number of games at most, and `chooses_pairings` says that some pairings get more
+pairs than others. Another rule is a class here, and its rounds in a module.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+import math
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from arena.errors import InputError
 from arena.tournament.keys import MOST_PAIRS, Pairs
+from engine.errors import show
 
 _TIMES = 100  # the pairs of the first round: what a pairing may play if nobody says
 
-Elo = Annotated[float, msgspec.Meta(ge=-1000, le=1000)]
-ErrorRate = Annotated[float, msgspec.Meta(ge=1e-9, lt=0.5)]
+_MOST_ELO = 1000
+_LEAST_RATE = 1e-9
+
+Elo = Annotated[float, msgspec.Meta(ge=-_MOST_ELO, le=_MOST_ELO)]
+ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
 class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until", tag_field="kind"):
@@ -79,6 +84,27 @@ def make_until(target: str | float | None, pairs: int, max_pairs: int | None) ->
         raise InputError(f"max_pairs: {max_pairs:,} is less than pairs, {pairs:,}")
     most = max_pairs or min(MOST_PAIRS, _TIMES * pairs)
     return Until("resolved" if target == "resolved" else float(target), most)
+
+
+def make_sprt(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:
+    """Return the test with these hypotheses and error rates; raises InputError."""
+    for name, elo in (("elo0", elo0), ("elo1", elo1)):
+        if not (_is_number(elo) and -_MOST_ELO <= elo <= _MOST_ELO):
+            raise InputError(f"{name}: {show(elo)} is not a number from -1,000 to 1,000")
+    for name, rate in (("alpha", alpha), ("beta", beta)):
+        if not _is_number(rate) or not _LEAST_RATE <= rate < 0.5:
+            raise InputError(f"{name}: {show(rate)} is not a number above 0 and below 0.5")
+    if type(max_pairs) is not int or not 1 <= max_pairs <= MOST_PAIRS:
+        raise InputError(
+            f"max_pairs: {show(max_pairs)} is not a whole number from 1 to {MOST_PAIRS:,}"
+        )
+    if elo1 <= elo0:
+        raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
+    return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 is 0.0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 Stop: TypeAlias = Until | Sprt

@@ -1,4 +1,4 @@
-"""Count the faults of bots, and decide which games are forfeits by rule.
+"""Count the faults of bots, and decide which games are forfeits by rule, and who has no rating.
 
 A bot that has made more faults than a run allows is out: it forfeits the rest of its games. The
 rest is counted in the order of the schedule, not in that in which workers finish games: a bot's
@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from arena.errors import counted
 from arena.games.match import GameResult
-from arena.lanes.faults import count_strikes
+from arena.lanes.faults import BY_RULE, count_strikes
+from arena.statistics.counts import Faults
 from arena.tournament.schedule import Pairing, PairRange, in_turns, single_round, turn_end, turn_of
 
 _NOUNS = {
@@ -175,3 +176,39 @@ def count_faults(kinds: Mapping[str, int]) -> str:
         nouns[_NOUNS[kind]] += number
     texts = [counted(n, noun, "crashes" if noun == "crash" else "") for noun, n in nouns.items()]
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: int) -> set[str]:
+    """Return the labels of the bots that had too many faults.
+
+    >>> faults = [Faults(0, 1, "exception", 3), Faults(0, 1, "max_faults", 10)]
+    >>> find_out([Pairing("a", "b")], faults, max_faults=3)
+    {'b'}
+    """
+    counts: Counter[str] = Counter()
+    for pairing, loser, kind, games in faults:
+        if kind != BY_RULE:
+            counts[pairings[pairing][loser]] += games * count_strikes(kind, max_faults)
+    return {label for label, count in counts.items() if count >= max_faults}
+
+
+def count_ended(faults: Iterable[Faults]) -> int:
+    """Return how many games a fault has ended, without those that were not played by rule.
+
+    >>> count_ended([Faults(0, 1, "exception", 3), Faults(0, 1, "max_faults", 10)])
+    3
+    """
+    return sum(games for _, _, kind, games in faults if kind != BY_RULE)
+
+
+def find_unrated(pairings: Sequence[Pairing], finished: Mapping[int, int]) -> set[str]:
+    """Return the labels of the bots without one finished game: one that no fault has ended.
+
+    `finished` are how many such games each pairing has, by number.
+
+    >>> pairings = [Pairing("a", "b"), Pairing("a", "broken"), Pairing("b", "broken")]
+    >>> find_unrated(pairings, {0: 10, 1: 0})
+    {'broken'}
+    """
+    rated = {label for number, games in finished.items() if games for label in pairings[number]}
+    return {label for pairing in pairings for label in pairing} - rated

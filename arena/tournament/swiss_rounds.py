@@ -2,9 +2,9 @@
 
 In each round the order of the bots is cut into groups, in which the upper half meets the lower
 half. There are few groups at first, and many at the end. With the nearest opponents in every
-round, real bots were rated 20 to 25 % further apart than in the full round robin: the likelihoods
-of real results do not follow the Elo at all distances, so the distances have to be like those of a
-round robin. bench/STUDIES.md has what the ratings are now.
+round, real bots were rated 20 to 25 % further apart than in the full round robin, because real
+results do not follow the Elo model equally at every rating difference. So opponents have to differ
+in rating as those of a round robin do (bench/STUDIES.md has the figures).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Go on where the standings are least certain, until they are certain enough (key `until`).
+"""Add pairs where the standings are least certain, up to a wanted precision (key `until`).
 
 The first round is the whole schedule. Each further one goes to the pairings that say most about
 what is still open: all those of neighbours that are not told apart, or of bots whose intervals are
 too wide. The rounds grow, so that there are few.
 
-The order that is looked for is that of an equal round robin. Two bots' own pairs do not tell it
-where the Elo does not describe the bots. So every pairing weighs the same in the Elo, and
-neighbours meet all their opponents again, each other twice as often.
+The ranking that is looked for is that of an equal round robin. Where the Elo model does not fit,
+two bots' own pairs do not decide it. So every pairing weighs the same in the Elo, and neighbours
+meet all their opponents again, each other twice as often.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from arena.statistics.counts import PairTotals
-from arena.statistics.field import Field
+from arena.statistics.field import Field, make_residuals
 from arena.statistics.intervals import LEVEL, score_intervals
-from arena.statistics.residuals import make_residuals
 from arena.tournament.schedule import Pairing
 
 SEED = 13

@@ -18,8 +18,9 @@ from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.runs.ablate_rules import ablate
-from arena.runs.compare_bots import as_comparison, make_stop
 from arena.tournament.rule_changes import make_variants
+from arena.tournament.sprt_rounds import as_comparison
+from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
@@ -49,7 +50,7 @@ def versions_page(folder: Path) -> Path:
     """Write the page of two versions of a bot."""
     bots = [resolve(bot, lane="inproc") for bot in ("new=greedy(patience=1)", "greedy", "uniform")]
     what = Tournament("compare", 1, 48, bots, STANDARD, panel=1)
-    what = as_comparison(what, make_stop(0, 10, 0.05, 0.05, 48))
+    what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 48))
     games = play(what)
     made = make_report(what, games.store, make_files(what, games.store))
     games.store.close()

@@ -11,7 +11,7 @@ import pytest
 from arena.cli.options import split_bots
 from arena.entries.catalogue import expand_ladder
 from arena.errors import InputError
-from arena.runs.compare_bots import comparison_name
+from arena.tournament.sprt_rounds import comparison_name
 from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"

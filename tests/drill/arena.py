@@ -422,7 +422,7 @@ ARENA = [
     ),
     Fault(
         "the game of the other seat shown",
-        "arena/store/chosen.py",
+        "arena/store/reader.py",
         "seat = 1 - seat",
         "seat = seat + 0",
         "tests/cli/test_records.py::test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name",

@@ -17,8 +17,7 @@ from arena.games.thinking import find_thoughts
 from arena.records.judge import parse_record
 from arena.records.thoughts import parse_thoughts, to_data
 from arena.runs.rerun import add_thoughts_of_run
-from arena.store.chosen import choose, chosen_games
-from arena.store.reader import read_run
+from arena.store.reader import choose, chosen_games, read_run
 from bots.endgame import Endgame
 from bots.ismcts import Ismcts
 from engine import Record, Thought, View

@@ -14,9 +14,8 @@ from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import Fault
-from arena.statistics.field import Field
+from arena.statistics.field import Field, make_residuals
 from arena.statistics.intervals import Estimate
-from arena.statistics.residuals import make_residuals
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played

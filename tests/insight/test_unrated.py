@@ -10,12 +10,12 @@ import pytest
 from arena.games.match import GameResult
 from arena.insight import tables
 from arena.insight.summary import format_standings, plain_rows
-from arena.insight.unrated import find_unrated
 from arena.lanes.faults import Fault
 from arena.statistics.field import Field
 from arena.store.store import Store
 from arena.tournament.chunk import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.strikes import find_unrated
 
 IMPORT, ILLEGAL = Fault("import", "no"), Fault("illegal", "no")
 

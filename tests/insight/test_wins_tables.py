@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.chances import chances_of
 from arena.insight.replayed_games import SOURCES
 from arena.insight.run_games import Row, read_batches
+from arena.insight.swings import chances_of
 from arena.insight.win_tables import WinTables
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS

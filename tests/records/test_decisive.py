@@ -8,8 +8,8 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.insight.chances import chances_of
 from arena.insight.run_games import read_batches
+from arena.insight.swings import chances_of
 from arena.records.decisive import describe_decisive, find_chances
 from engine import Record, Rules, to_text
 from tests.conftest import Arena

@@ -12,8 +12,8 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.insight.changes import find_changes
-from arena.insight.observations import read_path
 from arena.insight.run_files import make_files
+from arena.insight.verdict import read_path
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text
@@ -22,8 +22,9 @@ from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
 from arena.runs.ablate_rules import ablate
-from arena.runs.compare_bots import as_comparison, make_stop
 from arena.tournament.rule_changes import make_variants
+from arena.tournament.sprt_rounds import as_comparison
+from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.insight.test_changes import BASE, RunGames, play, tournament
@@ -153,7 +154,7 @@ def compared(request: pytest.FixtureRequest) -> Iterator[tuple[Tournament, RunGa
         STANDARD,
         panel=len(request.param),
     )
-    what = as_comparison(what, make_stop(0, 10, 0.05, 0.05, 64))
+    what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 64))
     games = play(what)
     yield what, games
     games.store.close()

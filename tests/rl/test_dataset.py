@@ -113,7 +113,7 @@ def test_a_record_that_cannot_be_played_is_named(folder: Path, actions: str) -> 
         return Game(record, game.seats, game.winner, game.win_type, game.points)
 
     with (
-        mock.patch("arena.store.chosen.Game.of", changed),
+        mock.patch("arena.store.reader.Game.of", changed),
         pytest.raises(InputError, match=r"game greedy/uniform/./.: its record cannot be played"),
     ):
         next(dataset(folder))

@@ -21,14 +21,14 @@ from arena.executors.log import QUIET
 from arena.insight.comparison import SprtResult, comparison_command, describe, describe_differences
 from arena.insight.paired import PairedGames
 from arena.lanes.limits import Limits
-from arena.runs.compare_bots import as_comparison, compare, make_stop
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
 from arena.store.folder import RunFolder
-from arena.tournament.sprt_rounds import Evidence
+from arena.tournament.sprt_rounds import Evidence, as_comparison
+from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
@@ -44,11 +44,13 @@ def comparison_of(new: str, old: str, *against: str, most: int = 64) -> Tourname
     """Return a comparison, all of whose bots are called in the worker's process."""
     bots = [resolve(spec, lane="inproc") for spec in (new, old, *against)]
     plain = Tournament("compare", 3, 1, bots, STANDARD, panel=len(against))
-    return as_comparison(plain, make_stop(0, 30, 0.05, 0.05, most))
+    return as_comparison(plain, make_sprt(0, 30, 0.05, 0.05, most))
 
 
 def play(tournament: Tournament, folder: Path, workers: int = 4) -> SprtResult:
-    return compare(tournament, LocalExecutor(workers), RunFolder(folder), QUIET)[1]
+    outcome = run(tournament, LocalExecutor(workers), RunFolder(folder), QUIET)
+    assert outcome.comparison is not None
+    return outcome.comparison
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -242,15 +244,16 @@ def test_another_old_version_needs_another_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"compared\[1\]: there greedy, here old"):
         play(comparison_of("new=greedy", "old=greedy", "uniform", most=1), tmp_path)
     longer = comparison_of("new=greedy", "greedy", "uniform", most=2)
-    outcome, found = compare(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
-    assert (outcome.kept, found.games) == (4, 8)
+    outcome = run(longer, LocalExecutor(4), RunFolder(tmp_path), QUIET)
+    assert outcome.comparison is not None
+    assert (outcome.kept, outcome.comparison.games) == (4, 8)
 
 
 def command_of(*lanes: str | None, **changes: Any) -> str:
     """Return the command of a comparison of three bots in these lanes, without the numbers."""
     specs = ("new=greedy", "bots.greedy", str(ROOT / "docs" / "examples" / "greedy_plus"))
     bots = [resolve(spec, lane=lane) for spec, lane in zip(specs, lanes, strict=True)]
-    stop = make_stop(0, 30, 0.05, 0.05, 64)
+    stop = make_sprt(0, 30, 0.05, 0.05, 64)
     plain = Tournament("compare", 3, 1, bots, STANDARD, panel=1, **changes)
     command = comparison_command(as_comparison(plain, stop), stop)
     words = shlex.split(command)
@@ -289,7 +292,7 @@ def test_no_number_is_minus_zero() -> None:
     ends = Bounds(-2.9, 2.9)
     evidence = Evidence((0, 0, 1, 0, 1000, 0, 1, 0, 0), DIFFERENCES, 0.0, 1e-9, ends, [16])
     assert -0.005 < evidence.ratio < 0
-    stop, elo = make_stop(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
+    stop, elo = make_sprt(-0.0, 10, 0.05, 0.05, 9), Estimate(-0.01, -0.02, -0.03)
     found = SprtResult(
         *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
     )
@@ -325,7 +328,7 @@ def test_no_number_is_minus_zero() -> None:
 def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: str) -> None:
     """It names the argument."""
     with pytest.raises(InputError, match="^" + message.replace("-", r"\-") + "$"):
-        make_stop(*arguments)
+        make_sprt(*arguments)
 
 
 def test_each_opponent_needs_a_pair() -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
-from arena.statistics.field import Field
+from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.intervals import correct
-from arena.statistics.residuals import find_misfits, make_residuals
 from arena.tournament.schedule import Pairing, round_robin
 from bench.studies.fields import score_shares
 

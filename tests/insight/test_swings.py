@@ -7,9 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.insight.chances import chances_of
 from arena.insight.run_games import read_batches
-from arena.insight.swings import find_decisive
+from arena.insight.swings import chances_of, find_decisive
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer
 from engine.view import view

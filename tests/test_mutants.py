@@ -185,6 +185,8 @@ def test_a_mutant_is_known_by_the_text_of_its_module(tmp_path: Path) -> None:
         (TRIAL, "room", "c0ffee", True),
         (TRIAL, "test", "c0ffee", False),
         (TRIAL, "room", "decade", False),
+        (TRIAL, "room", "", True),
+        (TRIAL, "test", "", False),
         (TRIAL._replace(killer="tests/x.py::test_y"), "test-all", "decade", True),
     ],
 )

@@ -49,7 +49,8 @@ def main() -> None:
             path = options.traces or usual_traces(commit())
             if not path.exists():
                 trace(copy.path, copy.environment, path)
-            _try_all(copy, ledger, sample[part - 1 :: parts], read(path), options.depth)
+            tests = "" if options.go_on else commit()
+            _try_all(copy, ledger, sample[part - 1 :: parts], read(path), options.depth, tests)
     tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
     lines, new = table(population, tried)
     print("\n".join(lines))
@@ -72,6 +73,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=20, help="seconds for a test")
     parser.add_argument("--results", type=Path, default=usual_path(), help="the file of all trials")
     parser.add_argument("--traces", type=Path, help="a file of traces, of another commit too")
+    parser.add_argument("--go-on", action="store_true", help="also after trials with older tests")
     parser.add_argument("--report", action="store_true", help="only print what is known")
     return parser.parse_args()
 
@@ -87,17 +89,18 @@ def _try_all(copy: Copy, ledger: Ledger, sample: list[Mutant], traces: Traces, d
     """Try each mutant whose trial is not complete, and print what came of it.
 
     All go one step before any goes the next, so that a run that is stopped knows of all a little.
+    A mutant that has survived goes on where it was if `tests` is the commit of its trial, or empty.
     """
-    tests = commit()
     for number, step in enumerate(STEPS[: STEPS.index(depth) + 1]):
         for mutant in sample:
             text = copy.text(mutant.module)
             former = ledger.find(mutant, text)
             if former and former.is_done(step, tests):
                 continue
-            after = former.reached if former and former.commit == tests else ""
+            after = former.reached if former and tests in ("", former.commit) else ""
             own = steps(mutant, text, traces, copy.path)[: number + 1]
-            trial = copy.test(mutant, own[STEPS.index(after) + 1 if after else 0 :], step, tests)
+            rest = own[STEPS.index(after) + 1 if after else 0 :]
+            trial = copy.test(mutant, rest, step, commit())
             ledger.add(mutant, text, trial)
             end = trial.killer or "SURVIVED"
             print(f"{number + 1} {step} {mutant.place} {trial.change}", flush=True)

@@ -49,8 +49,7 @@ def main() -> None:
             path = options.traces or usual_traces(commit())
             if not path.exists():
                 trace(copy.path, copy.environment, path)
-            tests = "" if options.go_on else commit()
-            _try_all(copy, ledger, sample[part - 1 :: parts], read(path), options.depth, tests)
+            _try_all(copy, ledger, read(path), sample[part - 1 :: parts], options)
     tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
     lines, new = table(population, tried)
     print("\n".join(lines))
@@ -85,26 +84,27 @@ def _population(only: str) -> Iterator[Mutant]:
             yield from find_mutants(module, path.read_text(encoding="utf-8"))
 
 
-def _try_all(copy: Copy, ledger: Ledger, sample: list[Mutant], traces: Traces, depth: str) -> None:
+def _try_all(
+    copy: Copy, ledger: Ledger, traces: Traces, sample: list[Mutant], options: argparse.Namespace
+) -> None:
     """Try each mutant whose trial is not complete, and print what came of it.
 
     All go one step before any goes the next, so that a run that is stopped knows of all a little.
-    A mutant that has survived goes on where it was if `tests` is the commit of its trial, or empty.
     """
-    for number, step in enumerate(STEPS[: STEPS.index(depth) + 1]):
+    tests = commit()
+    for number, step in enumerate(STEPS[: STEPS.index(options.depth) + 1]):
         for mutant in sample:
             text = copy.text(mutant.module)
             former = ledger.find(mutant, text)
-            if former and former.is_done(step, tests):
+            if former and former.is_done(step, "" if options.go_on else tests):
                 continue
-            after = former.reached if former and tests in ("", former.commit) else ""
-            own = steps(mutant, text, traces, copy.path)[: number + 1]
-            rest = own[STEPS.index(after) + 1 if after else 0 :]
-            trial = copy.test(mutant, rest, step, commit())
+            goes_on = former and (options.go_on or former.commit == tests)
+            done = STEPS.index(former.reached) + 1 if former and goes_on else 0
+            rest = steps(mutant, text, traces, copy.path)[done : number + 1]
+            trial = copy.test(mutant, rest, step, tests)
             ledger.add(mutant, text, trial)
-            end = trial.killer or "SURVIVED"
             print(f"{number + 1} {step} {mutant.place} {trial.change}", flush=True)
-            print(f"    {trial.seconds} s {end}", flush=True)
+            print(f"    {trial.seconds} s {trial.killer or 'SURVIVED'}", flush=True)
     print("".join(f"not believed: {name}\n" for name in copy.unsound))
 
 

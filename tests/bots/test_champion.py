@@ -10,7 +10,14 @@ import pytest
 
 from bench.values import ROUNDS, Row, features, to_columns, to_weights
 from bots.apprentice import own_network
-from bots.champion import LEARNED, Champion, Values
+from bots.champion import (
+    LEARNED,
+    TO_TAKE,
+    Champion,
+    Values,
+    features_to_take,
+    logit_within,
+)
 from bots.ismcts import Ismcts
 from engine import STANDARD, Rules, State, View
 from engine.cards import KINDS, counts, pack_of
@@ -70,6 +77,41 @@ def test_every_weight_counts(after: int) -> None:
     logits = [Values(to_weights(weights)).logit(*piles, row) for piles, row in positions]
     assert logits == pytest.approx(list(table @ np.array(weights)))
     assert (np.abs(table).sum(axis=0) > 0).all()
+
+
+SUMS = {1: -1.8208630692595773, 2: 28.144003746496935, 3: -16.10624726905105}
+SUMS_WITHIN = {
+    1: 45.31586790291759,
+    2: 11.741318670438961,
+    3: 94.85350994793176,
+    4: 81.68052721560073,
+}
+"""Of values by the learned weights; new ones need a new place on the ladder."""
+
+
+@pytest.mark.parametrize("after", ROUNDS)
+def test_no_learned_weight_has_changed(after: int) -> None:
+    """Each of them counts in the values of some hundred positions."""
+    values, rng = Values(LEARNED[after]), Random(after)
+    logits = [values.logit(*piles, row) for piles, row in between_rounds(300)]
+    total = sum(rng.random() * logit for logit in logits)
+    assert total == pytest.approx(SUMS[after], abs=1e-6)
+
+
+@pytest.mark.parametrize("number", sorted(TO_TAKE))
+def test_no_learned_weight_within_a_round_has_changed(number: int) -> None:
+    """While one seat has taken and the other one has not; some takes would win by City."""
+    rng, total, wins = Random(number), 0.0, 0
+    for _ in range(600):
+        state = State(random_deal(rng))
+        while not state.over and (state.round < number or view(state, 0).taken.count(True) != 1):
+            state.apply(rng.choice(state.legal()))
+        if not state.over:
+            seen = view(state, 0)
+            total += rng.random() * logit_within(seen)
+            wins += features_to_take(seen, seen.taken.index(False))[-1] > 0
+    assert wins or number == 1  # where they are too rare
+    assert total == pytest.approx(SUMS_WITHIN[number], abs=1e-6)
 
 
 def champion(rules: Rules = STANDARD, iterations: int = 20) -> Champion:

@@ -65,6 +65,7 @@ def test_a_strategy_without_the_method_has_nothing_to_say() -> None:
         ([(0, 0.5), (0, 0.5)], ValueError, "names action 0 twice at ply 0"),
         (repeat(Thought(0, 0.5)), ValueError, "names action 0 twice"),
         ([(0, 1.25)], ValueError, "has the value 1.25 at ply 0: not 0 to 1"),
+        ([(0, -0.25)], ValueError, "has the value -0.25 at ply 0: not 0 to 1"),
         ([(0, nan)], ValueError, "has the value nan"),
         ([(0, -inf)], ValueError, "has the value -inf"),
         ([(0, 10**400)], TypeError, "in place of an action, a value and visits"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.timing import Distribution, Timing
+from arena.games.timing import Distribution, Pace, Timing
+from arena.lanes.limits import Limits
 from engine.strategy import Spent
 
 
@@ -77,3 +78,26 @@ def test_a_timing_keeps_both_clocks_apart() -> None:
     assert timing.decisions == 2
     assert (timing.wall.total, timing.wall.longest) == (3.0, 2.0)
     assert (timing.cpu.total, timing.cpu.longest) == (1.0, 0.5)
+
+
+def pace_of(count: int, seconds: float) -> Pace:
+    """Return what is known of a bot that has made so many decisions, each in so long."""
+    timing = Timing()
+    for _ in range(count):
+        timing.add(Spent(seconds, seconds))
+    pace = Pace(["bot"], (), Limits(), 52)
+    pace.learn({"bot": timing})
+    return pace
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds", "timed"),
+    [(200, 1e-5, False), (50, 1e-5, True), (200, 1e-3, True), (0, 0.0, True)],
+)
+def test_only_the_decisions_of_a_cheap_bot_that_is_known_are_not_timed(
+    count: int, seconds: float, timed: bool
+) -> None:
+    """Those of one pair in 32 are, whatever the bot."""
+    pace = pace_of(count, seconds)
+    assert pace.needs_no_clock("bot", pair=1) is not timed
+    assert not pace.needs_no_clock("bot", pair=32)

@@ -131,6 +131,7 @@ WRONG_GAMES = {
     "label": (("uniform", "unifrm", 0, 0), "no bot 'unifrm' in this run; there are uniform, <scr"),
     "itself": (("uniform", "uniform", 0, 0), "uniform and uniform do not play each other"),
     "pair": (("uniform", "Faulty", 4, 0), "game uniform/Faulty/4/0: the run has 4 pairs"),
+    "far": (("uniform", "Faulty", 9, 0), "game uniform/Faulty/9/0: the run has 4 pairs"),
     "negative": (("uniform", "Faulty", -1, 0), "game uniform/Faulty/-1/0: the run has 4 pairs"),
     "seat": (("uniform", "Faulty", 0, 2), "pair 0, seat 2: a pair is a number, a seat is 0 or 1"),
     "type": (("uniform", "Faulty", "0", 0), "pair '0', seat 0: a pair is a number"),

@@ -120,6 +120,12 @@ def test_no_difference_at_all_has_an_interval() -> None:
     assert separate_games(same) > 10
 
 
+def test_deals_of_which_not_all_was_played_have_no_error() -> None:
+    """One forfeited game in each deal: nothing can be said of separate ones."""
+    games = FOUR.assign(played=FOUR["seat"] == 0)
+    assert separate_games(games) == 0.0
+
+
 @pytest.mark.parametrize("pairs", [1, 40])
 def test_all_won_and_all_lost_are_finite(pairs: int) -> None:
     """Both versions have half a pair of so many and one more, in total and at each seat."""

@@ -243,6 +243,7 @@ def test_a_bots_fault_is_a_forfeit_with_its_evidence(client: Client, tmp_path: P
     last = client.play(sit_down(client, bot=str(tmp_path / "broken.py"), begins="bot"))
     assert last["result"] == "You win."
     assert "ZeroDivisionError" in last["evidence"]
+    assert last["result"] not in last["evidence"]
     assert "<noise>" in last["evidence"]
     record = json.loads(lines(client)[-1])
     assert (record["win_type"], record["fault"]["kind"]) == ("forfeit", "exception")

@@ -53,6 +53,7 @@ def test_a_fault_ends_the_game_with_its_evidence(client: Client, tmp_path: Path)
     number = client.ask("api/watched", {"bots": ["greedy", str(tmp_path / "broken.py")]})["id"]
     (*_, last) = client.news(f"api/watched/{number}/events")
     assert last["result"].startswith("broken forfeits (exception at ply ")
+    assert last["result"] not in last["evidence"]
     assert "<noise>" in client.ask(f"api/watched/{number}/timeline")["evidence"]
 
 

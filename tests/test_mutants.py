@@ -135,6 +135,8 @@ def test_a_step_has_only_so_many_seconds_of_tests(tmp_path: Path) -> None:
     assert [test.name.partition("_")[2] for test in step.tests] == list("0123")
     batches = [[test.name[-1] for test in batch] for batch in step.batches]
     assert batches == [["0", "1"], ["2", "3"]]
+    long = [TracedTest(f"tests/a.py::test_{n}", 3.0 + n, False, True) for n in range(3)]
+    assert [len(batch) for batch in Step("test", tuple(long)).batches] == [2, 1]
     quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1, False, True) for n in range(4)]
     (batch,) = Step("test", tuple(quick)).batches
     assert [test.name[-1] for test in batch] == list("0213")

@@ -20,6 +20,7 @@ _ROOMS: Final = {
 }
 _BATCH_SECONDS, _BATCH_TESTS = 20.0, 300
 _FILE_SECONDS = 2.0  # to read another file of tests
+_LONG = 4.0  # seconds: a test that takes longer is in no part with quicker ones, which may hang
 
 STEPS: Final = ("line", "room", "test", "test-all")
 """A mutant takes the next step where it has survived the one before."""
@@ -40,7 +41,8 @@ class Step(NamedTuple):
         batch: list[TracedTest] = []
         for test in self.tests:
             seconds = sum(one.seconds for one in batch) + test.seconds
-            if batch and (seconds > _BATCH_SECONDS or len(batch) == _BATCH_TESTS):
+            is_other = bool(batch) and (batch[-1].seconds > _LONG) != (test.seconds > _LONG)
+            if batch and (is_other or seconds > _BATCH_SECONDS or len(batch) == _BATCH_TESTS):
                 yield _by_file(batch)
                 batch = []
             batch.append(test)

@@ -12,7 +12,8 @@ from bench.mutants.ledger import Ledger, Trial
 from bench.mutants.lines import together
 from bench.mutants.mutant import Mutant
 from bench.mutants.output import killer, present
-from bench.mutants.steps import STEPS, Step, steps
+from bench.mutants.steps import STEPS, Step, steps, within
+from bench.mutants.together import find_killers
 from bench.mutants.traces import TracedTest, Traces, merge, read
 from tests import ROOT
 
@@ -52,8 +53,8 @@ def test_every_survivor_of_the_page_has_its_module_and_its_change() -> None:
 def test_a_room_has_tests_of_its_own(room: str) -> None:
     """A step tries them, also where no test runs the line in its own process."""
     files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
-    traces = Traces([TracedTest(f"{file}::test_x", 0.1, False, False) for file in files], {})
-    line, own, *_ = steps(Mutant(f"{room}/absent.py", "", 0, 1, 0), "", traces, ROOT)
+    traces = Traces([TracedTest(f"{file}::test_x", 0.1) for file in files], {})
+    line, own = steps(Mutant(f"{room}/absent.py", "", 0, 1, 0), "", traces, ROOT)
     assert not line.tests
     assert own.tests
 
@@ -84,9 +85,9 @@ def test_the_lines_of_a_statement_run_together(line: int, lines: set[int]) -> No
 
 def traced(tmp_path: Path) -> Traces:
     """Return the traces of two processes with five tests, of which one fails."""
-    row = {"slow": False, "processes": False, "passed": True, "seconds": 1.0}
+    row = {"passed": True, "seconds": 1.0}
     name = "tests/store/test_store.py::test_{}".format
-    first = {name("a"): row, name("b"): row | {"passed": False}, name("c"): row | {"slow": True}}
+    first = {name("a"): row, name("b"): row | {"passed": False}, name("c"): row}
     second = {
         "tests/cli/test_x.py::test_d": row,
         "tests/cli/test_x.py::test_e": row | {"processes": True},
@@ -118,27 +119,28 @@ def test_the_tests_of_a_line_are_those_that_run_its_statement(tmp_path: Path) ->
 
 
 def test_a_mutant_is_tried_from_the_nearest_tests_on(tmp_path: Path) -> None:
-    """First those that run its line, then its room, then what starts processes, then the slow."""
+    """First those that run its line, then those of its room."""
     traces = traced(tmp_path)
-    found = steps(HERE._replace(line=4), SOURCE, traces, ROOT)
-    letters = ["".join(test.name[-1] for test in step.tests) for step in found]
-    assert [step.name for step in found] == [*STEPS]
-    assert letters == ["a", "", "e", "c"]
-    found = steps(HERE._replace(line=8), SOURCE, traces, ROOT)
-    assert ["".join(test.name[-1] for test in step.tests) for step in found] == ["", "a", "e", "c"]
+
+    def letters(line: int) -> list[str]:
+        found = steps(HERE._replace(line=line), SOURCE, traces, ROOT)
+        assert [step.name for step in found] == [*STEPS[:2]]
+        return ["".join(test.name[-1] for test in step.tests) for step in found]
+
+    assert letters(4) == ["ac", ""]
+    assert letters(5) == ["de", "ac"]
+    assert letters(8) == ["", "ac"]
 
 
-def test_a_step_has_only_so_many_seconds_of_tests(tmp_path: Path) -> None:
+def test_a_step_has_only_so_many_seconds_of_tests() -> None:
     """The quickest are chosen, and run in parts with those of a file side by side."""
-    tests = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 6.0 + n, False, True) for n in range(12)]
-    step = steps(HERE, "", Traces(tests, {}), tmp_path)[2]
-    assert [test.name.partition("_")[2] for test in step.tests] == list("0123")
+    tests = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 4.0 + n) for n in range(12)]
+    step = Step("line", tuple(within(tests, 32.0)))
+    assert [test.name[-1] for test in step.tests] == list("0123")
     batches = [[test.name[-1] for test in batch] for batch in step.batches]
-    assert batches == [["0", "1"], ["2", "3"]]
-    long = [TracedTest(f"tests/a.py::test_{n}", 3.0 + n, False, True) for n in range(3)]
-    assert [len(batch) for batch in Step("test", tuple(long)).batches] == [2, 1]
-    quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1, False, True) for n in range(4)]
-    (batch,) = Step("test", tuple(quick)).batches
+    assert batches == [["0"], ["1", "3", "2"]]
+    quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1) for n in range(4)]
+    (batch,) = Step("line", tuple(quick)).batches
     assert [test.name[-1] for test in batch] == list("0213")
 
 
@@ -156,13 +158,42 @@ def test_a_step_has_only_so_many_seconds_of_tests(tmp_path: Path) -> None:
 def test_the_test_that_noticed_is_named(status: int, output: str, name: str | None) -> None:
     """Also by a file that cannot be imported, and by a test that did not end."""
     names = ["tests/a.py::test_x", "tests/a.py::test_x[1 - 2]", "tests/b.py::test_y"]
-    found = killer(status, output, [TracedTest(one, 0.1, False, False) for one in names])
+    found = killer(status, output, [TracedTest(one, 0.1) for one in names])
     assert (found and found.name) == name
+
+
+class Fake:
+    """Stands in for a copy: `notes` are the mutants, by their lines, that each test notices."""
+
+    def __init__(self, notes: dict[str, set[int]]) -> None:
+        self.notes = notes
+        self.runs: list[list[int]] = []
+
+    def find_failing(self, mutants: list[Mutant], words: list[str]) -> list[str]:
+        """Return the tests that fail; one fails only with two mutants."""
+        lines = {mutant.line for mutant in mutants}
+        self.runs.append(sorted(lines))
+        chosen = [word for word in words if "::" in word] or [*self.notes]
+        with_two = {"::b"} if {3, 4} <= lines else set()
+        return [one for one in chosen if self.notes[one] & lines or one in with_two]
+
+    def notices(self, mutant: Mutant, name: str) -> bool:
+        """Return whether a test notices this mutant by itself."""
+        return mutant.line in self.notes[name]
+
+
+def test_many_mutants_are_tried_at_once() -> None:
+    """One of each module; who is noticed is taken out, and may have hidden another one."""
+    mutants = [Mutant(f"{name}.py", "", 0, line, 0) for line, name in enumerate("aabcd")]
+    copy = Fake({"::a": {2, 3}, "::b": set(), "::c": {1}, "::d": {9}})
+    found = find_killers(copy, mutants, "slow")  # type: ignore[arg-type]
+    assert {mutant.line: name for mutant, name in found.items()} == {2: "::a", 3: "::a", 1: "::c"}
+    assert sorted(copy.runs[0]) == [0, 2, 3, 4]
 
 
 def test_a_test_that_the_change_has_renamed_is_run_with_all_parameters() -> None:
     """By its function's name; if that is not found either, it is left out."""
-    tests = [TracedTest(f"a.py::{name}", 0.1, False, False) for name in ("x[1]", "x[2]", "y")]
+    tests = [TracedTest(f"a.py::{name}", 0.1) for name in ("x[1]", "x[2]", "y")]
     found = present(tests, {"a.py::x"})
     assert [test.name for test in found] == ["a.py::x", "a.py::y"]
     assert present(found, {"a.py::x", "a.py::y"}) == []

@@ -17,12 +17,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
-from bench.mutants.finding import draw, find_mutants, modules
-from bench.mutants.ledger import Ledger, usual_path
+from bench.mutants.finding import change, draw, find_mutants, modules
+from bench.mutants.ledger import Ledger, Trial, usual_path
 from bench.mutants.mutant import Mutant
-from bench.mutants.steps import STEPS, steps
+from bench.mutants.steps import MARKERS, STEPS, steps
 from bench.mutants.table import table
+from bench.mutants.together import find_killers
 from bench.mutants.traces import Traces, read, trace
 from bench.mutants.traces import usual_path as usual_traces
 from bench.mutants.trial import Copy
@@ -93,19 +95,37 @@ def _try_all(
     """
     tests = commit()
     for number, step in enumerate(STEPS[: STEPS.index(options.depth) + 1]):
+        left = list[Mutant]()
         for mutant in sample:
+            former = ledger.find(mutant, copy.text(mutant.module))
+            if not (former and former.is_done(step, "" if options.go_on else tests)):
+                left.append(mutant)
+        if step in MARKERS:
+            _try_together(copy, ledger, left, step, tests)
+            continue
+        for mutant in left:
             text = copy.text(mutant.module)
-            former = ledger.find(mutant, text)
-            if former and former.is_done(step, "" if options.go_on else tests):
-                continue
-            goes_on = former and (options.go_on or former.commit == tests)
-            done = STEPS.index(former.reached) + 1 if former and goes_on else 0
-            rest = steps(mutant, text, traces, copy.path)[done : number + 1]
-            trial = copy.test(mutant, rest, step, tests)
-            ledger.add(mutant, text, trial)
-            print(f"{number + 1} {step} {mutant.place} {trial.change}", flush=True)
-            print(f"    {trial.seconds} s {trial.killer or 'SURVIVED'}", flush=True)
+            trial = copy.test(mutant, steps(mutant, text, traces, copy.path)[number], tests)
+            _keep(ledger, mutant, text, trial)
     print("".join(f"not believed: {name}\n" for name in copy.unsound))
+
+
+def _try_together(copy: Copy, ledger: Ledger, mutants: list[Mutant], step: str, tests: str) -> None:
+    """Try mutants by all tests of a tier."""
+    start = monotonic()
+    killers = find_killers(copy, mutants, MARKERS[step])
+    for mutant in mutants:
+        text = copy.text(mutant.module)
+        seconds = round((monotonic() - start) / len(mutants), 1)
+        trial = Trial(change(mutant, text), step, killers.get(mutant, ""), seconds, tests)
+        _keep(ledger, mutant, text, trial)
+
+
+def _keep(ledger: Ledger, mutant: Mutant, text: str, trial: Trial) -> None:
+    """Write a trial to the ledger, and print it."""
+    ledger.add(mutant, text, trial)
+    print(f"{trial.reached} {mutant.place} {trial.change}", flush=True)
+    print(f"    {trial.seconds} s {trial.killer or 'SURVIVED'}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Steps: which tests try a mutant, in which order: those of its line, its room, and each tier.
 
-A step has only so many seconds of tests, the nearest and the quickest first. So what survives
-all steps may still be noticed by a test that was not run: the score is a lower bound.
+The first two steps have only so many seconds of tests, the nearest and the quickest first. The
+other two have all tests of their tier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,8 +25,11 @@ _LONG = 4.0  # seconds: a test that takes longer is in no part with quicker ones
 STEPS: Final = ("line", "room", "test", "test-all")
 """A mutant takes the next step where it has survived the one before."""
 
-_SECONDS: Final = {"line": 40.0, "room": 40.0, "test": 40.0, "test-all": 90.0}
-"""How long the tests of a step take together at most, in seconds of the traced run."""
+MARKERS: Final = {"test": "not study and not slow", "test-all": "slow and not study"}
+"""The tests of the steps that try many mutants at once."""
+
+_SECONDS: Final = {"line": 30.0, "room": 20.0}
+"""How long the tests of another step take at most, in seconds of the traced run."""
 
 
 class Step(NamedTuple):
@@ -51,42 +54,31 @@ class Step(NamedTuple):
 
 
 def steps(mutant: Mutant, text: str, traces: Traces, root: Path) -> list[Step]:
-    """Return the steps of a mutant: the quick tests from the nearest on, then the slow ones.
+    """Return the first two steps of a mutant, with the tests of `make test`, the nearest first.
 
-    Those that run its line; the others of its room and of the files of the first; those that
-    start processes, which may run the line; and all these of the tests that are slow. No test is
-    run twice.
+    Those that run its line; then the others of its room and of the files of those. No test is run
+    twice.
     """
     running = set(traces.running(mutant.module, text, mutant.line))
     files = {test.file for test in running}
     own = {mutant.module, *_importing(mutant.module, root)}
     folders = tuple(f"{path}/" for path in _room(mutant.room))
 
-    def distance(test: TracedTest) -> tuple[bool, bool, bool, bool, float]:
+    def distance(test: TracedTest) -> tuple[bool, bool, bool, bool, float, str]:
         in_room = f"{test.file}/".startswith(folders)
         is_far = test.file not in own, not in_room, test.file not in files
-        return test not in running, *is_far, test.seconds
+        return test not in running, *is_far, test.seconds, test.name
 
     def is_near(test: TracedTest) -> bool:
         return test in running or not all(distance(test)[1:4])
 
-    tests = sorted(traces.tests, key=distance)
-    quick = [test for test in tests if not test.is_slow]
-    choices: list[tuple[list[TracedTest], Callable[[TracedTest], bool]]] = [
-        (quick, running.__contains__),
-        (quick, is_near),
-        (quick, lambda test: test in running or test.processes),
-        ([test for test in tests if test.is_slow], lambda test: is_near(test) or test.processes),
-    ]
-    found: list[Step] = []
-    for name, (those, is_chosen) in zip(STEPS, choices, strict=True):
-        done = {test for step in found for test in step.tests}
-        chosen = [test for test in those if is_chosen(test) and test not in done]
-        found.append(Step(name, tuple(_within(chosen, _SECONDS[name]))))
-    return found
+    own_tests = list(within(sorted(running, key=distance), _SECONDS["line"]))
+    others = (test for test in traces.tests if is_near(test) and test not in own_tests)
+    further = within(sorted(others, key=distance), _SECONDS["room"])
+    return [Step("line", tuple(own_tests)), Step("room", tuple(further))]
 
 
-def _within(tests: list[TracedTest], seconds: float) -> Iterator[TracedTest]:
+def within(tests: list[TracedTest], seconds: float) -> Iterator[TracedTest]:
     """Yield those tests that fit into so many seconds with their files, the first in any case."""
     left, files = seconds, set[str]()
     for number, test in enumerate(tests):

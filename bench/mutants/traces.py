@@ -1,4 +1,4 @@
-"""Traces: which tests run which lines of the source, as one run of all tests has shown it."""
+"""Traces: which tests run which lines of the source, as one run of them has shown it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from bench.mutants.lines import together
 
 _PYTEST = (
     *(sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "--tb=short"),
-    *("--hypothesis-seed=0", "-p", "bench.mutants.tracing", "-m", "not study"),
+    *("--hypothesis-seed=0", "-p", "bench.mutants.tracing"),
 )
 
 
 class TracedTest(NamedTuple):
-    """A test by pytest's name, what it takes, and whether it is slow or starts a process."""
+    """A test by pytest's name, and how long it takes."""
 
     name: str
     seconds: float
-    is_slow: bool
-    processes: bool
 
     @property
     def file(self) -> str:
@@ -102,18 +100,16 @@ def merge(folder: Path, root: Path, path: Path) -> None:
         for module, rows in sorted(lines.items())
     }
     passed = [
-        TracedTest(name, row["seconds"], row["slow"], row["processes"])
-        for name, row in sorted(tests.items())
-        if row["passed"]
+        TracedTest(name, row["seconds"]) for name, row in sorted(tests.items()) if row["passed"]
     ]
     with gzip.open(path, "wt", encoding="utf-8") as output:
         json.dump({"tests": passed, "names": list(numbers), "lines": found}, output)
 
 
 def trace(root: Path, environment: dict[str, str], path: Path) -> None:
-    """Run all tests of a copy of the repository once, and write the traces to a file."""
+    """Run the tests of `make test` in a copy of the repository, and write the traces to a file."""
     with tempfile.TemporaryDirectory(prefix="traces-") as folder:
-        print("tracing all tests: once for each commit", flush=True)
+        print("tracing the tests: once for each commit", flush=True)
         own = environment | {"MUTANTS_TRACES": folder}
         subprocess.run(_PYTEST, cwd=root, env=own, stdin=subprocess.DEVNULL, check=False)
         merge(Path(folder), root, path)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,9 +18,6 @@ import pytest
 
 from bench.mutants.mutant import TOPS
 
-_STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.connect"}
-"""The audit events of a process that starts another one, or asks its fork server for one."""
-
 
 class _Tracer:
     """The tracer of one process of pytest; `folder` gets a file of what it has seen."""
@@ -32,11 +28,6 @@ class _Tracer:
         self._coverage = coverage.Coverage(data_file=None, config_file=False, include=patterns)
         self._tests: dict[str, dict[str, Any]] = {}
         self._current = ""
-        sys.addaudithook(self._notice)
-
-    def _notice(self, event: str, _arguments: object) -> None:
-        if event in _STARTS and self._current in self._tests:
-            self._tests[self._current]["processes"] = True
 
     def _enter(self, context: str) -> str:
         """Count lines for another context, and return the one before."""
@@ -51,9 +42,7 @@ class _Tracer:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Count what a test runs for it, its fixtures included."""
-        slow = item.get_closest_marker("slow") is not None
-        row = {"slow": slow, "processes": False, "passed": True, "seconds": 0.0}
-        self._tests[item.nodeid] = row
+        self._tests[item.nodeid] = {"passed": True, "seconds": 0.0}
         before = self._enter(item.nodeid)
         try:
             return (yield)

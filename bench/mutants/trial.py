@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Timer
 from time import monotonic
@@ -30,7 +30,13 @@ _PYTEST = (
     *("-p", "_hypothesis_pytestplugin", "-m", "not study"),  # the only plugin that we need
     *("-o", "faulthandler_exit_on_timeout=true"),
 )
-_LONGEST = 1200  # seconds for a batch
+_ALL = (
+    *("--tb=no", "--hypothesis-seed=0", "-p", "_hypothesis_pytestplugin", "-p", "xdist.plugin"),
+    *("-p", "bench.mutants.failures", "-m", "not study"),
+    *("-o", "faulthandler_exit_on_timeout=true", "-o", "faulthandler_timeout=300"),
+)
+_UNKNOWN = 20.0  # seconds of a test
+_LONGEST = 7200  # seconds for a run of pytest
 _SLOWER = 5  # a test has noticed a mutant if it takes so many times what it took
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
@@ -46,8 +52,10 @@ class Copy:
         self.path, self._seconds = copy_repository(folder), seconds
         temporary = folder / "tmp"
         temporary.mkdir()
+        self._failures = folder / "failures"
         compile_copy(self.path)
         self.environment = os.environ | {
+            "MUTANTS_FAILURES": str(self._failures),
             "PYTHONPATH": str(self.path),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -77,15 +85,11 @@ class Copy:
         """Return the source of a module of the copy."""
         return (self.path / module).read_text(encoding="utf-8")
 
-    def test(self, mutant: Mutant, own: list[Step], depth: str, commit: str) -> Trial:
-        """Take the steps of a mutant, which end with the step `depth`."""
-        start, found, reached = monotonic(), "", depth
-        for step in own:
-            if found := self._take(step, mutant):
-                reached = step.name
-                break
+    def test(self, mutant: Mutant, step: Step, commit: str) -> Trial:
+        """Take a step of a mutant."""
+        start, found = monotonic(), self._take(step, mutant)
         what = change(mutant, self.text(mutant.module))
-        return Trial(what, reached, found, round(monotonic() - start, 1), commit)
+        return Trial(what, step.name, found, round(monotonic() - start, 1), commit)
 
     def _take(self, step: Step, mutant: Mutant) -> str:
         """Return the first test of a step that fails because of the mutant, or nothing.
@@ -105,6 +109,22 @@ class Copy:
                     return failed.name
                 left.remove(failed)
         return ""
+
+    def notices(self, mutant: Mutant, name: str) -> bool:
+        """Return whether a test fails twice with a mutant, and passes without it."""
+        test = TracedTest(name, _UNKNOWN)
+        with self._planted(mutant):
+            fails = self._pytest([test]) and self._pytest([test])
+        return bool(fails) and self._is_sound(test)
+
+    def find_failing(self, mutants: list[Mutant], words: list[str]) -> list[str]:
+        """Return the tests that fail with all these mutants at once."""
+        self._failures.write_bytes(b"")
+        with ExitStack() as stack:
+            for mutant in mutants:
+                stack.enter_context(self._planted(mutant))
+            self._run([*_ALL, *words])
+        return list(dict.fromkeys(self._failures.read_text(encoding="utf-8").splitlines()))
 
     def _is_sound(self, test: TracedTest) -> bool:
         """Return whether a test passes in the copy without a mutant."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import math
 import random
 import sys
@@ -11,6 +12,7 @@ import textwrap
 import types
 import xml.etree.ElementTree
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,6 +150,21 @@ def test_a_method_may_be_the_last_line_of_its_class() -> None:
         choose = lambda self, view: view.legal[0]  # noqa: ARG005, E731
 
     assert "choose = lambda" in bundle(Brief).source.decode()
+
+
+@pytest.mark.parametrize("first", ["", "from __future__ import annotations\n"])
+def test_annotations_are_texts_where_they_have_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """A file has that line only if the module of the bot has it."""
+    text = (
+        "class Eager:\n    def choose(self, view: object) -> int:\n        return view.legal[0]\n"
+    )
+    name = f"eager_{bool(first)}"
+    (tmp_path / f"{name}.py").write_text(first + text)
+    monkeypatch.syspath_prepend(tmp_path)
+    source = bundle(importlib.import_module(name).Eager).source.decode()
+    assert source.startswith(first or "class Eager")
 
 
 def test_a_class_goes_with_the_values_that_it_has_now() -> None:

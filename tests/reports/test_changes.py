@@ -18,10 +18,12 @@ from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text
 from arena.reports.changes_report import make_changes_report
+from arena.reports.differences import Point, name_significant
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
 from arena.runs.ablate_rules import ablate
+from arena.statistics.intervals import Estimate
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
@@ -222,3 +224,13 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     assert "](./set_bonus%3D0/report.html)" in to_markdown(report)
     for table in report.tables():
         assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(5, "a, b, c, d, e"), (6, "a, b, c, d, e and 1 more"), (8, "a, b, c, d, e and 3 more")],
+)
+def test_of_many_differences_the_first_five_are_named(count: int, text: str) -> None:
+    """And the others are counted."""
+    points = [Point(name, Estimate(1.0, 0.5, 1.5), True) for name in "abcdefgh"[:count]]
+    assert name_significant(points) == f"significant: {text}"

@@ -26,7 +26,7 @@ def find_killers(copy: Copy, mutants: list[Mutant], marker: str) -> dict[Mutant,
         failing = copy.find_failing(group, ["-n", "2", "--dist", "worksteal", "-m", marker])
         while failing:
             name, *others = failing
-            culprit = next((one for one in group if copy.notices(one, name)), None)
+            culprit = _find_culprit(copy, group, name)
             print(f"together: {name}\n    {culprit.place if culprit else None}", flush=True)
             if culprit is None:
                 failing = others
@@ -35,6 +35,15 @@ def find_killers(copy: Copy, mutants: list[Mutant], marker: str) -> dict[Mutant,
                 group.remove(culprit)
                 failing = copy.find_failing(group, failing)
     return killers
+
+
+def _find_culprit(copy: Copy, group: list[Mutant], name: str) -> Mutant | None:
+    """Return the mutant that a failing test notices by itself, found by halves; or none."""
+    left = [*group]
+    while len(left) > 1:
+        half = left[: len(left) // 2]
+        left = half if copy.find_failing(half, [name]) else left[len(half) :]
+    return left[0] if left and copy.notices(left[0], name) else None
 
 
 def _groups(mutants: list[Mutant]) -> Iterator[list[Mutant]]:

@@ -68,6 +68,15 @@ def test_who_loses_only_to_an_unbeaten_bot_has_no_upper_end_either() -> None:
     assert sum(field.ratings()[label].value for label in "abc") == pytest.approx(4500)
 
 
+def test_who_wins_only_against_a_winless_bot_has_no_lower_end_either() -> None:
+    """The same from below."""
+    field = ratings(EVEN | beats("x", "abcy", points=0.0) | beats("y", "abc", points=0.0))
+    assert [one[:2] for one in field.unbounded()] == [
+        ("x", "winless"),
+        ("y", "winless against the rest"),
+    ]
+
+
 def test_two_bots_that_nobody_else_scores_against_are_both_unbeaten_by_the_rest() -> None:
     """Although both have lost games: to each other."""
     field = ratings(EVEN | beats("x", "abc") | beats("y", "abc") | beats("x", "y", points=25.0))

@@ -30,7 +30,7 @@ from arena.store import csv_files as rows
 from arena.store import parquet
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD

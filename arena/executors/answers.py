@@ -17,7 +17,7 @@ from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
 from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import KINDS, Fault, one_line, printable
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from engine.cards import CHARS
 from engine.scoring import WinType
 

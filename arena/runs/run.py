@@ -23,8 +23,7 @@ from arena.runs.run_progress import RunProgress
 from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

@@ -22,7 +22,7 @@ from arena.lanes.faults import Fault
 from arena.lanes.host import Host
 from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, State, View
 from engine.state import random_deal

@@ -16,7 +16,7 @@ from arena.reports.blocks import Report
 from arena.reports.run_report import make_report
 from arena.reports.writers import report_writers
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.notation import parse_actions

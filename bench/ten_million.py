@@ -24,7 +24,7 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.insight import run_files as files
-from arena.reports import writers
+from arena.reports import run_report
 from arena.runs.run import run
 from arena.store import csv_files as rows
 from arena.store import parquet
@@ -45,7 +45,7 @@ PHASES = (
     ("counting all games", Store, "count"),
     ("tables of counts", files, "make_tables"),
     ("tables of how games were won", files, "make_win_tables"),
-    ("report, with these tables", writers, "make_report"),
+    ("report, with these tables", run_report, "make_report"),
     ("games.csv, meanwhile", rows, "write_games"),
     ("games.parquet, meanwhile", parquet, "write_apart"),
 )

@@ -273,4 +273,4 @@ def _say_what_is_missing(*, aloud: bool) -> None:
 def _import_files() -> None:
     """Import pandas and jinja2 ahead of time; the files of a run need them."""
     with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
-        import arena.reports.writers  # noqa: F401
+        import arena.reports.run_report  # noqa: F401

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from bench.mutants.ledger import Ledger, Trial
+from bench.mutants.lines import together
 from bench.mutants.mutant import Mutant
-from bench.mutants.steps import STEPS, steps
+from bench.mutants.output import killer, present
+from bench.mutants.steps import STEPS, Step, steps
+from bench.mutants.traces import TracedTest, Traces, merge, read
 from tests import ROOT
 
 PAGE = (ROOT / "bench" / "MUTANTS.md").read_text(encoding="utf-8")
@@ -46,13 +50,120 @@ def test_every_survivor_of_the_page_has_its_module_and_its_change() -> None:
 
 @pytest.mark.parametrize("room", sorted(rooms()))
 def test_a_room_has_tests_of_its_own(room: str) -> None:
-    """They are tried before all others, and every path of a step exists."""
-    module = f"{room}/__init__.py"
-    own = steps(Mutant(module, "", 0, 1, 0), ROOT)
-    assert [step.name for step in own] == [*STEPS]
-    paths = [word for step in own for word in step.words if not word.startswith("--")]
-    assert all((ROOT / path).exists() for path in paths if path != module)
-    assert any(path.startswith("tests/") for path in own[1].words)
+    """A step tries them, also where no test runs the line in its own process."""
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
+    traces = Traces([TracedTest(f"{file}::test_x", 0.1, False, False) for file in files], {})
+    line, own, *_ = steps(Mutant(f"{room}/absent.py", "", 0, 1, 0), "", traces, ROOT)
+    assert not line.tests
+    assert own.tests
+
+
+SOURCE = """A = 1
+def f(x, y=2):
+    if (x
+            > y):
+        return x
+    try:
+        g()
+    except ValueError:
+        return 0
+    return [
+        x,
+        y]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [(1, set()), (2, set()), (3, {3, 4}), (4, {3, 4}), (5, {5}), (8, {8}), (11, {10, 11, 12})],
+)
+def test_the_lines_of_a_statement_run_together(line: int, lines: set[int]) -> None:
+    """Those before a body are without it, and what an import runs has none."""
+    assert together(SOURCE, line) == lines
+
+
+def traced(tmp_path: Path) -> Traces:
+    """Return the traces of two processes with five tests, of which one fails."""
+    row = {"slow": False, "processes": False, "passed": True, "seconds": 1.0}
+    name = "tests/store/test_store.py::test_{}".format
+    first = {name("a"): row, name("b"): row | {"passed": False}, name("c"): row | {"slow": True}}
+    second = {
+        "tests/cli/test_x.py::test_d": row,
+        "tests/cli/test_x.py::test_e": row | {"processes": True},
+    }
+    module = "arena/store/store.py"
+    lines = {"3": [name("a"), name("b"), name("c")], "5": ["tests/cli/test_x.py"]}
+    parts = [{"tests": first, "lines": {module: lines}}, {"tests": second, "lines": {module: {}}}]
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number}.json").write_text(json.dumps(part), encoding="utf-8")
+    (tmp_path / module).parent.mkdir(parents=True)
+    (tmp_path / module).write_text(SOURCE, encoding="utf-8")
+    merge(tmp_path, tmp_path, tmp_path / "traces.json.gz")
+    return read(tmp_path / "traces.json.gz")
+
+
+def test_the_tests_of_a_line_are_those_that_run_its_statement(tmp_path: Path) -> None:
+    """One that fails is none; what a fixture of a file runs counts for each of its tests."""
+    traces = traced(tmp_path)
+
+    def names(line: int, text: str = SOURCE) -> str:
+        running = traces.running("arena/store/store.py", text, line)
+        return "".join(test.name[-1] for test in running)
+
+    assert names(4) == "ac"
+    assert names(5) == "de"
+    assert names(8) == ""
+    assert sorted(names(1)) == ["a", "c", "d", "e"]  # at import: those of all lines
+    assert sorted(names(4, SOURCE + "# another")) == ["a", "c", "d", "e"]
+
+
+def test_a_mutant_is_tried_from_the_nearest_tests_on(tmp_path: Path) -> None:
+    """First those that run its line, then its room, then what starts processes, then the slow."""
+    traces = traced(tmp_path)
+    found = steps(HERE._replace(line=4), SOURCE, traces, ROOT)
+    letters = ["".join(test.name[-1] for test in step.tests) for step in found]
+    assert [step.name for step in found] == [*STEPS]
+    assert letters == ["a", "", "e", "c"]
+    found = steps(HERE._replace(line=8), SOURCE, traces, ROOT)
+    assert ["".join(test.name[-1] for test in step.tests) for step in found] == ["", "a", "e", "c"]
+
+
+def test_a_step_has_only_so_many_seconds_of_tests(tmp_path: Path) -> None:
+    """The quickest are chosen, and run in parts with those of a file side by side."""
+    tests = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 6.0 + n, False, True) for n in range(12)]
+    step = steps(HERE, "", Traces(tests, {}), tmp_path)[2]
+    assert [test.name.partition("_")[2] for test in step.tests] == list("0123")
+    batches = [[test.name[-1] for test in batch] for batch in step.batches]
+    assert batches == [["0", "1"], ["2", "3"]]
+    quick = [TracedTest(f"tests/a{n % 2}.py::test_{n}", 0.1, False, True) for n in range(4)]
+    (batch,) = Step("test", tuple(quick)).batches
+    assert [test.name[-1] for test in batch] == list("0213")
+
+
+@pytest.mark.parametrize(
+    ("status", "output", "name"),
+    [
+        (0, "2 passed", None),
+        (5, "no tests ran", None),
+        (1, "FAILED tests/a.py::test_x[1 - 2] - AssertionError", "tests/a.py::test_x[1 - 2]"),
+        (2, "ERROR tests/b.py - ImportError: no name", "tests/b.py::test_y"),
+        (1, "tests/a.py::test_x PASSED [1%]\ntests/b.py::test_y \nTimeout!", "tests/b.py::test_y"),
+        (4, "ImportError while loading conftest", "tests/a.py::test_x"),
+    ],
+)
+def test_the_test_that_noticed_is_named(status: int, output: str, name: str | None) -> None:
+    """Also by a file that cannot be imported, and by a test that did not end."""
+    names = ["tests/a.py::test_x", "tests/a.py::test_x[1 - 2]", "tests/b.py::test_y"]
+    found = killer(status, output, [TracedTest(one, 0.1, False, False) for one in names])
+    assert (found and found.name) == name
+
+
+def test_a_test_that_the_change_has_renamed_is_run_with_all_parameters() -> None:
+    """By its function's name; if that is not found either, it is left out."""
+    tests = [TracedTest(f"a.py::{name}", 0.1, False, False) for name in ("x[1]", "x[2]", "y")]
+    found = present(tests, {"a.py::x"})
+    assert [test.name for test in found] == ["a.py::x", "a.py::y"]
+    assert present(found, {"a.py::x", "a.py::y"}) == []
 
 
 def test_a_mutant_is_known_by_the_text_of_its_module(tmp_path: Path) -> None:
@@ -70,10 +181,12 @@ def test_a_mutant_is_known_by_the_text_of_its_module(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("trial", "depth", "commit", "done"),
     [
-        (TRIAL, "module", "c0ffee", True),
+        (TRIAL, "line", "c0ffee", True),
         (TRIAL, "room", "c0ffee", True),
         (TRIAL, "test", "c0ffee", False),
         (TRIAL, "room", "decade", False),
+        (TRIAL, "room", "", True),
+        (TRIAL, "test", "", False),
         (TRIAL._replace(killer="tests/x.py::test_y"), "test-all", "decade", True),
     ],
 )

@@ -1,11 +1,12 @@
 """`python -m bench.mutants` tries mutants of the engine, the bots and all rooms of the arena.
 
-It never changes the working tree: it has a copy in a temporary folder. Every trial is kept in a
-file outside the repository, so that the program goes on where it was stopped; `--part 1/2` and
-`--part 2/2` may run side by side. `--depth room` tries each mutant only by the tests of its room,
-which is quick; without it those that survive there are tried by all other tests, too. A
-survivor that bench/MUTANTS.md names, with the reason, is kept; the program fails if there is
-another one.
+It never changes the working tree: it has a copy in a temporary folder. Which tests run a line it
+knows from one run of all tests under coverage, which it makes once for each commit. Every trial is
+kept in a file outside the repository, so that the program goes on where it was stopped; `--part
+1/2` and `--part 2/2` may run side by side. `--depth room` tries each mutant only by the quick
+tests of its line and its room. What the steps before the last catch is caught by `make test`, and
+what all steps catch by `make test-all`: lower bounds, as no step runs all tests. A survivor that
+bench/MUTANTS.md names, with the reason, is kept; the program fails if there is another one.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from pathlib import Path
 from bench.mutants.finding import draw, find_mutants, modules
 from bench.mutants.ledger import Ledger, usual_path
 from bench.mutants.mutant import Mutant
-from bench.mutants.steps import STEPS
+from bench.mutants.steps import STEPS, steps
 from bench.mutants.table import table
+from bench.mutants.traces import Traces, read, trace
+from bench.mutants.traces import usual_path as usual_traces
 from bench.mutants.trial import Copy
 from tests import ROOT
 from tests.drill.fault import commit
@@ -43,7 +46,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
             copy = Copy(Path(folder), options.timeout)
             assert all(copy.text(module) == text for module, text in texts.items())
-            _try_all(copy, ledger, sample[part - 1 :: parts], options.depth)
+            path = options.traces or usual_traces(commit())
+            if not path.exists():
+                trace(copy.path, copy.environment, path)
+            _try_all(copy, ledger, read(path), sample[part - 1 :: parts], options)
     tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
     lines, new = table(population, tried)
     print("\n".join(lines))
@@ -63,8 +69,10 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--only", default="", help="modules whose paths begin like this")
     parser.add_argument("--depth", default=STEPS[-1], choices=STEPS[1:], help="the last step")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for a test")
+    parser.add_argument("--timeout", type=float, default=20, help="seconds for a test")
     parser.add_argument("--results", type=Path, default=usual_path(), help="the file of all trials")
+    parser.add_argument("--traces", type=Path, help="a file of traces, of another commit too")
+    parser.add_argument("--go-on", action="store_true", help="also after trials with older tests")
     parser.add_argument("--report", action="store_true", help="only print what is known")
     return parser.parse_args()
 
@@ -76,23 +84,27 @@ def _population(only: str) -> Iterator[Mutant]:
             yield from find_mutants(module, path.read_text(encoding="utf-8"))
 
 
-def _try_all(copy: Copy, ledger: Ledger, sample: list[Mutant], depth: str) -> None:
+def _try_all(
+    copy: Copy, ledger: Ledger, traces: Traces, sample: list[Mutant], options: argparse.Namespace
+) -> None:
     """Try each mutant whose trial is not complete, and print what came of it.
 
     All go one step before any goes the next, so that a run that is stopped knows of all a little.
     """
     tests = commit()
-    for number, step in enumerate(STEPS[: STEPS.index(depth) + 1]):
+    for number, step in enumerate(STEPS[: STEPS.index(options.depth) + 1]):
         for mutant in sample:
             text = copy.text(mutant.module)
             former = ledger.find(mutant, text)
-            if former and former.is_done(step, tests):
+            if former and former.is_done(step, "" if options.go_on else tests):
                 continue
-            after = former.reached if former and former.commit == tests else ""
-            trial = copy.test(mutant, after or "", step, tests)
+            goes_on = former and (options.go_on or former.commit == tests)
+            done = STEPS.index(former.reached) + 1 if former and goes_on else 0
+            rest = steps(mutant, text, traces, copy.path)[done : number + 1]
+            trial = copy.test(mutant, rest, step, tests)
             ledger.add(mutant, text, trial)
-            end = trial.killer or "SURVIVED"
-            print(f"{number + 1} {step} {mutant.place} {trial.change}\n    {end}", flush=True)
+            print(f"{number + 1} {step} {mutant.place} {trial.change}", flush=True)
+            print(f"    {trial.seconds} s {trial.killer or 'SURVIVED'}", flush=True)
     print("".join(f"not believed: {name}\n" for name in copy.unsound))
 
 

@@ -8,6 +8,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from bench.mutants.mutant import Mutant
+from bench.mutants.mutant import TOPS, Mutant
 
 _SAME = ("ReplaceComparisonOperator_Is_Eq", "ReplaceComparisonOperator_IsNot_NotEq")
 _SPEED = {"cache", "lru_cache"}
@@ -30,7 +31,7 @@ def modules(root: Path) -> Iterator[Path]:
     A folder that is only a link is the same files again: `Path.rglob` does not follow it. The
     test that `arena new` writes is no module.
     """
-    for top in ("engine", "bots", "arena"):
+    for top in TOPS:
         found = sorted((root / top).rglob("*.py"))
         yield from (path for path in found if not path.name.startswith("test_"))
 
@@ -57,14 +58,17 @@ def find_mutants(module: str, text: str) -> list[Mutant]:
     tree, ignored = get_ast(text), list(_ignored(ast.parse(text)))
     nodes = list(ast_nodes(tree))
     found = []
+    known: dict[str, list[tuple[object, Span]]] = {}
     for name in sorted(operator_names()):
         if get_operator(name).arguments() or name.endswith(_SAME):
             continue
         operator = get_operator(name)()
-        places = [(node, place) for node in nodes for place in operator.mutation_positions(node)]
+        key = name.rpartition("_")[0] if "ReplaceBinary" in name else name  # by what is replaced
+        if key not in known:
+            known[key] = [(node, at) for node in nodes for at in operator.mutation_positions(node)]
         found += [
             Mutant(module, name, occurrence, *place[0])
-            for occurrence, (node, place) in enumerate(places)
+            for occurrence, (node, place) in enumerate(known[key])
             if not _is_signature(node) and not any(a <= place[0] < b for a, b in ignored)
         ]
     return found
@@ -85,7 +89,7 @@ def draw(population: list[Mutant], root: Path, count: int, seed: int) -> list[Mu
             break
         text = (root / mutants[0].module).read_text(encoding="utf-8")
         order = Random(address).sample(mutants, len(mutants))
-        drawn += [one for one in order if _compiles(changed(one, text))][:1]
+        drawn += islice((one for one in order if _compiles(changed(one, text))), 1)
     return drawn
 
 

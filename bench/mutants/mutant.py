@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+TOPS = ("engine", "bots", "arena")
+"""The folders whose modules are changed."""
+
 
 class Mutant(NamedTuple):
     """The change that an operator of cosmic-ray makes at one of its places in a module."""

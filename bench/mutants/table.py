@@ -16,7 +16,7 @@ Tried = tuple[Mutant, Trial | None]
 """A mutant of the sample, and its last trial if it had one."""
 
 _HEAD = (
-    "| room | places | tried | by its room | by `make test` | by `make test-all` "
+    "| room | places | tried | by its line and room | by `make test` | by `make test-all` "
     "| open | the same | a gap |\n|---|---|---|---|---|---|---|---|---|"
 )
 

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from time import monotonic
-from typing import Final
+
+import psutil
 
 from arena.lanes.cleanup import adopt_orphans, kill_orphans
 from bench.mutants.finding import change, changed
 from bench.mutants.ledger import Trial
 from bench.mutants.mutant import Mutant
-from bench.mutants.steps import STEPS, Step, steps
+from bench.mutants.output import absent, killer, present
+from bench.mutants.steps import Step
+from bench.mutants.traces import TracedTest
 from tests.drill.fault import compile_copy, copy_repository
 
+_NURSERY = (sys.executable, "-m", "bench.mutants.nursery")
 _PYTEST = (
-    *(sys.executable, "-m", "pytest", "-x", "-v", "--tb=no", "--hypothesis-seed=0"),
+    *("-x", "-v", "--tb=no", "--hypothesis-seed=0"),
+    *("-p", "_hypothesis_pytestplugin", "-m", "not study"),  # the only plugin that we need
     *("-o", "faulthandler_exit_on_timeout=true"),
 )
-_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
-_STARTED: Final = re.compile(r"^(\S+\.py::[^\s\[]+)", re.MULTILINE)
-_NAMELESS: Final = "pytest ended"  # nothing can be imported, and no test can be named
-_NO_TESTS = 5  # pytest's status
-_LONGEST = 3600  # seconds for a step
-_SLOWER = 5  # a slow test has so many times the seconds of another one
+_LONGEST = 1200  # seconds for a batch
+_SLOWER = 5  # a test has noticed a mutant if it takes so many times what it took
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
 
 class Copy:
     """A copy of the repository in a folder: what is imported in it comes from it.
 
-    A test that takes longer than `seconds` with a mutant has noticed it.
+    A test that takes longer than `seconds` with a mutant, and five times as long as without, has
+    noticed it.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
@@ -45,20 +47,29 @@ class Copy:
         temporary = folder / "tmp"
         temporary.mkdir()
         compile_copy(self.path)
-        self._environment = os.environ | {
+        self.environment = os.environ | {
             "PYTHONPATH": str(self.path),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONHASHSEED": "0",
             "TMPDIR": str(temporary),
         }
         self._sound: dict[str, bool] = {}
         self._check_imports(temporary)
         adopt_orphans()
+        self._nursery = subprocess.Popen(
+            _NURSERY,
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def _check_imports(self, elsewhere: Path) -> None:
         """Make sure that a process in another folder imports the copy, not the original."""
         words = [sys.executable, "-c", _WHERE]
-        found = subprocess.check_output(words, cwd=elsewhere, env=self._environment, text=True)
+        found = subprocess.check_output(words, cwd=elsewhere, env=self.environment, text=True)
         for path in found.split():
             assert Path(path).is_relative_to(self.path), f"imported from outside the copy: {path}"
 
@@ -66,41 +77,40 @@ class Copy:
         """Return the source of a module of the copy."""
         return (self.path / module).read_text(encoding="utf-8")
 
-    def test(self, mutant: Mutant, after: str, depth: str, commit: str) -> Trial:
-        """Take the steps of a mutant that follow the step `after`, up to the step `depth`."""
-        start, killer, reached = monotonic(), "", depth
-        own = steps(mutant, self.path)
-        for step in own[STEPS.index(after) + 1 if after else 0 : STEPS.index(depth) + 1]:
-            if killer := self._take(step, mutant):
+    def test(self, mutant: Mutant, own: list[Step], depth: str, commit: str) -> Trial:
+        """Take the steps of a mutant, which end with the step `depth`."""
+        start, found, reached = monotonic(), "", depth
+        for step in own:
+            if found := self._take(step, mutant):
                 reached = step.name
                 break
         what = change(mutant, self.text(mutant.module))
-        return Trial(what, reached, killer, round(monotonic() - start, 1), commit)
+        return Trial(what, reached, found, round(monotonic() - start, 1), commit)
 
     def _take(self, step: Step, mutant: Mutant) -> str:
         """Return the first test of a step that fails because of the mutant, or nothing.
 
         A test that fails without the mutant, too, or passes when it is run again, is no witness:
-        the step is taken again without it.
+        the others of its batch are run again without it.
         """
-        doubtful: set[str] = set()
-        limit = self._seconds * (_SLOWER if step.name == STEPS[-1] else 1)
-        while True:
-            words = [*step.words, *map(_without, {*doubtful, *self.unsound})]
-            with self._planted(mutant):
-                killer = self._pytest(words, step.marker, limit)
-                if not killer or killer.startswith(_NAMELESS):
-                    return killer
-                fails_again = self._pytest([killer], step.marker, limit)
-            if fails_again and self._is_sound(killer):
-                return killer
-            doubtful.add(killer)
+        for batch in step.batches:
+            left = [test for test in batch if self._sound.get(test.name, True)]
+            while left:
+                with self._planted(mutant):
+                    failed = self._pytest(left)
+                    fails_again = failed and self._pytest([failed])
+                if not failed:
+                    break
+                if fails_again and self._is_sound(failed):
+                    return failed.name
+                left.remove(failed)
+        return ""
 
-    def _is_sound(self, name: str) -> bool:
+    def _is_sound(self, test: TracedTest) -> bool:
         """Return whether a test passes in the copy without a mutant."""
-        if name not in self._sound:
-            self._sound[name] = not self._pytest([name], "not study", _LONGEST)
-        return self._sound[name]
+        if test.name not in self._sound:
+            self._sound[test.name] = not self._pytest([test])
+        return self._sound[test.name]
 
     @property
     def unsound(self) -> list[str]:
@@ -116,44 +126,31 @@ class Copy:
         finally:
             path.write_text(text, encoding="utf-8")
 
-    def _pytest(self, words: list[str], marker: str, seconds: float) -> str:
-        """Return the first test that fails or takes too long, or nothing."""
-        words = [*_PYTEST, "-o", f"faulthandler_timeout={seconds}", "-m", marker, *words]
-        with tempfile.TemporaryFile("w+", errors="replace") as output:
-            process = subprocess.Popen(
-                words,
-                cwd=self.path,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,  # no pipe, which a process that is left behind would keep open
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            status = _wait(process)
-            kill_orphans()
-            output.seek(0)
-            return _killer(status, output.read())
+    def _pytest(self, tests: list[TracedTest]) -> TracedTest | None:
+        """Return the first test that fails or takes too long, or nothing.
 
+        Where the change has given a test other parameters, it is run with all of them.
+        """
+        seconds = max(self._seconds, _SLOWER * max(test.seconds for test in tests))
+        words = [*_PYTEST, "-o", f"faulthandler_timeout={seconds}", *(test.name for test in tests)]
+        status, output = self._run(words)
+        if missing := absent(output, str(self.path)):
+            found = present(tests, missing)
+            return self._pytest(found) if found else None
+        return killer(status, output, tests)
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Return the status of a process, which is killed after the longest time for a step."""
-    try:
-        return process.wait(_LONGEST)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
-
-
-def _without(name: str) -> str:
-    """Return pytest's option that leaves a test out, or a file that cannot be imported."""
-    return f"--deselect={name}" if "::" in name else f"--ignore={name}"
-
-
-def _killer(status: int, output: str) -> str:
-    """Return the first test that failed or did not end, or how else pytest ended."""
-    if status in (0, _NO_TESTS):
-        return ""
-    if found := _FAILED.search(output):
-        return found[1]
-    started = _STARTED.findall(output)
-    return str(started[-1]) if started else f"{_NAMELESS} with status {status}"
+    def _run(self, words: list[str]) -> tuple[int, str]:
+        """Return the status and the output of pytest, which is killed after the longest time."""
+        nursery, output = self._nursery, self.path.parent / "output"
+        output.unlink(missing_ok=True)
+        assert nursery.stdin
+        assert nursery.stdout
+        nursery.stdin.write(json.dumps([words, str(output)]) + "\n")
+        nursery.stdin.flush()
+        child = int(nursery.stdout.readline())
+        killing = Timer(_LONGEST, os.killpg, (child, signal.SIGKILL))
+        killing.start()
+        status = int(nursery.stdout.readline())
+        killing.cancel()
+        kill_orphans([psutil.Process(nursery.pid)])
+        return status, output.read_text(encoding="utf-8", errors="replace")

@@ -21,7 +21,7 @@ from arena.executors.log import QUIET
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD

@@ -18,7 +18,7 @@ from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD

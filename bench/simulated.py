@@ -28,8 +28,7 @@ from arena.executors.log import RunLog
 from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.tournament.chunk import Chunk, Played, join_chunks
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played, join_chunks
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent

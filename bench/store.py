@@ -14,7 +14,7 @@ from arena.games.match import GameResult
 from arena.store import damage, store
 from arena.store.damage import enable
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from bench.engine import Row
 from bench.timing import Work, paired
 

@@ -20,7 +20,7 @@ from arena.games.match import GameResult
 from arena.insight.run_files import make_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD

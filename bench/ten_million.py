@@ -24,13 +24,13 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.insight import run_files as files
-from arena.reports import writers
+from arena.reports import run_report
 from arena.runs.run import run
 from arena.store import csv_files as rows
 from arena.store import parquet
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
 from engine import STANDARD
@@ -45,7 +45,7 @@ PHASES = (
     ("counting all games", Store, "count"),
     ("tables of counts", files, "make_tables"),
     ("tables of how games were won", files, "make_win_tables"),
-    ("report, with these tables", writers, "make_report"),
+    ("report, with these tables", run_report, "make_report"),
     ("games.csv, meanwhile", rows, "write_games"),
     ("games.parquet, meanwhile", parquet, "write_apart"),
 )

@@ -21,7 +21,7 @@ from arena.insight.swings import Decisive
 from arena.insight.tables import Seats
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row as Line
 from engine import STANDARD, Setup, State

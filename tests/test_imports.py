@@ -250,11 +250,11 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 17,
-    "arrows": 80,
+    "arrows": 79,
     "floors": 10,
-    "files": 256,
-    "modules with one importer": 45,
-    "lines of code": 24_100,
+    "files": 242,
+    "modules with one importer": 39,
+    "lines of code": 24_000,
 }
 """What the house has at most. A change that needs more says why, or makes room first."""
 

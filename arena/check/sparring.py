@@ -22,7 +22,7 @@ from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament

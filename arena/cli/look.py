@@ -147,7 +147,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
         arena report results/friday
     """
     import arena
-    from arena.reports.writers import check_place
+    from arena.reports.run_report import check_place
 
     _check_different(runs)
     file = out or _default_place(runs)

@@ -25,7 +25,7 @@ class _Need(NamedTuple):
 
 
 _LOAD_TABLES = """
-import arena.reports.writers, arena.insight.comparison
+import arena.reports.run_report, arena.insight.comparison
 try:
     import pyarrow.csv, pyarrow.parquet
 except ModuleNotFoundError:

@@ -15,8 +15,9 @@ from arena.executors.frames import Garbled, pack
 from arena.executors.log import Line
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
-from arena.lanes.faults import KINDS, MOST_OUTPUT, Fault, one_line, printable
-from arena.tournament.chunk import Chunk, Played
+from arena.lanes.evidence import MOST_OUTPUT
+from arena.lanes.faults import KINDS, Fault, one_line, printable
+from arena.tournament.plan import Chunk, Played
 from engine.cards import CHARS
 from engine.scoring import WinType
 

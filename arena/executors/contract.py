@@ -8,9 +8,8 @@ from typing import Protocol
 
 from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import RunLog
-from arena.tournament.chunk import Played
 from arena.tournament.keys import ExecutorChoice
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
 

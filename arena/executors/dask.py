@@ -20,9 +20,8 @@ from arena.errors import InputError, NoSites, escape
 from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog
 from arena.executors.roster import Place
-from arena.tournament.chunk import Played
 from arena.tournament.keys import PATIENCE
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

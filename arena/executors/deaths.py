@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from arena.errors import WorkerDied
 from arena.lanes.faults import Fault
-from arena.tournament.chunk import Chunk, Verdict
+from arena.tournament.plan import Chunk, Verdict
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
 

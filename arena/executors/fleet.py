@@ -18,9 +18,8 @@ from arena.executors.calls import Calls, Event, Gone, Joined, Left, Places, own_
 from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger, one_text
 from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
-from arena.tournament.chunk import Played
 from arena.tournament.keys import PATIENCE
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
 _WINDOW = 2  # batches on the way to each site

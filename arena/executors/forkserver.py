@@ -25,8 +25,8 @@ from arena.errors import WorkerDied
 from arena.executors import forking
 from arena.executors.forking import Notice, Order
 from arena.executors.frames import Frames, Garbled
+from arena.lanes.evidence import ROOT
 from arena.lanes.launch import THREADS, Program
-from arena.lanes.traceback_text import ROOT
 
 START: Final = 60.0
 """Seconds for a process to begin."""

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Protocol
 
-from arena.tournament.chunk import Chunk, Played, join
+from arena.tournament.plan import Chunk, Played, join
 from engine.state import Seat
 
 _MOST_WAITING = 2  # for each worker: halves that wait for a worker of their seat

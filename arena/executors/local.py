@@ -24,8 +24,7 @@ from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.tournament import Tournament
 
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next

@@ -32,7 +32,7 @@ from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit, one_line
 from arena.lanes.meter import Meter, Stopwatch
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
 

@@ -16,7 +16,7 @@ from arena.executors.log import logger
 from arena.executors.wire import versions_here
 from arena.lanes.faults import KINDS, Fault, printable
 from arena.lanes.probe import find_problems
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 
 LEFT: Final = "its host has gone"

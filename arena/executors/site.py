@@ -26,7 +26,7 @@ from arena.executors.log import RunLog, logger
 from arena.executors.wire import Head, Hello, Line, versions_here
 from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.probe import find_problems
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 
 _BEAT = 1.0  # seconds

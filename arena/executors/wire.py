@@ -19,8 +19,8 @@ import msgspec
 from arena.executors.answers import Part, from_part, to_part
 from arena.executors.frames import Garbled
 from arena.executors.log import Line as Line
-from arena.lanes.traceback_text import ROOT
-from arena.tournament.chunk import Chunk, Played, join, join_chunks
+from arena.lanes.evidence import ROOT
+from arena.tournament.plan import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament, engine_sha256
 from engine.state import Seat
 

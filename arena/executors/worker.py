@@ -27,10 +27,10 @@ from arena.games.match import (
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
 from arena.games.timing import Pace, Timing
+from arena.lanes.evidence import Output
 from arena.lanes.faults import KINDS, Forfeit
-from arena.lanes.output import Output
 from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup

@@ -24,9 +24,9 @@ from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
+from arena.lanes.evidence import Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.limits import Limits
-from arena.lanes.output import Output, write_all
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 

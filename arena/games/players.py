@@ -10,8 +10,8 @@ from typing import Any
 from arena.entries.entry import Entry
 from arena.games.match import Asking, Doubt, Question
 from arena.games.timing import Timing
+from arena.lanes.evidence import MOST_OUTPUT, Output
 from arena.lanes.faults import (
-    MOST_OUTPUT,
     Fault,
     Forfeit,
     forfeit_from,
@@ -20,7 +20,6 @@ from arena.lanes.faults import (
 )
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
-from arena.lanes.output import Output
 from arena.lanes.process import BotProcess
 from engine import IllegalAction, Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text

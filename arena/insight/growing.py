@@ -7,7 +7,7 @@ from collections.abc import Callable
 from queue import Queue
 from typing import TYPE_CHECKING
 
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

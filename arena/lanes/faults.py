@@ -12,7 +12,7 @@ import traceback
 from types import TracebackType
 from typing import Literal, NamedTuple
 
-from arena.lanes.traceback_text import ROOT, format_error, is_machinery, settle
+from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 
@@ -49,9 +49,6 @@ KINDS = {
 
 BY_RULE = "max_faults"
 """In place of a kind: the game was not played, because the bot had too many faults."""
-
-MOST_OUTPUT = 20_000
-"""How many characters of output are kept for a fault, which shows the end of them."""
 
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output

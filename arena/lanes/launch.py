@@ -27,11 +27,11 @@ from arena.lanes.bubblewrap import (
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
+from arena.lanes.evidence import ROOT
 from arena.lanes.faults import one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import hiding
-from arena.lanes.traceback_text import ROOT
 from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -13,7 +13,7 @@ from typing import IO
 
 import psutil
 
-from arena.lanes.faults import MOST_OUTPUT
+from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.meter import find_below
 
 _READ = 1 << 16

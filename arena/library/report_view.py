@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import InputError, not_installed
 from arena.reports.blocks import Report
-from arena.reports.writers import check_place, write_text
+from arena.reports.run_report import check_place
 from arena.runs.run_progress import Extent
+from arena.store.folder import write_text
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 

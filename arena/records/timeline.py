@@ -1,26 +1,29 @@
-"""Describe a game ply by ply as plain data, from which every page that shows a game is made.
+"""Describe a game ply by ply as plain data, with what was thought of the actions at each ply.
 
-All of it follows from views: of both seats, or of one seat, and then what that seat did not
-know cannot be in it.
+Every page that shows a game is made from it. All of it follows from views: of both seats, or of one
+seat, and then what that seat did not know cannot be in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from arena.records.card_layout import Card, Layout, Looks
-from arena.records.thoughts import Thoughts, to_data
 from engine import (
     CITY,
     SUPPORTS,
     TAKE,
+    Action,
+    EngineError,
     Record,
     Rules,
     Seat,
     State,
+    Thought,
     View,
     breakdown,
     count,
@@ -31,10 +34,60 @@ from engine import (
 from engine.cards import CHARS, pack_text, size
 from engine.notation import parse_actions, parse_deal
 from engine.scoring import Piles, count_sets, leader
+from engine.thoughts import checked_thoughts
 from engine.view import view
 
 _COPIES = "0123456789abcdefghijklmnopqrstuv"
 _DIGITS = 4  # of a chance: the page shows a tenth of a per cent
+_ACTIONS = {char: action for action, char in enumerate(CHARS)}
+
+Thoughts: TypeAlias = Mapping[int, tuple[Thought, ...]]
+"""What was thought of the actions at some plies, in the order of the plies."""
+
+
+def write_thoughts(thoughts: Thoughts) -> dict[str, list[dict[str, Any]]]:
+    """Return thoughts as plain data: for each ply its actions, values and visits.
+
+    >>> write_thoughts({3: (Thought(11, 0.61, 120), Thought(0, 0.5))})
+    {'3': [{'action': 'T', 'value': 0.61, 'visits': 120}, {'action': '5', 'value': 0.5}]}
+    """
+    return {str(ply): [_write_thought(*one) for one in of_ply] for ply, of_ply in thoughts.items()}
+
+
+def _write_thought(action: Action, value: float, visits: int | None) -> dict[str, Any]:
+    data = {"action": CHARS[action], "value": round(value, _DIGITS)}
+    return data | ({} if visits is None else {"visits": visits})
+
+
+def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
+    """Return the thoughts that a record's line has beside the game.
+
+    `record` is that of the line. Plies whose thoughts are none are left out. Raises EngineError
+    for a record that cannot be played.
+
+    >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    >>> line = Record(deal, "5T").to_json(thoughts={"0": [{"action": "T", "value": 0.5}]})
+    >>> parse_thoughts(line, Record(deal, "5T"))
+    {0: (Thought(action=11, value=0.5, visits=None),)}
+    """
+    data = json.loads(line).get("thoughts")
+    found: dict[int, tuple[Thought, ...]] = {}
+    if not isinstance(data, dict):
+        return found
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    for ply, action in enumerate(parse_actions(record.actions)):
+        if thoughts := _parse(data.get(str(ply)), state, state.to_act):
+            found[ply] = thoughts
+        state.apply(state.checked(action))
+    return found
+
+
+def _parse(data: Any, state: State, seat: Seat) -> tuple[Thought, ...]:
+    try:
+        said = [(_ACTIONS[one["action"]], one["value"], one.get("visits")) for one in data]
+        return checked_thoughts(said, view(state, seat))
+    except (EngineError, TypeError, ValueError, KeyError, AttributeError):
+        return ()
 
 
 def make_timeline(
@@ -69,7 +122,7 @@ def make_timeline(
         if thoughts and ply in thoughts and frame["turn"] in seats:
             frame["thoughts"] = [
                 {**thought, "chosen": thought["action"] == record.actions[ply : ply + 1]}
-                for thought in to_data({ply: thoughts[ply]})[str(ply)]
+                for thought in write_thoughts({ply: thoughts[ply]})[str(ply)]
             ]
     if winner is None and last.over:
         winner = outcome(last.piles, last.rules).winner

@@ -1,12 +1,15 @@
-"""Make the report of one run, from its store and its tables."""
+"""Make the report of one run from its store and its tables, and write it beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.errors import counted
+from arena.errors import InputError, counted
 from arena.insight.run_files import Files
+from arena.records.html_page import GENERATOR
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Report, Section
 from arena.reports.comparison_sections import comparison_sections
@@ -21,6 +24,8 @@ from arena.reports.games import (
     pick_games,
     replay_id,
 )
+from arena.reports.html import find_lack, to_html
+from arena.reports.markdown import to_markdown
 from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
 from arena.reports.standings_section import pairings_section, standings_section
 from arena.reports.take_section import takes_section
@@ -32,6 +37,7 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.intervals import Estimate
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
@@ -41,7 +47,9 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+
 _FAULTS = 2  # of each pairing, bot and kind that are read
+_BEGINNING = 4096  # bytes, in which a report says whose it is
 
 
 def make_report(
@@ -155,3 +163,38 @@ class _Sections:
         yield from pick_games(self.store, turns, self.margins, games)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")
+
+
+def report_writers(
+    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+) -> Mapping[str, Writer]:
+    """Return a writer for each report of a run, by its name; none for a page without its charts."""
+
+    @cache
+    def report() -> Report:
+        return make_report(tournament, store, files, timings)
+
+    writers: dict[str, Writer] = {
+        REPORT_HTML: lambda file: file.write(to_html(report())),
+        REPORT_MARKDOWN: lambda file: file.write(to_markdown(report())),
+    }
+    if find_lack():
+        del writers[REPORT_HTML]
+    return writers
+
+
+def check_place(path: Path) -> None:
+    """Raise InputError where there is something else than a report."""
+    try:
+        if not path.exists():
+            return
+        if not path.is_file():
+            raise InputError(f"{path}: not a regular file")
+        with path.open("rb") as file:
+            beginning = file.read(_BEGINNING)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{path}: not the name of a file: {error}") from None
+    if beginning and GENERATOR.encode() not in beginning:
+        raise InputError(f"{path}: holds something else than a report; it is kept")

@@ -13,7 +13,7 @@ from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.runs.prepare import prepare
 from arena.runs.run import Interrupted, Outcome, run
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, REPORTS, RunFolder
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, REPORTS, RunFolder, write_text
 from arena.store.reader import read_run
 from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
@@ -43,7 +43,7 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.insight.ablation import Ablation, check_folder, write
-    from arena.reports.writers import check_place
+    from arena.reports.run_report import check_place
 
     if tournament.stop or tournament.rounds:
         raise InputError(
@@ -80,7 +80,6 @@ def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> No
     from arena.reports.ablation_report import make_ablation_report
     from arena.reports.html import find_lack, to_html
     from arena.reports.markdown import to_markdown
-    from arena.reports.writers import write_text
 
     report = make_ablation_report(ablation, tournament)
     page, text = path / REPORT_HTML, path / REPORT_MARKDOWN

@@ -12,7 +12,7 @@ from typing import TextIO, cast
 from arena.errors import ArenaError, not_installed, shorten
 from arena.insight.run_files import Files, make_files
 from arena.reports.html import find_lack
-from arena.reports.writers import report_writers
+from arena.reports.run_report import report_writers
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, Writer
 from arena.store.parquet import find_difference, is_available

@@ -22,9 +22,8 @@ from arena.runs.progress_bar import make_bar
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk
 from arena.tournament.keys import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
-from arena.tournament.plan import Fits, Plan
+from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import EngineError

@@ -23,8 +23,7 @@ from arena.runs.run_progress import RunProgress
 from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -274,4 +273,4 @@ def _say_what_is_missing(*, aloud: bool) -> None:
 def _import_files() -> None:
     """Import pandas and jinja2 ahead of time; the files of a run need them."""
     with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
-        import arena.reports.writers  # noqa: F401
+        import arena.reports.run_report  # noqa: F401

@@ -79,7 +79,7 @@ def write_files(
     folder: RunFolder, tournament: Tournament, store: Store, files: Files, timings: Writer | None
 ) -> None:
     """Write all files of a run that is in this folder except the store and the log."""
-    from arena.reports.writers import report_writers
+    from arena.reports.run_report import report_writers
     from arena.store.csv_files import write_games
     from arena.store.parquet import parquet_writers
 

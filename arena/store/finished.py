@@ -15,8 +15,7 @@ from arena.records.decisive import find_beliefs, mean_chances
 from arena.records.judge import parse_players, parse_record
 from arena.records.naming import Naming
 from arena.records.show import PLAYERS, format_game
-from arena.records.thoughts import Thoughts, parse_thoughts, to_data
-from arena.records.timeline import make_timeline
+from arena.records.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, breakdown, outcome, points
@@ -120,7 +119,7 @@ class Game:
         if self.fault:
             more["fault"] = {"bot": self.guilty, "kind": self.fault.kind, "ply": self.plies}
         if self.thoughts is not None:
-            more["thoughts"] = to_data(self.thoughts)
+            more["thoughts"] = write_thoughts(self.thoughts)
         return self.record.to_json(
             bots=self.seats,
             winner=self.winner,

@@ -204,6 +204,16 @@ def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file atomically, and its folder; raises InputError, which names the file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
 @contextmanager
 def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
     """Do some work in another thread; `stop` ends it where this one fails."""

@@ -51,18 +51,6 @@ WHERE (pairing, pair, seat) IN (
 
 _FIRST = 1 << 40  # above every place in a pairing
 
-
-def _least(value: str, condition: str) -> str:
-    """Return the question for the first game with the least value of each pairing."""
-    return f"""
-    SELECT pairing, place / 2, place % 2 FROM (
-        SELECT pairing, min({value}) AS least,
-            min({value} * {_FIRST} + 2 * pair + seat) % {_FIRST} AS place
-        FROM games WHERE {condition} GROUP BY pairing
-    ) ORDER BY least, pairing
-    """
-
-
 WITH_LEAD = f"""
 SELECT pairing, pair, seat FROM games
 WHERE pairing = ?1 AND {_BY_POINTS} AND abs(points - opponent_points) = ?2
@@ -70,5 +58,10 @@ ORDER BY pair, seat LIMIT 1
 """
 """The place of pairing ?1's first game that points decided, with a lead of ?2."""
 
-SHORTEST_CITY_WINS = _least("plies", "win_type = 'city'")
+SHORTEST_CITY_WINS = f"""
+SELECT pairing, place / 2, place % 2 FROM (
+    SELECT pairing, min(plies) AS least, min(plies * {_FIRST} + 2 * pair + seat) % {_FIRST} AS place
+    FROM games WHERE win_type = 'city' GROUP BY pairing
+) ORDER BY least, pairing
+"""
 """The place of the shortest City win of each pairing, the shortest first."""

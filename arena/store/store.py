@@ -18,7 +18,7 @@ from arena.store.csv_files import read_lines
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits
 from engine.state import Seat

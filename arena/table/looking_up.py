@@ -21,7 +21,7 @@ from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
 from arena.records.judge import parse_players, parse_record, read_lines
-from arena.records.thoughts import to_data
+from arena.records.timeline import write_thoughts
 from arena.runs.interim import Interim
 from arena.runs.run_progress import measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, fault_rows
@@ -261,6 +261,6 @@ def find_hint(seen: View) -> dict[str, Any]:
     ply = len(seen.history)
     found = [
         {**thought, "chosen": thought["action"] == action}
-        for thought in to_data({ply: thoughts})[str(ply)]
+        for thought in write_thoughts({ply: thoughts})[str(ply)]
     ]
     return {"by": ADVISER, "action": action, "thoughts": found}

@@ -31,7 +31,7 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
 from arena.records.naming import Naming
-from arena.records.thoughts import Thoughts, to_data
+from arena.records.timeline import Thoughts, write_thoughts
 from arena.table.journal import Journal, Kept, Whose
 from arena.tournament.schedule import Fixture, Pairing
 from engine import Action, Record, Rules, State, View, points
@@ -251,7 +251,7 @@ class RecordedGame:
             if finished is not None and self.session.thoughts:
                 thoughts = self._thoughts()
         finally:
-            more = {} if thoughts is None else {"thoughts": to_data(thoughts)}
+            more = {} if thoughts is None else {"thoughts": write_thoughts(thoughts)}
             self.line = records.add(self._to_json(finished, **more))
 
     def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> Player:

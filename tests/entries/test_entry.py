@@ -18,7 +18,7 @@ from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.play import setup

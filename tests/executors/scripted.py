@@ -13,7 +13,7 @@ from arena.executors import wire
 from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 
 Answering: TypeAlias = Callable[[Sequence[Chunk]], list[GameResult] | bytes | None]
 """Returns the games of chunks, or an answer's bytes, or None for no answer; raises to fail."""

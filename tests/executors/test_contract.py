@@ -26,8 +26,7 @@ from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record

@@ -33,8 +33,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
 from arena.store.database import NAME as STORE
 from arena.store.folder import LOG, TIMINGS, RunFolder
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from bench.studies import cluster as study
 from engine import STANDARD

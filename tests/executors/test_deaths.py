@@ -6,7 +6,7 @@ import pytest
 
 from arena.errors import WorkerDied
 from arena.executors.deaths import Asking, Deaths, Progress
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Pairing
 
 AB = Pairing("a", "b")

@@ -23,7 +23,7 @@ from arena.lanes.faults import Ended, Fault
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below
 from arena.lanes.process import BotProcess
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State

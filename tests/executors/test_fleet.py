@@ -20,8 +20,7 @@ from arena.executors.fleet import Fleet
 from arena.executors.log import logger
 from arena.executors.roster import Place
 from arena.games.match import GameResult
-from arena.tournament.chunk import Chunk
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -24,8 +24,7 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.lanes.limits import Limits
-from arena.tournament.chunk import Chunk
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules

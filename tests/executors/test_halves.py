@@ -13,8 +13,7 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

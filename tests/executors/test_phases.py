@@ -20,9 +20,8 @@ from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
-from arena.tournament.chunk import Chunk, Played
 from arena.tournament.keys import HalvesChoice
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

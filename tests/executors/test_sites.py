@@ -22,7 +22,7 @@ from arena.executors import wire
 from arena.executors.site_host import SiteEnded
 from arena.executors.wire import versions_here
 from arena.lanes.limits import Limits
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT

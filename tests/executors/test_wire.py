@@ -16,8 +16,7 @@ from arena.executors.wire import Versions
 from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -11,10 +11,10 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.games.match import GameResult, WallClock, play_untimed
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.output import Output
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Fixture, Pairing, round_robin
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State

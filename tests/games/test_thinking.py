@@ -15,7 +15,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.games.thinking import find_thoughts
 from arena.records.judge import parse_record
-from arena.records.thoughts import parse_thoughts, to_data
+from arena.records.timeline import parse_thoughts, write_thoughts
 from arena.runs.rerun import add_thoughts_of_run
 from arena.store.reader import choose, chosen_games, read_run
 from bots.endgame import Endgame
@@ -199,7 +199,7 @@ def test_a_record_has_them_and_is_read_with_them(arena: Arena, tmp_path: Path) -
     assert [*map(int, thoughts)] == sorted(map(int, thoughts))
     assert {int(ply) % 2 for ply in thoughts if int(ply) < 12} == {0}
     record = parse_record(line.encode())
-    assert to_data(parse_thoughts(line, record)) == thoughts
+    assert write_thoughts(parse_thoughts(line, record)) == thoughts
     (tmp_path / "game.jsonl").write_text(line)
     assert arena("replay", "game.jsonl").returncode == 0
     game = library.play("ismcts(iterations=20)", "greedy", seed=3, pair=1, thoughts=True)

@@ -12,7 +12,7 @@ from arena.insight.run_games import Row
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.lanes.faults import Fault
 from arena.store.store import Store
-from arena.tournament import chunk
+from arena.tournament import plan
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, State, outcome, points, to_text
 from engine.errors import RulesError
@@ -78,7 +78,7 @@ def tables_of(
         fault = FAULT if row.win_type == "forfeit" else None
         ending = row.winner, row.win_type, row.margin, 0, len(row.actions), fault, row.actions
         result = GameResult(row.pair, row.seat, *ending)
-        store.add(chunk.Played(chunk.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
+        store.add(plan.Played(plan.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
     tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
     store.close()
     return tables

@@ -13,7 +13,7 @@ from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.store.folder import MANIFEST, TABLES, WINS
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent

@@ -13,7 +13,7 @@ from arena.insight.win_tables import WinTables, make_win_tables
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from tests.insight.games import FAULT, GameResult, play, tournament
 
 CUP = tournament(bots=3, pairs=6)

@@ -17,7 +17,7 @@ from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD

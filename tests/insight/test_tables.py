@@ -18,7 +18,7 @@ from arena.statistics.field import Field, make_residuals
 from arena.statistics.intervals import Estimate
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 from engine.strategy import Spent
 

@@ -13,7 +13,7 @@ from arena.insight.summary import format_standings, plain_rows
 from arena.lanes.faults import Fault
 from arena.statistics.field import Field
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 from arena.tournament.strikes import find_unrated
 

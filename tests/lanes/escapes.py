@@ -17,7 +17,7 @@ from arena.executors.worker import Worker
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues

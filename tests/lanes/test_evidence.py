@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.lanes.evidence import Output, settle
 from arena.lanes.faults import Forfeit, forfeit_from
-from arena.lanes.output import Output
 from arena.lanes.scratch import scratch_folder
-from arena.lanes.traceback_text import settle
 
 
 def test_addresses_and_numbers_of_a_process_are_replaced() -> None:

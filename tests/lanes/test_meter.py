@@ -18,7 +18,7 @@ from arena.lanes import meter
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.meter import Meter, Stopwatch
 from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent

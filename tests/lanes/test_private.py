@@ -17,7 +17,7 @@ from arena.lanes import launch
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import PrivateFolder, scratch_folder
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from tests.lanes.framed import RULES, play
 from tests.rogues import FOLDER, spec, write

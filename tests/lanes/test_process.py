@@ -17,12 +17,12 @@ from arena.games.match import GameResult
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
 from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
-from arena.lanes.output import Output
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, State, View
 from engine.state import random_deal

@@ -15,7 +15,7 @@ import yaml
 
 import arena
 from arena.store.store import Store
-from arena.tournament.chunk import Played
+from arena.tournament.plan import Played
 from tests.conftest import Arena, Done
 from tests.executors.test_local import run_python
 

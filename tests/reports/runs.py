@@ -13,10 +13,9 @@ from arena.games.match import Finished, GameResult, result_of
 from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
-from arena.reports.run_report import make_report
-from arena.reports.writers import report_writers
+from arena.reports.run_report import make_report, report_writers
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.notation import parse_actions

@@ -22,7 +22,7 @@ from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
 from arena.reports.standings_section import pairings_section
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Tournament
 from engine import Rules

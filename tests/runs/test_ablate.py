@@ -23,8 +23,7 @@ from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder
 from arena.store.reader import read_run
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament

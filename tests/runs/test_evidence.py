@@ -16,7 +16,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.chunk import Chunk
+from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues

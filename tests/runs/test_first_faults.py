@@ -15,8 +15,7 @@ from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.lanes.faults import KINDS, Fault
 from arena.lanes.limits import Limits
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes, count_faults
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -18,8 +18,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena

@@ -14,7 +14,7 @@ from arena.runs import interim
 from arena.runs.interim import Interim
 from arena.statistics.field import Field
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import round_robin
 
 PAIRINGS = round_robin(["a", "b", "c", "broken"])

@@ -21,7 +21,7 @@ from arena.games.swap import Swap, draw_swaps
 from arena.runs.intervene import Intervention, intervene
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, Record, Rules, outcome
 from engine.cards import UNIT, to_text

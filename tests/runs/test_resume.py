@@ -25,8 +25,7 @@ from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.folder import RunFolder
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena, run_command, run_here, start_command

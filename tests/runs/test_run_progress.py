@@ -17,8 +17,7 @@ from arena.runs.compared import Difference
 from arena.runs.run import run
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Until

@@ -12,8 +12,7 @@ from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

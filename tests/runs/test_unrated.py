@@ -17,8 +17,7 @@ from arena.insight.run_files import make_files
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tournament.chunk import Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import FOLDER, write

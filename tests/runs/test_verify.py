@@ -27,8 +27,7 @@ from arena.runs.run import run
 from arena.runs.verify import spread, verify
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State

@@ -10,7 +10,7 @@ from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.statistics.intervals import score_interval, seat_advantage
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 
 
 def game(pair: int, seat: int, winner: int | None, fault: Fault | None = None) -> GameResult:

@@ -24,7 +24,7 @@ from arena.store import columns, parquet
 from arena.store.csv_files import GAME_COLUMNS, write_games
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

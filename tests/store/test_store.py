@@ -14,7 +14,7 @@ from arena.lanes.faults import Fault
 from arena.store.database import is_foreign
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.tournament.chunk import Chunk, Played
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from arena.tournament.chunk import Chunk, Played
-from arena.tournament.plan import Plan
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import PairRange, round_robin
 from arena.tournament.strikes import Strikes
 

@@ -1,15 +1,22 @@
-"""Format exceptions and output without what varies from run to run (addresses, folders, numbers).
+"""Keep the evidence of a fault: the end of what a bot printed, and its traceback.
 
-The process of a bot imports this module: standard library only.
+What varies from run to run (addresses, folders, numbers) is replaced. The process of a bot imports
+this module: standard library only.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import sys
 import traceback
+import warnings
 from types import TracebackType
 from typing import Any
+
+MOST_OUTPUT = 20_000
+"""How many characters of output are kept for a fault, which shows the end of them."""
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 """The folder of the arena. `pathlib` would cost the start of a bot's process 6 ms."""
@@ -35,6 +42,48 @@ _VARYING = {
     r"(maximum recursion depth exceeded) [^\n'\"]*": r"\1",
 }
 _PATTERNS = [(re.compile(pattern), word) for pattern, word in _VARYING.items()]
+
+
+class Output(io.TextIOBase):
+    """Takes the place of standard output: keeps the end, and passes all of it to a descriptor."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self.descriptor = descriptor
+        self.kept = ""
+        self._captures = False
+
+    def capture(self) -> None:
+        """Take the place of standard output and standard error, and get every warning.
+
+        Python itself shows a warning once in a process, which may play many games.
+        """
+        self._captures = True
+        self.stay()
+        warnings.simplefilter("always", append=True)  # after the filters that ignore some
+
+    def stay(self) -> None:
+        """Take the place again, where a bot has put something else there."""
+        if self._captures:
+            sys.stdout = sys.stderr = self
+            sys.__stdout__ = sys.__stderr__ = self  # type: ignore[assignment,misc]
+
+    def write(self, text: str) -> int:
+        """Keep the end of the text."""
+        self.kept = (self.kept + text)[-MOST_OUTPUT:]
+        if self.descriptor is not None:
+            write_all(self.descriptor, text.encode("utf-8", "replace"))
+        return len(text)
+
+    def take(self) -> str:
+        """Return what was kept, and forget it."""
+        kept, self.kept = self.kept, ""
+        return kept
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the data, however many writes it takes."""
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def settle(text: str) -> str:

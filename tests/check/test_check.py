@@ -574,3 +574,9 @@ def test_interrupts_leave_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert_none_is_left(str(tmp_path))
+
+
+def test_an_odd_number_of_games_is_played_in_whole_pairs(tmp_path: Path) -> None:
+    """As many pairs are missing as have the games that are missing, and one game more at most."""
+    guess = climb(tmp_path, 20.0)
+    assert [guess.missing(games) for games in range(8)] == [0, 1, 1, 2, 2, 3, 3, 4]

@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli import cli
 from arena.cli.options import Whole
+from arena.tournament import keys
 
 TENS, TWOS = {10**power for power in range(1, 10)}, {2**power for power in range(1, 64)}
 
@@ -46,3 +47,10 @@ def test_every_command_that_plays_has_such_options() -> None:
     """The walk above finds them."""
     assert len(OPTIONS) > 20
     assert {"run workers", "check games", "table port"} <= {name for name, _, _ in OPTIONS}
+
+
+def test_the_bounds_of_a_config_are_round() -> None:
+    """As those of the options: no key has a limit that nobody can remember."""
+    bounds = {name: value for name, value in vars(keys).items() if name.startswith("MOST_")}
+    assert len(bounds) > 5
+    assert {*bounds.values()} <= TENS | TWOS | {2**63 - 1}

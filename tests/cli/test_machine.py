@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from arena.cli import machine as doctor
-from arena.cli.examined import Finding, ask, format_findings
+from arena.cli.examined import Finding, advise, ask, format_findings
 from arena.cli.machine import (
     examine,
     examine_bubblewrap,
     examine_interpreter,
 )
+from arena.entries.resolve import resolve
 from arena.lanes.bubblewrap import TRIAL
 from tests.packaging.test_metadata import PROJECT
 from tests.runs.test_rogues import needs_jail
@@ -389,3 +390,24 @@ def test_a_bot_is_told_what_it_could_read(tmp_path: Path) -> None:
     shown = {finding.detail for finding in found if finding.what == "can be read"}
     assert {str(script), shutil.which("sh")} <= shown
     assert not [path for path in shown if Path(path) in script.parents]
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "advice"),
+    [
+        (
+            "python3",
+            "printf '/x/bin/python3\\t/x\\n'",
+            "write cmd:/x/bin/python3 bot.py",
+        ),
+        ("python3", "exit 0", "write the path of the program that "),
+        ("python3", "printf 'a\\tb\\n' >&2; exit 1", "write the path of the program that "),
+        ("node", "printf 'a\\tb\\n'", "write the path of the program that "),
+    ],
+)
+def test_where_python_is_a_script_its_own_place_is_advised(
+    program: Program, name: str, script: str, advice: str
+) -> None:
+    """If it says where that is; otherwise, and of another program, only that a path is needed."""
+    entry = resolve(f"cmd:{program(name, script)} bot.py", lane="process")
+    assert advise(entry, "/x/bin/real").startswith(advice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.ulimit import is_shortage
 from tests.conftest import Done, run_here
 from tests.waiting import PATIENCE
 
@@ -95,3 +97,22 @@ def test_with_enough_memory_a_limit_changes_nothing(folder: Path) -> None:
     """Two gigabytes are enough on a machine of a few cores."""
     done = limited(folder, 4096, "verify run")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (MemoryError(), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (OSError(errno.ENOSPC, "No space left on device"), False),
+        (ImportError("x.so: failed to map segment from shared object"), True),
+        (RuntimeError("can't start new thread"), True),
+        (SystemError("error return without exception set"), True),
+        (ImportError("No module named 'x'"), False),
+        (RuntimeError("cannot allocate"), True),
+        (ValueError("cannot allocate"), False),
+    ],
+)
+def test_what_python_says_of_missing_memory_is_known(error: Exception, is_one: bool) -> None:
+    """By the kind of the error, and where that says little by its words."""
+    assert is_shortage(error) is is_one

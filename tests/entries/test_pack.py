@@ -140,7 +140,10 @@ def test_nothing_is_overwritten_unasked(arena: Arena, packed: Path) -> None:
         (["none.py", "-o", "x.py"], "none.py: No such file or directory"),
         (["learned/order.txt", "-o", "x.py"], "learned/order.txt: neither a folder nor a .py file"),
         (["learned/bot.py", "none.npz", "-o", "x.py"], "none.npz: No such file or directory"),
-        (["learned/nets", "-o", "x.py"], "a bot's folder has a bot.py or a __init__.py, and this"),
+        (
+            ["learned/nets", "-o", "x.py"],
+            "learned/nets: a bot's folder has a bot.py or a",
+        ),
         (["learned/bot.py", "/dev/zero", "-o", "x.py"], "zero: not a regular file"),
         (["learned/bot.py", "/dev/stdin/x", "-o", "x.py"], "x: Not a directory"),
         (
@@ -152,6 +155,7 @@ def test_nothing_is_overwritten_unasked(arena: Arena, packed: Path) -> None:
         (["learned", "-o", "x.zip"], "x.zip: a bot's file ends in .py"),
         (["learned", "-o", "none/x.py"], "none/x.py: No such file or directory"),
         (["learned", "-o", "folder.py", "--force"], "folder.py: exists already; it is not a file"),
+        (["linked", "-o", "x.py"], "linked: data: a link; copy what it leads to"),
         (["packed.py", "-o", "x.py"], "packed.py: packed already"),
         (["learned/bot.py", "\udcff", "-o", "x.py"], r"'\udcff': the name is not UTF-8"),
         (["a.b.py", "-o", "x.py"], "a.b.py: a module has no dot in its name"),
@@ -166,6 +170,9 @@ def test_what_cannot_be_packed_is_refused(
     (folder / "folder.py").mkdir()
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "bot.py").touch()
+    (folder / "linked").mkdir()
+    (folder / "linked" / "bot.py").touch()
+    (folder / "linked" / "data").symlink_to("bot.py")
     before = {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
     done = arena("pack", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.executors.forking import _open_process
 from tests.rogues import FOLDER
 from tests.runs.test_resume import left_over, runs_in
 from tests.tiers import few
@@ -52,3 +53,15 @@ def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
         for process in left_over(tmp_path):
             with suppress(psutil.Error):
                 os.kill(process.pid, signal.SIGKILL)
+
+
+def test_a_process_that_has_ended_has_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor has any where the system gives none: the server then looks for itself."""
+    descriptor = _open_process(os.getpid())
+    assert descriptor is not None
+    os.close(descriptor)
+    with subprocess.Popen(["true"]) as process:
+        pass
+    assert _open_process(process.pid) is None
+    monkeypatch.delattr(os, "pidfd_open")
+    assert _open_process(os.getpid()) is None

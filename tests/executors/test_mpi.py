@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from arena.errors import InputError
+from arena.executors import pool
 from tests import rogues
 from tests.conftest import run_command
 from tests.kills import count_games
@@ -183,3 +185,34 @@ def test_without_mpi4py_the_message_names_the_extra(
         "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
     )
     assert not (folder / "results").exists()
+
+
+class World:
+    """Stands for the communicator of all ranks, as one of them sees it."""
+
+    def __init__(self, size: int, rank: int) -> None:
+        self.size, self.rank = size, rank
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_the_other_ranks_serve(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 gets the pool, however often it asks; another one ends when rank 0 has ended."""
+    entered = []
+
+    def enter_pool(world: World, root: int) -> AbstractContextManager[object]:
+        entered.append(root)
+        return nullcontext(None if world.rank else "pool")
+
+    monkeypatch.setattr(pool, "_import_mpi", lambda: (World(RANKS, rank), enter_pool))
+    monkeypatch.setattr(pool, "_pools", [])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert [pool.serve_if_not_root() for _ in "12"] == [rank > 0] * 2
+    assert (len(entered), pool._pools) == ((2, []) if rank else (1, ["pool"]))
+
+
+def test_a_single_rank_is_told_how_to_start_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would play nothing."""
+    monkeypatch.setattr(pool, "_import_mpi", lambda: (World(1, 0), None))
+    monkeypatch.setattr(pool, "_pools", [])
+    with pytest.raises(InputError, match="there is one rank only"):
+        pool.serve_if_not_root()

@@ -89,3 +89,13 @@ def test_a_run_reads_no_game_again(
     folder = tmp_path_factory.mktemp("run") / "out"
     run(CUP, LocalExecutor(1), RunFolder(folder))
     assert (folder / "decisive.csv").read_text().count("\n") > 1
+
+
+def test_they_are_given_up_where_their_games_change() -> None:
+    """Also after all of them have come."""
+    chunks = chunks_of(6)
+    growing = GrowingTables(CUP, lambda: None)
+    for played in chunks:
+        growing.add(played)
+    growing.spoil()
+    assert growing.finish(stored(chunks).count()) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arena.insight.run_games import read_batches
-from arena.insight.swings import chances_of, find_decisive
+from arena.insight.swings import Turns, chances_of, find_decisive
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer
 from engine.view import view
@@ -75,3 +75,19 @@ def test_the_decisive_ply_has_the_largest_swing_and_is_the_first_of_equals() -> 
     ply, swing = find_decisive(rows)
     assert ply.tolist() == [1, 0, 0]
     assert swing.tolist() == pytest.approx([0.375, 0.25, 0.5])
+
+
+@pytest.mark.parametrize("most", [3, 100])
+def test_of_equal_swings_the_first_games_are_kept(most: int) -> None:
+    """By pairing, pair and seat, in whatever batches the games come."""
+    cup = tournament(bots=3, pairs=4)
+    rows = [*rows_of([*play(cup)])]
+    found = []
+    for size, order in ((None, rows), (2, rows), (2, rows[::-1])):
+        turns = Turns(most)
+        for batch in read_batches(cup, order, size):
+            game = np.arange(batch.games)
+            turns.add(batch, game, game, np.full(batch.games, 0.25))
+        found.append([(turn.pairing, turn.pair, turn.seat) for turn in turns.kept])
+    assert found[0] == found[1] == found[2]
+    assert found[0] == sorted((row.pairing, row.pair, row.seat) for row in rows)[:most]

@@ -366,3 +366,20 @@ def test_a_jail_in_the_making_has_no_files_yet() -> None:
         used = read_usage(os.getpid(), 1 << 60, "/tmp").memory
         child.kill()
     assert used < 1 << 24
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [("echo first >&2; echo 'no namespace' >&2; exit 1", "no namespace"), ("exit 1", "no reason")],
+)
+def test_a_bubblewrap_that_fails_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
+) -> None:
+    """Its last line, as text; and where it says nothing, that it does."""
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=f"bubblewrap does not work here: {reason}"):
+        find_bubblewrap.__wrapped__()
+    assert find_pid_namespaces.__wrapped__() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 import time
@@ -213,3 +214,22 @@ def test_the_backstop_follows_from_the_limit() -> None:
     assert Limits().backstop_of(0.5) == 30.0
     assert Limits(backstop=2.0).backstop_of(0.5) == 2.0
     assert Limits(backstop=2.0).backstop_of(7.5) == 7.5
+
+
+LEADER_ENDS = """
+import ctypes, threading
+block = b"x" * (64 << 20)
+threading.Thread(target=input).start()
+ctypes.CDLL(None).syscall({exit}, 0)  # only this thread
+"""
+
+
+def test_memory_is_seen_where_the_first_thread_has_ended() -> None:
+    """The kernel then says 0 of the process, and the other threads' files have it."""
+    call = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
+    if call is None:
+        pytest.skip("the number of this system call is not known here")
+    with running(LEADER_ENDS.format(exit=call)) as whole:
+        pid = whole.main
+        until(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+        assert meter._resident(pid) > 64 << 20

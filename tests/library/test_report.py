@@ -81,3 +81,12 @@ def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
         empty.report()
     with pytest.raises(arena.InputError, match="run: no game has been played yet"):
         results.report(empty)
+
+
+def test_a_report_has_the_times_where_there_are_any(results: arena.Results) -> None:
+    """They are the clock's, and so in no report of a run that has none."""
+    assert "Faults and time" in results.report().markdown()
+    from arena.library.report_view import ReportedRun, make_run_report
+
+    run = ReportedRun(None, results._tournament, results._store, results._extent)
+    assert "Faults and time" not in make_run_report(run, results.timings.head(0)).markdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text
 from arena.reports.changes_report import make_changes_report
-from arena.reports.differences import Point, name_significant
+from arena.reports.differences import Point, name_significant, point_chart
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
@@ -234,3 +235,21 @@ def test_of_many_differences_the_first_five_are_named(count: int, text: str) -> 
     """And the others are counted."""
     points = [Point(name, Estimate(1.0, 0.5, 1.5), True) for name in "abcdefgh"[:count]]
     assert name_significant(points) == f"significant: {text}"
+
+
+def test_a_chart_of_differences_has_a_line_at_zero() -> None:
+    """And shapes that say what is significant; a chart of values has neither."""
+    points = [
+        Point("a", Estimate(1.0, 0.5, 1.5), True),
+        Point("b", Estimate(0.1, -0.5, 0.7), False),
+    ]
+    differences, values = (
+        json.dumps(spec)
+        for spec in (
+            point_chart(points, "Elo", "change"),
+            point_chart(points, "Elo", "number", zero=False),
+        )
+    )
+    for part in ('"field": "zero"', '"shape"', '"legend"'):
+        assert part in differences, part
+        assert part not in values, part

@@ -18,7 +18,13 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.insight.comparison import SprtResult, comparison_command, describe, describe_differences
+from arena.insight.comparison import (
+    SprtResult,
+    _estimate,
+    comparison_command,
+    describe,
+    describe_differences,
+)
 from arena.insight.paired import PairedGames
 from arena.lanes.limits import Limits
 from arena.runs.run import run
@@ -352,3 +358,10 @@ def test_ten_kills_change_no_byte(against: tuple[str, ...], workers: str, tmp_pa
     done = run_command(tmp_path, *words, "--workers", workers, "--out", "out")
     assert done.returncode == 0, done.stderr
     assert files(tmp_path / "out") == files(tmp_path / "unbroken")
+
+
+def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None:
+    """All opponents are out: the interval has every value, and leans to none."""
+    values = (-1.0, -0.5, 0.0, 0.5, 2.0)
+    evidence = Evidence((0,) * 5, values, 0.0, 0.1, Bounds(-2.9, 2.9), [])
+    assert tuple(_estimate(evidence))[:3] == (0.5, -1.0, 2.0)

@@ -138,3 +138,16 @@ def test_intervals_of_changed_means_cover_the_truth(shared: int) -> None:
         assert change.high - change.low <= 2 * Z95 * change.error + 1e-12
         covered += change.low <= truth <= change.high
     assert 0.92 <= covered / 500 <= 0.98
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_bot_that_is_winless_in_one_run_is_not_in_the_mean(swapped: bool) -> None:
+    """Its rating there is no more than a bound, which would move all the others."""
+    field, _ = make_field([1500] * 4, RNG.random((len(PAIRINGS), PAIRS)))
+    even, lost = (9, 9.0, 14.0, (2, 0, 5, 0, 2)), (9, 18.0, 36.0, (0, 0, 0, 0, 9))
+    of_d = {number for number, two in enumerate(PAIRINGS) if "d" in two}
+    totals = [PairTotals(n, *(lost if n in of_d else even)) for n in range(len(PAIRINGS))]
+    runs = [field, Field(PAIRINGS, totals, BOTS)]
+    scale = CommonScale(*(runs[::-1] if swapped else runs), SAME)
+    assert scale.same == SAME
+    assert scale.zero == SAME[:-1]

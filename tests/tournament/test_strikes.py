@@ -9,7 +9,7 @@ import pytest
 
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.tournament.schedule import PairRange, round_robin
+from arena.tournament.schedule import Pairing, PairRange, round_robin
 from arena.tournament.strikes import Forfeits, Strikes
 
 LABELS = "abcd"
@@ -135,3 +135,16 @@ def test_the_order_in_which_chunks_arrive_changes_nothing(seed: int) -> None:
         outcomes.append((games, list(strikes.out)))
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert outcomes[0][0]
+
+
+@pytest.mark.parametrize("label", ["a", "b"])
+def test_of_a_pair_the_game_counts_first_in_which_the_smaller_label_began(label: str) -> None:
+    """Whichever of the two stands first in the pairing; the other game is forfeited by rule."""
+    other = "b" if label == "a" else "a"
+    strikes = Strikes([Pairing(label, other)], PAIRS, most=1)
+    losers = [int(label == "b"), int(label == "a")]  # a loses the game of seat 0, b the other
+    strikes.finish(0, 0, PAIRS, [strike(3, seat, loser) for seat, loser in enumerate(losers)])
+    (out,) = strikes.out
+    first = 0 if label == "a" else 1
+    assert out == (label, other)[losers[first]]
+    assert [(due.first, due.end) for due in strikes.take_due()] == [(7 - first, 8 - first), (8, 40)]

@@ -3,6 +3,9 @@
 import os
 import sys
 
+# what Python says where there was no memory to read a folder, a library or a module
+_SIGNS = ("allocate memory", "map segment", "without exception set")
+
 
 def main() -> None:
     """Run the command; Ctrl-C while it is still being imported is quiet, too."""
@@ -10,8 +13,8 @@ def main() -> None:
         from arena.cli import main as command
     except KeyboardInterrupt:
         sys.exit(130)
-    except (ImportError, MemoryError) as error:
-        if isinstance(error, ImportError) and "map segment" not in str(error):
+    except Exception as error:
+        if not isinstance(error, MemoryError) and not any(sign in str(error) for sign in _SIGNS):
             raise
         sys.exit(f"error: too little memory to begin: {error!r}")  # ulimit -v is below 20 MB
     command()

@@ -13,6 +13,7 @@ from bench.mutants.lines import together
 from bench.mutants.mutant import Mutant
 from bench.mutants.output import killer, present
 from bench.mutants.steps import STEPS, Step, steps, within
+from bench.mutants.table import table
 from bench.mutants.together import find_killers
 from bench.mutants.traces import TracedTest, Traces, merge, read
 from tests import ROOT
@@ -228,3 +229,16 @@ def test_what_survived_is_tried_again_with_other_tests(
 ) -> None:
     """What was caught is not, and nothing takes a step twice."""
     assert trial.is_done(depth, commit) is done
+
+
+def test_the_table_counts_what_each_step_catches_with_the_steps_before_it() -> None:
+    """A survivor of the last step is a gap, one of an earlier step is open."""
+    caught = [TRIAL._replace(reached=step, killer="tests/x.py::test_y") for step in STEPS]
+    survived = [TRIAL, TRIAL._replace(reached=STEPS[-1])]
+    mutants = [HERE._replace(line=number) for number in range(7)]
+    lines, new = table(mutants, list(zip(mutants, [*caught, *survived, None], strict=True)))
+    assert [line for line in lines if line.startswith("| ")][1:] == [
+        "| arena/store | 7 | 6 | 2 | 3 | 4 | 1 | 0 | 1 |",
+        "| all | 7 | 6 | 2 | 3 | 4 | 1 | 0 | 1 |",
+    ]
+    assert [mutant.line for mutant, _ in new] == [5]

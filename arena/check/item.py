@@ -1,4 +1,4 @@
-"""Data of `arena check`: the request (bot, lane, games, limits), and the report, item by item.
+"""Data of `arena check`: the request (bot, how it is executed, games, limits), and the report.
 
 An item is one requirement on a bot, such as that it plays legally or gives the same game for the
 same seed, with its result and the evidence.

@@ -1,4 +1,7 @@
-"""Choose games for a command: of a run, or of a file of records; and open the file to write."""
+"""Find the games that a command was asked for, in a run's folder or in a file of records.
+
+It also opens the file that the command writes them to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start, ask and end a site from the process that hosts it.
+"""Start, query and end a site: the group of worker processes that plays games on one machine.
 
 A Dask worker, a process of a pool, an MPI rank and the client itself can be a host. A site ends
 with its host, and when its client has been silent for a while.

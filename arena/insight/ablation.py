@@ -1,6 +1,7 @@
-"""Estimate what games are like under some rules, and what a change of the rules changes.
+"""Estimate from finished games how a change of the rules changes them: length, win types, draws.
 
-Every measure is a ratio of two counts, summed over all pairs of games (`arena.statistics`).
+Every measure is a ratio of two counts. They are summed over pairs: one deal played twice, with
+the seats swapped (`arena.statistics`).
 """
 
 from __future__ import annotations

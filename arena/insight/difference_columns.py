@@ -1,4 +1,7 @@
-"""List the columns of the tables that compare: two versions, two runs, rules."""
+"""Name and describe the columns of the CSV files of comparisons.
+
+These compare two versions of a bot, two runs, or a tournament under two sets of rules.
+"""
 
 from __future__ import annotations
 

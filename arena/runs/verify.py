@@ -1,4 +1,7 @@
-"""Verify the folder of a finished run, from its records to the last byte of its files."""
+"""Verify the folder of a finished run: replay its games, and make all its files again.
+
+The files that are there have to be equal to these byte by byte.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Decide which pairs a run plays, round by round: the protocol, and the run of one round."""
+"""Define the protocol class `Rounds`, which decides what a run plays next, and the single round.
+
+After each round it chooses, by the games so far, the next pairs of games (one deal, played twice
+with the seats swapped). A round robin is one single round.
+"""
 
 from __future__ import annotations
 

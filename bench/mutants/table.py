@@ -42,7 +42,7 @@ def _row(room: str, places: int, tried: list[Tried], kept: str) -> str:
     """Return a row; what a tier catches is counted with what the steps before it catch."""
     ends = [end for _, end in tried if end]
     steps = Counter(end.reached for end in ends if end.killer)
-    room_test = steps["module"] + steps["room"]
+    room_test = steps["line"] + steps["room"]
     survived = [end for end in ends if _survived(end)]
     same = sum(_is_kept(end, kept) for end in survived)
     numbers = (

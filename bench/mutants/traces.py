@@ -20,6 +20,8 @@ _PYTEST = (
     *("--hypothesis-seed=0", "-p", "bench.mutants.tracing"),
 )
 
+_RAN = (0, 1)  # of pytest: all passed, some failed
+
 
 class TracedTest(NamedTuple):
     """A test by pytest's name, and how long it takes."""
@@ -111,7 +113,10 @@ def trace(root: Path, environment: dict[str, str], path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="traces-") as folder:
         print("tracing the tests: once for each commit", flush=True)
         own = environment | {"MUTANTS_TRACES": folder}
-        subprocess.run(_PYTEST, cwd=root, env=own, stdin=subprocess.DEVNULL, check=False)
+        own.pop("PYTEST_DISABLE_PLUGIN_AUTOLOAD", None)  # two processes take pytest-xdist
+        done = subprocess.run(_PYTEST, cwd=root, env=own, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode not in _RAN:
+            sys.exit("the tests could not be traced")
         merge(Path(folder), root, path)
 
 

@@ -74,7 +74,8 @@ def test_too_little_memory_is_one_line(folder: Path, words: str, megabytes: int)
     if megabytes < 100 and done.returncode == 0:
         return  # a Python that takes less
     assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
+    *others, line = done.stderr.splitlines()
+    assert not others or megabytes <= 20  # hashlib logs that it could not load a library
     assert line.startswith("error: too little memory")
     if megabytes >= 100:
         limit = f"`ulimit -v` allows {megabytes} MB: raise it, as with `ulimit -v unlimited`"

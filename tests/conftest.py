@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, nor later among them: they stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # what a test leaves is still collected
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -78,7 +78,6 @@ def test_a_wrong_value_is_shown_in_at_most_80_characters() -> None:
     assert cut == f"'{'x' * 79}..."
 
 
-@pytest.mark.slow
 def test_a_value_that_cannot_be_printed_is_refused_too() -> None:
     """Python prints no int of 5,000 digits, and no list that is nested too deep."""
     nested: list[object] = []

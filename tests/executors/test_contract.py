@@ -34,7 +34,7 @@ from engine.cards import to_text
 from tests.rogues import rogue
 
 LOG = RunLog([])
-PAIRS = 12
+PAIRS = 4
 
 
 class InThisProcess:
@@ -151,7 +151,7 @@ def test_faults_are_the_same(executor: Executor) -> None:
     assert results == played(tournament, EXECUTORS["here"], len(rogues))
 
 
-@each("one", "here", "sites")
+@each(*SLOW, "sites", "pool")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import engine
 from arena.check.guess import Climb
 from arena.check.inspector import Inspection
 from arena.check.item import NAMES, Item, Order, format_item, safest_lane
-from arena.check.sparring import VARIANTS, Candidate, find_parting
+from arena.check.sparring import VARIANTS, Candidate, Sparring, find_parting
 from arena.check.supervisor import run_check
 from arena.entries.catalogue import ELO
 from arena.entries.resolve import installed, resolve
@@ -580,3 +581,14 @@ def test_an_odd_number_of_games_is_played_in_whole_pairs(tmp_path: Path) -> None
     """As many pairs are missing as have the games that are missing, and one game more at most."""
     guess = climb(tmp_path, 20.0)
     assert [guess.missing(games) for games in range(8)] == [0, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_the_pairs_against_an_opponent_are_counted_by_themselves(tmp_path: Path) -> None:
+    """The first pair against each is pair 0, in whatever order their names are."""
+    candidate = Candidate(resolve("denier"), Limits(), 0, tmp_path, lambda: None)
+    with closing(Sparring(candidate, opponents=["uniform", "greedy", "timing"])) as sparring:
+        for opponent in (0, 1, 2, 0):
+            sparring.play(opponent)
+        pairs = [(fixture.pairing.opponent, fixture.pair) for fixture in sparring.actions]
+    wanted = [("uniform", 0), ("greedy", 0), ("timing", 0), ("uniform", 1)]
+    assert pairs == [place for place in wanted for _ in "12"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.identity import hash_source
+from arena.entries.elsewhere import find_here, hash_imports
+from arena.entries.identity import hash_package, hash_source
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 
@@ -160,3 +161,24 @@ def test_a_package_that_cannot_be_hashed_is_refused(
     monkeypatch.setattr("arena.entries.file.MOST_INSTALLED", 3)
     with pytest.raises(InputError, match="more than 3 files and folders"):
         identity()
+
+
+def test_a_package_may_be_as_large_as_it_is_said(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte more is too much."""
+    total = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
+    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total)
+    assert len(hash_package(package, package.parent)) == 64
+    monkeypatch.setattr("arena.entries.identity.MOST_PROGRAM", total - 1)
+    with pytest.raises(InputError, match="their_pack: larger than"):
+        hash_package(package, package.parent)
+
+
+@pytest.mark.parametrize("imports", ["0" * 64, "", "f" * 64])
+def test_a_bot_that_imports_other_bots_elsewhere_is_refused(folder: Path, imports: str) -> None:
+    """The message has both; one that imports the same is played."""
+    entry = resolve(str(folder / "top.py"))
+    assert find_here(entry, hash_imports(entry)) == entry
+    with pytest.raises(InputError, match=f"bots that it imports: there {imports[:8]}"):
+        find_here(entry, imports)

@@ -17,7 +17,7 @@ from arena.executors import calls, wire
 from arena.executors import fleet as fleets
 from arena.executors import roster as rosters
 from arena.executors.fleet import Fleet
-from arena.executors.log import logger
+from arena.executors.log import RunLog, logger
 from arena.executors.roster import Place
 from arena.games.match import GameResult
 from arena.tournament.plan import Chunk, Plan
@@ -407,3 +407,18 @@ def test_a_pool_whose_processes_die_has_lost_its_sites() -> None:
     broken = ScriptedHost(fails, pool="one process")
     with pytest.raises(ArenaError, match="all sites are left out, the last: 1: its disk is full"):
         play(Scripted(**{"1": broken}))
+
+
+def test_what_a_site_logs_is_repeated_under_its_name(lines: list[str]) -> None:
+    """Its own lines in the client's log; those of its workers only where the workers' are."""
+    said = [wire.Line(name, logging.WARNING, f"of {name}") for name in ("MainProcess", "worker-1")]
+    written: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: written.append(record.getMessage())  # type: ignore[method-assign]
+
+    log = RunLog([handler])
+    plan = Plan([[]] * 3, Strikes(TOURNAMENT.pairings, PAIRS, 1))
+    fleet = Fleet(Scripted(), plan, TOURNAMENT, log, workers=1)
+    fleet._repeat("a", said)  # type: ignore[arg-type]
+    assert lines == ["site a: of MainProcess"]
+    assert written == ["of worker-1"]

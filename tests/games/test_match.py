@@ -9,6 +9,7 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
+from arena.executors.log import logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult, WallClock, play_untimed
 from arena.lanes.evidence import Output
@@ -276,3 +277,34 @@ def test_an_untimed_game_counts_only_where_it_was_surely_in_time(
     luck = draw(b"somewhere")
     clock = WallClock.like(Limits(decision=limit).clock())
     assert play_untimed(State(luck.deal), [bot, GREEDY], luck, clock) == well
+
+
+def test_a_game_counts_for_the_first_bot() -> None:
+    """1, 1/2 or 0."""
+    games = [GameResult(0, 0, winner, "points", 1, 1, 2, None, "55") for winner in (0, None, 1)]
+    assert [game.score for game in games] == [1.0, 0.5, 0.0]
+
+
+def test_a_wall_clock_has_its_own_limit_or_that_of_the_decision() -> None:
+    """As the other clock has."""
+    clock = WallClock(decision=100.0)
+    clock.start()
+    left = clock.left()
+    assert left is not None
+    assert 50 < left <= 100
+    clock.start(1000.0)
+    left = clock.left()
+    assert left is not None
+    assert 500 < left <= 1000
+
+
+def test_a_worker_logs_each_forfeit(caplog: pytest.LogCaptureFixture) -> None:
+    """With the bot, the kind and the place of the game."""
+    raising = rogue("raises_boom", "inproc")
+    with caplog.at_level("WARNING", logger=logger.name):
+        (first, second) = played(UNIFORM, raising)
+    assert first.fault
+    assert second.fault
+    said = [record.getMessage() for record in caplog.records if "forfeits" in record.getMessage()]
+    assert [line.partition(": ")[0].split(" (")[0] for line in said] == ["raises_boom forfeits"] * 2
+    assert [line.rpartition("pair ")[2] for line in said] == ["0, seat 0", "0, seat 1"]

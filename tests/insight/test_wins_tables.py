@@ -14,6 +14,7 @@ from arena.insight.replayed_games import SOURCES
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import chances_of
 from arena.insight.win_tables import WinTables
+from arena.statistics.intervals import Moments
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
 from tests.insight.games import Played, play, random_rules, rows_of, tables_of, tournament
@@ -356,3 +357,28 @@ def test_the_first_pairs_are_those_that_there_are() -> None:
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
     few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
     assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_seat_of_all_bots_has_both_games_of_a_pair(seat: int) -> None:
+    """So its intervals are those of pairs, not of games: the two share a deal."""
+    pairs: dict[tuple[int, int], list[tuple[int, int, int | None]]] = defaultdict(list)
+    for game in GAMES:
+        winner, lead = winner_of(game), game.row.margin * (1 - 2 * game.row.seat) * (1 - 2 * seat)
+        scored = game.row.win_type in ("points", "tiebreak", "draw")
+        points = 1 if winner is None else 2 * (winner == seat)
+        by_city = winner == seat and game.row.win_type == "city"
+        pairs[game.row.pairing, game.row.pair].append((points, by_city, lead if scored else None))
+    row = rows_by(TABLES.seats, "bot", "opponent", "seat")[None, None, seat]
+    for column, (mean, name, scale) in enumerate(
+        (("score", "score", 2), ("city_share", "city", 1), ("mean_margin", "margin", 1))
+    ):
+        values = [
+            [of[column] for of in games if of[column] is not None] for games in pairs.values()
+        ]
+        moments = Moments(1, 1, scale)
+        places = np.zeros(len(values), int)
+        moments.add(places, *(np.array([[*map(f, values)]]) for f in (len, sum)))
+        wanted = moments.means() if name == "margin" else moments.shares()
+        found = [row[mean], row[f"{name}_low"], row[f"{name}_high"]]
+        assert found == pytest.approx([float(part.item()) for part in wanted], abs=6e-4), name

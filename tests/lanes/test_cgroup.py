@@ -190,3 +190,11 @@ def test_with_its_folder_a_run_loses_its_groups_and_all_in_them() -> None:
         assert process.wait() == -signal.SIGKILL
         assert group.folder
         assert not group.folder.parent.exists()
+
+
+def test_where_a_group_cannot_be_made_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on without it: its group may be full, or gone."""
+    monkeypatch.setattr(cgroup, "_run_of", lambda _: tmp_path / "gone")
+    assert make_group(Path("/tmp", NAME)) == Group()

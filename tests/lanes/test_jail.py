@@ -16,6 +16,7 @@ import pytest
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import remove_tree
 from arena.lanes.init import DISK, INODES, SOCKETS
@@ -383,3 +384,12 @@ def test_a_bubblewrap_that_fails_is_quoted(
     with pytest.raises(InputError, match=f"bubblewrap does not work here: {reason}"):
         find_bubblewrap.__wrapped__()
     assert find_pid_namespaces.__wrapped__() is None
+
+
+def test_root_stays_root_without_a_user_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody else needs one, in which the numbers stay the same."""
+    monkeypatch.setattr(bubblewrap, "IS_ROOT", True)
+    assert bubblewrap.user_namespace() == ()
+    monkeypatch.setattr(bubblewrap, "IS_ROOT", False)
+    words = bubblewrap.user_namespace()
+    assert words == ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import mmap
+import os
+import re
 import struct
 import termios
 
@@ -54,6 +56,7 @@ BY_ARGUMENTS = [
     ("fcntl", (1, 4, 0o4000), 0),
     ("mmap", (0, 4096, 3, 0x22), 0),
     ("mmap", (0, 4096, 3, 0x21), errno.EPERM),
+    ("mmap", (0, 4096, 3, 0x4021), errno.EPERM),
     ("mmap", (0, 4096, 3, 0x40022), errno.EPERM),
     ("mmap", (0, 4096, 1, 0x01), 0),
     ("mremap", (0, 0, 0, 1), 0),
@@ -194,3 +197,23 @@ def test_process_1_is_asked_for_pairs_of_sockets(machine: str) -> None:
         number for number in range(600) if run(make_watch(machine), number, architecture) == ASK
     }
     assert asked == {DECIDED["socketpair"][column]}
+
+
+HEADERS = (
+    "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+    "/usr/include/asm-generic/unistd.h",
+)
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=[*MACHINES])
+def test_the_numbers_of_the_calls_are_those_of_linux(column: int) -> None:
+    """By its own headers, where they are installed."""
+    if not os.path.exists(HEADERS[column]):
+        pytest.skip("the headers of Linux are not installed")
+    with open(HEADERS[column], encoding="utf-8") as file:
+        found = re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)$", file.read(), re.MULTILINE)
+    known = {name: int(number) for name, number in found}
+    for name, numbers in (ALLOWED | DECIDED).items():
+        if name in known:
+            assert numbers[column] == known[name], name
+    assert len({*known} & {*ALLOWED, *DECIDED}) > 150

@@ -17,10 +17,12 @@ from arena.insight.table_columns import LOSS_COLUMNS, TIMINGS, WIN_TYPES, TableC
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, write_cell
 from arena.reports.charts import MOST_ROWS
+from arena.reports.games import _least_leads
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
 from arena.reports.standings_section import pairings_section
+from arena.reports.win_section import Margin
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
@@ -387,3 +389,15 @@ def test_the_axis_of_takes_has_every_action(report: Report) -> None:
         chart = next(chart for chart in shown.charts() if chart.name == "takes")
         most = max(row["action"] for row in chart.spec["data"]["values"])
         assert chart.spec["encoding"]["x"]["scale"]["domain"] == [*range(1, most + 1)]
+
+
+def test_the_closest_games_are_those_with_the_least_lead() -> None:
+    """Of each pairing one, in the order of the leads and not of the pairings."""
+    margins = [
+        Margin(0, -9, 1),
+        Margin(0, 4, 2),
+        Margin(1, 1, 1),
+        Margin(2, -2, 5),
+        Margin(3, 4, 1),
+    ]
+    assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]

@@ -356,3 +356,9 @@ def test_the_room_says_where_it_is() -> None:
     for place in (spec.entry_point, spec.vector_entry_point):
         module = str(place).partition(":")[0]
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+
+
+def test_a_game_begins_with_reset() -> None:
+    """A step before it is refused as one after the end is."""
+    with pytest.raises(ResetNeeded, match="reset"):
+        DistrictNoirEnv().step(11)

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 import arena as library
+from arena.entries.resolve import resolve
+from arena.library import request
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests.conftest import Arena, run_here
 from tests.rogues import write
 from tests.runs.test_verify import RAISES
@@ -195,3 +199,11 @@ def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
         "arena run results/cup/manifest.json --out FOLDER\n"
     )
     assert arena("run", "results/cup/manifest.json").stdout.startswith("nothing was left to play")
+
+
+def test_a_manifest_is_played_where_the_call_says() -> None:
+    """What the call does not name is as usual."""
+    manifest = Tournament("cup", 1, 1, [resolve("greedy"), resolve("uniform")], STANDARD).manifest()
+    again, settings = request._again(manifest, {"workers": 3, "executor": None})
+    assert again.manifest() == manifest
+    assert (settings.workers, settings.executor) == (3, None)

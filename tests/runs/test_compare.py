@@ -25,7 +25,7 @@ from arena.insight.comparison import (
     describe,
     describe_differences,
 )
-from arena.insight.paired import PairedGames
+from arena.insight.paired import PairedGame, PairedGames, _decided
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.runs.verify import verify
@@ -365,3 +365,16 @@ def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None
     values = (-1.0, -0.5, 0.0, 0.5, 2.0)
     evidence = Evidence((0,) * 5, values, 0.0, 0.1, Bounds(-2.9, 2.9), [])
     assert tuple(_estimate(evidence))[:3] == (0.5, -1.0, 2.0)
+
+
+def test_only_games_with_another_result_are_decided() -> None:
+    """And only those in which a move differs."""
+    tournament = comparison_of("new=greedy(patience=2.5)", "greedy", "uniform")
+    rows = [
+        PairedGame("uniform", 0, 0, 1.0, 0.0, "points", "points", 7),
+        PairedGame("uniform", 0, 1, 1.0, 1.0, "points", "points", 8),
+        PairedGame("uniform", 1, 0, 0.5, 1.0, "draw", "points", 9),
+        PairedGame("uniform", 1, 1, 1.0, 0.0, "points", "points", None),
+    ]
+    found = _decided(tournament, pd.DataFrame(rows, columns=PairedGame._fields))
+    assert [*found["ply"]] == [7, 9]

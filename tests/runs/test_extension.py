@@ -20,10 +20,17 @@ from typing import Any
 import pytest
 
 import arena as library
+from arena.entries.resolve import resolve
 from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
+from arena.runs.saving import open_store
+from arena.store.folder import RunFolder
+from arena.tournament.plan import Chunk, Played
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
+from tests.executors.scripted import won
 from tests.runs.test_resume import digests, games_in, has_kept_more, started
 from tests.stores import forge
 from tests.waiting import PATIENCE
@@ -386,3 +393,25 @@ def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_pa
     (cup / "manifest.json").unlink()
     done = arena("verify", "results/cup")
     assert (done.returncode, done.stderr) == (2, unfinished)
+
+
+def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
+    """More pairs keep all games; a changed bot's are deleted, and are in the other file."""
+    source = tmp_path / "mine.py"
+
+    def opened(pairs: int, code: str) -> tuple[list[int], bool]:
+        source.write_text(f"from bots.uniform import bot  # {code}\n")
+        bots = [resolve(spec, lane="inproc") for spec in ("greedy", "uniform", str(source))]
+        tournament = Tournament("cup", 1, pairs, bots, STANDARD)
+        with open_store(tournament, folder, replace=True) as store:
+            games = [len([*store.games_of(number)]) for number in range(3)]
+            if not any(games):
+                for number in range(3):
+                    store.add(Played(Chunk(number, 0, 1), won([Chunk(number, 0, 1)]), {}, 0.0))
+                store.commit()
+        return games, folder.replaced.exists()
+
+    folder = RunFolder(tmp_path / "cup")
+    assert opened(1, "a") == ([0, 0, 0], False)
+    assert opened(2, "a") == ([2, 2, 2], False)
+    assert opened(2, "b") == ([2, 0, 0], True)

@@ -22,7 +22,7 @@ from arena.executors.worker import Worker
 from arena.games.match import Finished, result_of
 from arena.lanes.scratch import scratch_folder
 from arena.runs import compared
-from arena.runs.compared import Difference
+from arena.runs.compared import Difference, _is_same
 from arena.runs.run import run
 from arena.runs.verify import spread, verify
 from arena.store.folder import RunFolder
@@ -412,3 +412,12 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert not mark.exists()
     list(verify(folder, 2, HERE))
     assert mark.exists()
+
+
+def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:
+    """One that is written differently is not, either."""
+    path = tmp_path / "x.md"
+    path.write_text("text")
+    assert not _is_same(path, None)
+    assert _is_same(path, lambda file: file.write("text"))
+    assert not _is_same(path, lambda file: file.write("texts"))

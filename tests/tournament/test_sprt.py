@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 
+import msgspec
 import pytest
 
 from arena.entries.resolve import resolve
@@ -106,3 +108,13 @@ def test_the_status_says_how_far_the_test_is() -> None:
     )
     twins = {0: differences(minus=1, none=9, plus=6), 1: NONE, 2: (0, 0, 16, 0, 0), 3: (0,) * 5}
     assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, LLR ")
+
+
+@pytest.mark.parametrize(
+    ("rate", "is_one"), [(0.05, True), (0.499, True), (0.5, False), (0, False)]
+)
+def test_an_error_rate_of_a_stored_comparison_is_below_one_half(rate: float, is_one: bool) -> None:
+    """As one that is asked for: a store may come from anywhere."""
+    data = {"kind": "sprt", "elo0": 0, "elo1": 5, "alpha": rate, "beta": 0.05, "max_pairs": 9}
+    with nullcontext() if is_one else pytest.raises(msgspec.ValidationError):
+        msgspec.convert(data, Sprt)

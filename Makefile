@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # what one process has compiled, hundreds of others read; empty means off
 export PYTHONDONTWRITEBYTECODE :=
-# as many tests as cores run at once; the threads of numpy's products would wait for each other
+# numpy's products take one thread each: more tests than cores run at once, as many of them wait
 test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 
@@ -28,7 +28,7 @@ lint: .venv/test  ## ruff and mypy
 
 test: .venv/test  ## what must pass after every change: three minutes on two cores
 	$(RUFF)
-	@$(call beside_mypy,$(BIN)/pytest -n 2 --dist worksteal)
+	@$(call beside_mypy,$(BIN)/pytest -n 3 --dist worksteal)
 
 test-all: .venv/test  ## the same with the slow tests: what must pass before anything lands
 	$(RUFF)

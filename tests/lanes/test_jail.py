@@ -363,9 +363,12 @@ def test_a_jail_in_the_making_has_no_files_yet() -> None:
     disk = os.statvfs("/tmp")
     if (disk.f_blocks - disk.f_bfree) * disk.f_frsize < 1 << 25:
         pytest.skip("there is little in /tmp's file system that could be counted")
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        used = read_usage(os.getpid(), 1 << 60, "/tmp").memory
-        child.kill()
+    words = ["sh", "-c", "sh -c 'echo; cat; :'; :"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(words, **pipes) as process:
+        process.stdout.readline()
+        used = read_usage(process.pid, 1 << 60, "/tmp").memory
+        process.stdin.close()
     assert used < 1 << 24
 
 

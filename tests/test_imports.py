@@ -254,9 +254,13 @@ BOUNDS = {
     "floors": 10,
     "files": 242,
     "modules with one importer": 39,
-    "lines of code": 24_000,
+    "lines of code": 24_100,
 }
-"""What the house has at most. A change that needs more says why, or makes room first."""
+"""What the house has at most. A change that needs more says why, or makes room first.
+
+24,000 lines held the arena without leagues; 100 more are meetings, and ratings for bots that
+did not meet all others.
+"""
 
 
 def test_the_house_stays_small() -> None:

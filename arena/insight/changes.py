@@ -31,7 +31,7 @@ from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
@@ -152,7 +152,7 @@ class _Finder:
         return (
             base.seed == other.seed
             and deals_alike(base.rules, other.rules)
-            and sorted(base.seeded(pairing)) == sorted(other.seeded(theirs))
+            and _first_deal(base, pairing) == _first_deal(other, theirs)
         )
 
     def scale(self) -> CommonScale:
@@ -262,6 +262,12 @@ class _Finder:
 def _occurs(strata: Sequence[Values]) -> bool:
     """Return whether any pair of either run has something of a measure."""
     return any(values.base.any() or values.other.any() for values in strata)
+
+
+def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], int]:
+    """Return what decides the deal of a pairing's first pair, beside the seed."""
+    drawn = tournament.drawn(Fixture(pairing, 0, 0))
+    return sorted(drawn.pairing), drawn.pair
 
 
 def _make_field(run: RunGames) -> Field:

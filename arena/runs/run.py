@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -85,21 +85,53 @@ def run(
     no bot is to blame, ArenaError where the store cannot be written, and Interrupted after
     Ctrl-C.
     """
+    started = time.perf_counter()
+    opened = _started(tournament, folder, shown, f"{executor}", store, replace=replace)
+    with opened as (under_way, log):
+        if not folder:  # nobody may ask for the tables
+            under_way.growing.spoil()
+        under_way.play(executor, log)
+        files = under_way.write(folder)
+        outcome = under_way.outcome(files, time.perf_counter() - started)
+        played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
+        logger.info("run %s: %s", tournament.name, played)
+    return outcome
+
+
+def play_games(
+    tournament: Tournament, executor: Executor, folder: RunFolder, shown: int = NORMAL
+) -> None:
+    """Play what is left of a tournament, and leave its games in the folder, without other files.
+
+    Raises what `run` raises.
+    """
+    with _started(tournament, folder, shown, f"{executor}") as (under_way, log):
+        under_way.growing.spoil()
+        under_way.play(executor, log)
+
+
+@contextmanager
+def _started(
+    tournament: Tournament,
+    folder: RunFolder | None,
+    shown: int,
+    where: str,
+    store: Store | None = None,
+    *,
+    replace: bool = False,
+) -> Iterator[tuple[_Run, RunLog]]:
+    """Yield a run that can be played, with its log, and end it."""
     with (
         run_log(folder.log if folder else None, shown) as log,
         exit_on_termination(),
         open_store(tournament, folder, store, replace=replace) as store,
     ):
         games = f"{'at most ' if tournament.stop else ''}{tournament.games} games"
-        logger.info("run %s: %s, %s", tournament.name, games, executor)
-        started = time.perf_counter()
+        logger.info("run %s: %s, %s", tournament.name, games, where)
         under_way = _Run(tournament, store, show_progress=shown < QUIET)
-        if not folder:  # nobody may ask for the tables
-            under_way.growing.spoil()
         log.tell = under_way.first_faults.tell
         try:
-            under_way.play(executor, log)
-            files = under_way.write(folder)
+            yield under_way, log
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             if isinstance(error, KeyboardInterrupt):
@@ -107,10 +139,6 @@ def run(
             raise
         finally:
             under_way.growing.close()
-        outcome = under_way.outcome(files, time.perf_counter() - started)
-        played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
-        logger.info("run %s: %s", tournament.name, played)
-    return outcome
 
 
 class _Run:

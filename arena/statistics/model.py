@@ -105,9 +105,13 @@ class Model:
         spreads = self.factors**2 * self.spreads(strengths)
         return np.asarray(inverse @ self.matrix(spreads) @ inverse)
 
-    def fit(self) -> Floats:
-        """Return the likeliest strengths; each group of bots has a mean of 0."""
-        strengths, means = np.zeros(self.bots), self.means()
+    def fit(self, start: Floats | None = None) -> Floats:
+        """Return the likeliest strengths; each group of bots has a mean of 0.
+
+        `start` are strengths to begin with, which save time where they are near.
+        """
+        means = self.means()
+        strengths = np.zeros(self.bots) if start is None else start.copy()
         for _ in range(_MOST_STEPS):
             hessian = self.matrix(self.weights(strengths))
             step = np.linalg.solve(hessian + _scale(hessian) * means, self.gradient(strengths))

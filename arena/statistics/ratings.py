@@ -27,7 +27,13 @@ from arena.statistics.distributions import find_root
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.model import Floats, Model, Numbers, share_credit
 from arena.statistics.model import PairScores as PairScores
-from arena.statistics.spread import Spread, estimate_spread, is_equal, unequal_part
+from arena.statistics.spread import (
+    Spread,
+    estimate_spread,
+    is_equal,
+    spread_factors,
+    unequal_part,
+)
 
 MEAN = 1500.0
 ELO = 400 / math.log(10)
@@ -45,14 +51,28 @@ class Fit:
     With `even` every pairing weighs the same, however many pairs it has: so the strengths are those
     of an equal round robin, also where the games of two bots are not what their Elo says. Where
     pairings weigh otherwise, or not all bots met, the spread of the results about the Elo is a part
-    of the error (`spread`).
+    of the error (`spread`). With a `known_spread`, in Elo points, a pairing weighs by what it tells
+    of the bots, which is not much more with thousands of pairs than with hundreds.
     """
 
-    def __init__(self, bots: int, scores: Sequence[PairScores], *, even: bool = False) -> None:
+    def __init__(
+        self,
+        bots: int,
+        scores: Sequence[PairScores],
+        *,
+        even: bool = False,
+        known_spread: float | None = None,
+    ) -> None:
         factors = even_factors(scores) if even else None
+        credit = share_credit(bots, scores)
         self.scores = scores
-        self.model = Model(bots, scores, share_credit(bots, scores), factors)
+        self.known_spread = known_spread
+        self.model = Model(bots, scores, credit, factors)
         self.strengths: Floats = self.model.fit()
+        if known_spread is not None and scores:
+            factors = spread_factors(self.model, self.strengths, known_spread)
+            self.model = Model(bots, scores, credit, factors)
+            self.strengths = self.model.fit(self.strengths)
 
     @property
     def groups(self) -> Numbers:
@@ -75,7 +95,9 @@ class Fit:
         if is_equal(self.model):
             return self.covariance
         lack = unequal_part(self.model, self.strengths)
-        return np.asarray(self.covariance + self.spread.variance * lack)
+        known = self.known_spread
+        variance = self.spread.variance if known is None else (known / ELO) ** 2
+        return np.asarray(self.covariance + variance * lack)
 
     @cached_property
     def gap_errors(self) -> Floats:

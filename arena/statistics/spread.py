@@ -107,6 +107,26 @@ def _luck(model: Model, strengths: Floats, information: Floats) -> Floats:
     return np.asarray((spreads + effect * pooled) / (information + pooled) / information)
 
 
+def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
+    """Return how often a pair of each pairing counts where results differ by a known spread.
+
+    A pairing's weight is then one over the variance of its gap: that by luck, and the square of
+    the spread, which is in Elo points. What the luck of a pair is, is taken from all pairings
+    together: weights that follow the luck of each pairing's own pairs made intervals too narrow.
+    Source: DerSimonian and Laird 1986.
+
+    >>> from arena.statistics.model import PairScores
+    >>> few_and_many = [PairScores(0, 1, 9, 9.0, 13.5), PairScores(1, 2, 9000, 9000.0, 13500.0)]
+    >>> model = Model(3, few_and_many, np.zeros(2))
+    >>> few, many = spread_factors(model, np.zeros(3), 38.0) * [9, 9000]
+    >>> round(float(many / few), 1)
+    5.6
+    """
+    information = model.information(strengths)
+    effect = float(model.spreads(strengths).sum() / information.sum())
+    return np.asarray(1 / (effect + (spread / _ELO) ** 2 * information))
+
+
 def is_equal(model: Model) -> bool:
     """Return whether every two bots of each group met, and all pairings weigh the same."""
     sizes = np.bincount(model.groups)

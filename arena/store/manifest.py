@@ -14,7 +14,7 @@ from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import Bots
-from arena.tournament.tournament import Tournament, check_anchor, versions
+from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting, versions
 from engine import EngineError, Rules
 
 MOST_BYTES: Final = 1 << 24
@@ -115,7 +115,7 @@ def _find_problem(tournament: Tournament, panel: list[str]) -> str:
         return "the panel is not the last of its bots"
     if tournament.paired and (not panel or len(labels) - len(panel) != 2):
         return "two versions of a bot have a panel"
-    return ""
+    return find_wrong_meeting(tournament)
 
 
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

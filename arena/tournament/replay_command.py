@@ -38,12 +38,13 @@ def replay_commands(tournament: Tournament) -> Command:
         if any(entries[label].is_code for label in labels):
             return _call(tournament, fixture)
         words = ["arena", "game", *(entries[label].spec for label in labels), *common]
-        words += ["--pair", str(fixture.pair), "--seat", str(fixture.seat)]
+        drawn = tournament.drawn(fixture)
+        words += ["--pair", str(drawn.pair), "--seat", str(drawn.seat)]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]
         if any(entries[label].needs for label in labels):
             needs = [json.dumps(entries[label].needs) for label in labels]
             words += [word for text in needs for word in ("--needs", text)]
-        seeded = tournament.seeded(labels)  # labels decide the deals
+        seeded = drawn.pairing  # labels decide the deals
         if own & {*labels} or seeded != labels:
             words += [word for label in seeded for word in ("--label", label)]
         return shlex.join(words)
@@ -53,12 +54,12 @@ def replay_commands(tournament: Tournament) -> Command:
 
 def _call(tournament: Tournament, fixture: Fixture) -> str:
     """Return the call of the library that plays a game again."""
-    seeded = tournament.seeded(fixture.pairing)
+    seeded = tournament.drawn(fixture)
     bots = [
         _bot(tournament.by_label[label], as_label)
-        for label, as_label in zip(fixture.pairing, seeded, strict=True)
+        for label, as_label in zip(fixture.pairing, seeded.pairing, strict=True)
     ]
-    words = [f"seed={tournament.seed}", f"pair={fixture.pair}", f"seat={fixture.seat}"]
+    words = [f"seed={tournament.seed}", f"pair={seeded.pair}", f"seat={seeded.seat}"]
     if changes := tournament.rules.changes():
         words.append(f"rules={changes!r}")
     if (limits := tournament.limits) != Limits():

@@ -84,7 +84,7 @@ class Rounds:
 
 
 class SingleRound(Rounds):
-    """The rounds of a round robin and of a gauntlet: one, in which all is played."""
+    """The rounds of a round robin, a gauntlet and of meetings: one, in which all is played."""
 
     most = 1
 
@@ -95,7 +95,11 @@ class SingleRound(Rounds):
         self, number: int, _counts: Mapping[int, Counts], _out: Collection[str], /
     ) -> list[PairRange]:
         """Return all pairs of all pairings."""
-        return [] if number else single_round(self.tournament.pairings, self.tournament.pairs)
+        if number:
+            return []
+        if meetings := self.tournament.meetings:
+            return [PairRange(number, 0, meeting.pairs) for number, meeting in enumerate(meetings)]
+        return single_round(self.tournament.pairings, self.tournament.pairs)
 
 
 def make_rounds(tournament: Tournament) -> Rounds:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from msgspec import Meta
+
+from arena.tournament.keys import MOST_PAIRS, Pairs
 from engine import STANDARD, Rules
 from engine.play import Draw, draw
 from engine.seeds import address
@@ -28,6 +31,15 @@ class Pairing(NamedTuple):
     def name(self) -> str:
         """Both labels, for messages."""
         return " - ".join(self)
+
+
+class Meeting(NamedTuple):
+    """Some pairs of two bots that a run is asked for: `pairs` deals of theirs, from `first` on."""
+
+    bot: str
+    opponent: str
+    first: Annotated[int, Meta(ge=0, le=MOST_PAIRS)]
+    pairs: Pairs
 
 
 class Fixture(NamedTuple):

@@ -18,8 +18,16 @@ import engine
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import MOST_WAITING, Limits
-from arena.tournament.keys import MAX_FAULTS, HalvesChoice, Pairs, Positive, Rounds, Seed
-from arena.tournament.schedule import Fixture, Pairing, gauntlet, round_robin
+from arena.tournament.keys import (
+    MAX_FAULTS,
+    MOST_PAIRS,
+    HalvesChoice,
+    Pairs,
+    Positive,
+    Rounds,
+    Seed,
+)
+from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
 from engine import Rules
 from engine.errors import show
@@ -69,6 +77,25 @@ def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
         raise InputError(f"anchor: no bot {show(anchor.bot)} in this run; there are {known}")
 
 
+def find_wrong_meeting(tournament: Tournament) -> str:
+    """Return why its meetings cannot be played, nothing if they can.
+
+    Every two bots meet once, and nothing else says what is played.
+    """
+    if not tournament.meetings:
+        return ""
+    met = [frozenset(meeting[:2]) for meeting in tournament.meetings]
+    if any(not two <= {*tournament.labels} for two in met):
+        return "a meeting of a bot that it does not have"
+    if len({*met}) < len(met) or any(len(two) < 2 for two in met):
+        return "two meetings of the same bots, or one of a bot with itself"
+    if tournament.panel or tournament.rounds or tournament.stop or tournament.paired:
+        return "meetings, and something else that says what is played"
+    if any(meeting.first + meeting.pairs > MOST_PAIRS for meeting in tournament.meetings):
+        return f"a meeting beyond pair {MOST_PAIRS:,}"
+    return ""
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -89,7 +116,7 @@ class Tournament:
     A gauntlet can be `paired`: its two challengers, a new version of a bot and the old one, meet
     the panel on the same deals with the same luck, and no process meets a deal twice. The
     Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
-    different times.
+    different times. With `meetings` just these are played: the pairs of each from its first one on.
 
     The fields are those of the manifest, in its order, which is made of them and read into them;
     those of a config that have the same names are taken over as they are.
@@ -108,6 +135,7 @@ class Tournament:
     stop: Stop | None = None
     halves: HalvesChoice = "together"
     anchor: Anchor | None = None
+    meetings: Sequence[Meeting] = ()
 
     @property
     def labels(self) -> list[str]:
@@ -122,6 +150,8 @@ class Tournament:
     @cached_property
     def pairings(self) -> list[Pairing]:
         """The pairings, in the order of the schedule."""
+        if self.meetings:
+            return [Pairing(*meeting[:2]) for meeting in self.meetings]
         if self.panel:
             return gauntlet(self.labels[: -self.panel], self.labels[-self.panel :])
         return round_robin(self.labels)
@@ -129,6 +159,8 @@ class Tournament:
     @property
     def most_pairs(self) -> int:
         """How many pairs a pairing plays at most."""
+        if self.meetings:
+            return max(meeting.pairs for meeting in self.meetings)
         return self.stop.max_pairs if self.stop else self.pairs * (self.rounds or 1)
 
     @property
@@ -138,6 +170,8 @@ class Tournament:
             return 2 * self.pairs * self.rounds * (len(self.entries) // 2)
         if self.stop:
             return self.stop.most_games(len(self.pairings), paired=self.paired)
+        if self.meetings:
+            return 2 * sum(meeting.pairs for meeting in self.meetings)
         return 2 * self.most_pairs * len(self.pairings)
 
     @property
@@ -168,8 +202,16 @@ class Tournament:
 
     def draw(self, fixture: Fixture) -> Draw:
         """Return the deal and the luck of both seats of a game."""
-        seeded = Fixture(self.seeded(fixture.pairing), *fixture[1:])
-        return seeded.draw(self.seed, self.rules)
+        return self.drawn(fixture).draw(self.seed, self.rules)
+
+    @cached_property
+    def _firsts(self) -> Mapping[Pairing, int]:
+        return {Pairing(*meeting[:2]): meeting.first for meeting in self.meetings}
+
+    def drawn(self, fixture: Fixture) -> Fixture:
+        """Return the labels and the pair that decide the deal of a game, with its seat."""
+        pair = fixture.pair + self._firsts.get(fixture.pairing, 0)
+        return Fixture(self.seeded(fixture.pairing), pair, fixture.seat)
 
     def seeded(self, pairing: Pairing) -> Pairing:
         """Return the labels that decide the deals of a pairing: not the new version's."""

@@ -274,4 +274,6 @@ def test_options_and_keywords_are_keys_of_a_config() -> None:
     known = {*Config.__struct_fields__}
     assert known >= {*keys.TEXTS}
     assert {*RunKeys.__annotations__} == known - {"bots", "panel", "format", "rounds"}
-    assert known >= {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}
+    of_leagues = {"meetings"}
+    own = {one.name for one in fields(Tournament)} - {"entries", "paired", "stop"}
+    assert known >= own - of_leagues

@@ -34,6 +34,7 @@ ROOMS = [
     "rl",
     "library",
     "table",
+    "league",
     "check",
     "runs",
     "reports",
@@ -249,17 +250,18 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 
 BOUNDS = {
-    "rooms": 17,
-    "arrows": 79,
+    "rooms": 18,
+    "arrows": 88,
     "floors": 10,
-    "files": 242,
-    "modules with one importer": 39,
-    "lines of code": 24_100,
+    "files": 252,
+    "modules with one importer": 43,
+    "lines of code": 25_400,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
-24,000 lines held the arena without leagues; 100 more are meetings, and ratings for bots that
-did not meet all others.
+24,000 lines in 17 rooms held the arena without leagues. A league is a room: it stands above runs,
+checks and statistics, which know nothing of it, and nothing else in the arena lasts longer than a
+run.
 """
 
 

@@ -15,7 +15,7 @@ HELP = {"-h", "--help"}
 _INTERRUPTED = 130
 
 SECTIONS: Final = {
-    "Tournaments": ("run", "play", "compare", "ablate", "report", "worth", "verify"),
+    "Tournaments": ("run", "play", "compare", "ablate", "league", "report", "worth", "verify"),
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "Machines": ("doctor", "sites"),
@@ -100,6 +100,7 @@ from arena.cli import (  # noqa: E402
     ablate,
     cluster,
     compare,
+    leagues,
     look,
     person,
     play,
@@ -109,6 +110,9 @@ from arena.cli import (  # noqa: E402
     writing,
 )
 
-for _module in (ablate, cluster, compare, look, person, play, records, view, worth, writing):
+for _module in (
+    *(ablate, cluster, compare, leagues, look),
+    *(person, play, records, view, worth, writing),
+):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

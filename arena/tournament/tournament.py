@@ -237,6 +237,8 @@ class Tournament:
         values["rules"] = self.rules.changes()
         if self.panel:
             values["panel"] = self.labels[-self.panel :]
+        if self.meetings:
+            values["meetings"] = [[*meeting] for meeting in self.meetings]
         told: dict[str, Any] = msgspec.to_builtins(values)
         return told | {"bots": bots, "versions": versions()}
 

@@ -1,0 +1,308 @@
+"""The commands of a league: bots that are submitted at any time, play for good, and are rated."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_bots
+from arena.cli.options import (
+    LIMITS,
+    PATH,
+    QUIET,
+    RULES,
+    Whole,
+    change_limits,
+    change_rules,
+    json_option,
+    key_option,
+    print_json,
+)
+from arena.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from arena.league.league import League, RoundResult
+
+FOLDER = click.argument("folder", type=PATH)
+_MOST_GAMES = 1_000_000_000
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def league(context: click.Context) -> None:
+    """Run a league: bots come at any time, play in rounds, and are rated.
+
+    \b
+    Example:
+      arena league new results/friday && arena league play results/friday
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@contextmanager
+def _open(folder: Path) -> Iterator[League]:
+    from arena.league.league import League
+
+    with closing(League(folder)) as opened:
+        yield opened
+
+
+@league.command()
+@FOLDER
+@key_option("seed", "0")
+@key_option("lane", "jail")
+@click.option("--panel", metavar="A,B,C", help="The bots of the arena that fix the scale.")
+@click.option("--target", type=float, help="Elo points within which ratings are to be.")
+@RULES
+@LIMITS
+@json_option
+def new(
+    folder: Path,
+    seed: int | None,
+    lane: str | None,
+    panel: str | None,
+    target: float | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Make a league in a new FOLDER, with bots of the arena.
+
+    FOLDER/league.yaml has its settings; what decides its games stays as it is.
+
+    \b
+    Example:
+      arena league new results/club --panel uniform,greedy,majority
+    """
+    import msgspec
+
+    from arena.cli.options import split_bots
+    from arena.league.league import make_league
+    from arena.league.league_settings import Settings, check_settings
+
+    given: dict[str, Any] = {"seed": seed, "lane": lane, "target": target}
+    given["panel"] = split_bots(panel) if panel else None
+    values = {name: value for name, value in given.items() if value is not None}
+    values["rules"] = change_rules(rules).changes()
+    values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
+    settings = check_settings(values)
+    make_league(folder, settings)
+    if as_json:
+        print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
+        return
+    click.echo(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
+    click.echo(f"  arena league submit {folder} ./my_bot.py --name NAME")
+    click.echo(f"  arena league play {folder}")
+
+
+@league.command()
+@FOLDER
+@click.argument("bot", shell_complete=complete_bots)
+@click.option("--name", required=True, help="What the league calls it; a new version keeps it.")
+@click.option("--by", "owner", default="", metavar="OWNER", help="Whose it is.  [default: NAME]")
+@json_option
+def submit(folder: Path, bot: str, name: str, owner: str, as_json: bool) -> None:
+    """Check BOT, and let it play as the newest version of NAME.
+
+    BOT is a .py file, a folder, or a bot of the arena. The league keeps its bytes. The exit
+    status is 1 if the check refuses it.
+
+    \b
+    Example:
+      arena league submit results/club greedy(patience=11) --name patient
+    """
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.league.submission import Refused
+
+    adopt_orphans()
+    with _open(folder) as opened:
+        try:
+            version = opened.desk.submit(bot, name, owner)
+        except Refused as refused:
+            if as_json:
+                print_json({"accepted": False, "bot": name, "why": str(refused)})
+            else:
+                click.echo(f"refused: {refused}", err=True)
+            sys.exit(1)
+        copies = opened.desk.find_copies(version)
+        if as_json:
+            shown = {"accepted": True, "bot": name, "version": version.number}
+            copied = [{"bot": one.name, "version": one.number} for one in copies]
+            print_json({**shown, "sha256": version.sha256, "copy_of": copied})
+            return
+    click.echo(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
+    for one in copies:
+        click.echo(f"warning: but for comments the same as {one.title} of {one.owner}", err=True)
+
+
+@league.command()
+@FOLDER
+@click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about so many games.")
+@click.option("--seconds", type=float, help="Begin no round after so many seconds.")
+@click.option("--until-precise", is_flag=True, help="Go on until ratings are within the target.")
+@key_option("workers", "all cores")
+@key_option("executor", "local")
+@QUIET
+@json_option
+def play(
+    folder: Path,
+    games: int | None,
+    seconds: float | None,
+    until_precise: bool,
+    workers: int | None,
+    executor: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Play rounds of the league, one unless an option says more.
+
+    A round that was interrupted goes on first. Bots that were submitted since play, too.
+
+    \b
+    Example:
+      arena league play results/club --until-precise
+    """
+    from arena.executors.contract import open_executor
+    from arena.executors.log import NORMAL, QUIET
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.run import Interrupted
+    from arena.tournament.keys import choose_executor
+
+    if sum(one is not None for one in (games, seconds, until_precise or None)) > 1:
+        raise InputError("--games, --seconds and --until-precise: choose one of them")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"--seconds: {seconds:g} is not a number above 0")
+    adopt_orphans()
+    choice = choose_executor(None, executor)  # type: ignore[arg-type]
+    limit = _Limit(games, seconds, until_precise)
+    with _open(folder) as opened, opened.playing(), open_executor(choice, workers) as where:
+        try:
+            while limit.goes_on(opened):
+                result = opened.play_round(
+                    where, limit.pairs(opened), QUIET if quiet or as_json else NORMAL
+                )
+                if result is None:
+                    raise InputError(f"{folder}: a league needs two bots that play")
+                limit.add(result)
+                if not quiet and not as_json:
+                    _say(result)
+        except Interrupted:
+            raise click.Abort("the same command goes on with this round") from None
+        _print_standings(opened, limit, quiet=quiet, as_json=as_json)
+
+
+class _Limit:
+    """How much is to be played, and how much was."""
+
+    def __init__(self, games: int | None, seconds: float | None, until_precise: bool) -> None:
+        self.games, self.seconds, self.until_precise = games, seconds, until_precise
+        self.began = time.monotonic()
+        self.rounds = self.played = 0
+
+    def goes_on(self, opened: League) -> bool:
+        """Return whether another round is to begin."""
+        if self.until_precise:
+            return not self.rounds or not opened.is_precise()
+        if self.games is not None:
+            return self.played < self.games
+        if self.seconds is not None:
+            return time.monotonic() - self.began < self.seconds
+        return not self.rounds
+
+    def pairs(self, opened: League) -> int:
+        """Return about how many pairs the next round has."""
+        whole = opened.settings.round_pairs
+        return whole if self.games is None else min(whole, -(-(self.games - self.played) // 2))
+
+    def add(self, result: RoundResult) -> None:
+        """Take note of a round."""
+        self.rounds += 1
+        self.played += max(2 * result.pairs, 1)
+
+
+def _say(result: RoundResult) -> None:
+    click.echo(f"round {result.number:,}: {2 * result.pairs:,} games")
+    for name in result.suspended:
+        click.echo(f"  {name} is suspended: `arena league history` says why")
+
+
+def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
+    from arena.league.shown import format_spread, format_standings, standings, to_document
+
+    if as_json:
+        print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
+    elif not quiet:
+        for line in (*format_standings(standings(opened)), *format_spread(opened)):
+            click.echo(line)
+
+
+@league.command()
+@FOLDER
+@json_option
+def show(folder: Path, as_json: bool) -> None:
+    """Show how the league stands after its last round.
+
+    \b
+    Example:
+      arena league show results/club
+    """
+    from arena.league.shown import format_spread, format_standings, standings, to_document
+
+    with _open(folder) as opened:
+        if as_json:
+            print_json(to_document(opened))
+            return
+        for line in (*format_standings(standings(opened)), *format_spread(opened)):
+            click.echo(line)
+
+
+@league.command()
+@FOLDER
+@click.argument("name")
+@click.option("--by", "owner", default="", metavar="OWNER", help="Only if it is this owner's.")
+@json_option
+def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
+    """Let NAME play no more; its games stay.
+
+    \b
+    Example:
+      arena league withdraw results/club patient
+    """
+    with _open(folder) as opened:
+        version = opened.withdraw(name, owner)
+    if as_json:
+        print_json({"bot": name, "version": version.number, "state": "withdrawn"})
+    else:
+        click.echo(f"{version.title} is withdrawn")
+
+
+@league.command()
+@FOLDER
+@click.argument("name")
+@json_option
+def history(folder: Path, name: str, as_json: bool) -> None:
+    """Show versions, ratings, faults and refusals of NAME.
+
+    \b
+    Example:
+      arena league history results/club patient
+    """
+    from arena.league import shown
+
+    with _open(folder) as opened:
+        data = shown.history(opened, name)
+    if as_json:
+        print_json(data)
+        return
+    for line in shown.format_history(data):
+        click.echo(line)
+
+
+COMMANDS: list[click.Command] = [league]

@@ -1,0 +1,140 @@
+"""Rate the versions of a league by all pairs that were ever played.
+
+The ratings are those of a Bradley-Terry fit with the pair as the unit. Opponents were chosen, so
+results that spread about the Elo are a part of every error; the spread is estimated from the
+league's own pairs. The panel fixes the scale: the mean Elo of its bots is what it is on the ladder,
+so ratings of different months compare. The order in which pairs were played changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.entries.catalogue import ELO as LADDER
+from arena.league.ledger import Pairs, RatingRow, Version
+from arena.statistics.apart import FieldOrder, pair_scores
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Z95
+from arena.statistics.letters import give_letters
+from arena.statistics.ratings import ELO, MEAN, Fit
+from arena.statistics.spread import USUAL
+
+
+class Rated(NamedTuple):
+    """The ratings of a league's versions, by id, and the spread with its interval."""
+
+    rows: dict[int, RatingRow]
+    spread: tuple[float, float, float, bool]
+
+
+def rate(
+    versions: Sequence[Version],
+    played: Sequence[Pairs],
+    active: Collection[int],
+    now: Collection[int] = (),
+) -> Rated:
+    """Return the ratings of all versions that played and are connected with the panel.
+
+    `active` are the ids of those that are told apart by letters, and `now` of those that played
+    in the last round.
+    """
+    met = {id for pairs in played for id in pairs[:2]}
+    rated = [version for version in versions if version.id in met]
+    numbers = {version.id: number for number, version in enumerate(rated)}
+    counts = {(numbers[one], numbers[two]): by_score for one, two, by_score in played}
+    scores = [pair_scores(*two, by_score) for two, by_score in counts.items()]
+    if not rated:
+        return Rated({}, (USUAL, 0.0, math.inf, False))
+    spread = Fit(len(rated), scores).spread
+    fit = Fit(len(rated), scores, known_spread=spread.elo)
+    panel = [numbers[version.id] for version in rated if version.panel]
+    zero = _zero(len(rated), panel)
+    elo = _panel_elo([rated[number] for number in panel]) + ELO * (
+        fit.strengths - zero @ fit.strengths
+    )
+    moved = fit.full_covariance - zero @ fit.full_covariance
+    variances = np.clip(np.diag(moved) - moved @ zero, 0, None)
+    rows = _rows(rated, elo, ELO * np.sqrt(variances), fit, panel, now)
+    letters = _letters(rated, fit, counts, elo, active)
+    kept = {row.version: row._replace(letters=letters.get(row.version, "")) for row in rows}
+    return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured))
+
+
+def _zero(bots: int, panel: Sequence[int]) -> Floats:
+    """Return the weights of the strengths in the zero of the scale."""
+    counted = [*panel] or [*range(bots)]
+    weights = np.zeros(bots)
+    weights[counted] = 1 / len(counted)
+    return weights
+
+
+def _panel_elo(panel: Sequence[Version]) -> float:
+    """Return the mean Elo that the panel has on the ladder; 1500 for bots that are not there."""
+    elos = [float(LADDER.get(version.spec, MEAN)) for version in panel]
+    return math.fsum(elos) / len(elos) if elos else MEAN
+
+
+def _rows(
+    rated: Sequence[Version],
+    elo: Floats,
+    errors: Floats,
+    fit: Fit,
+    panel: Sequence[int],
+    now: Collection[int],
+) -> list[RatingRow]:
+    """Return the row of each version that games connect with the panel, without letters."""
+    scale = fit.scale()
+    pairs = np.zeros(len(rated))
+    for score in fit.scores:
+        pairs[[score.bot, score.opponent]] += score.pairs
+    group = fit.groups[panel[0] if panel else 0]
+    shrunk = _shrink(elo, errors)
+    return [
+        RatingRow(
+            version.id,
+            int(pairs[number]),
+            float(elo[number]),
+            None if scale.no_low[number] else float(elo[number] - Z95 * errors[number]),
+            None if scale.no_high[number] else float(elo[number] + Z95 * errors[number]),
+            float(shrunk[number]),
+            "",
+            version.id in now,
+        )
+        for number, version in enumerate(rated)
+        if fit.groups[number] == group
+    ]
+
+
+def _shrink(elo: Floats, errors: Floats) -> Floats:
+    """Return ratings drawn towards their mean by how little is known of each.
+
+    The prior is normal with the mean and the spread of the ratings themselves (empirical Bayes).
+    Source: Efron and Morris 1973.
+    """
+    weights = 1 / np.maximum(errors**2, 1.0)
+    mean = float(weights @ elo / weights.sum())
+    between = max(1.0, float(np.mean((elo - mean) ** 2 - errors**2)))
+    return np.asarray(mean + between / (between + errors**2) * (elo - mean))
+
+
+def _letters(
+    rated: Sequence[Version],
+    fit: Fit,
+    counts: Mapping[tuple[int, int], Sequence[int]],
+    elo: Floats,
+    active: Collection[int],
+) -> dict[int, str]:
+    """Return the letters of the active versions: two share one if they were not told apart."""
+    order = FieldOrder(fit, {two: tuple(by) for two, by in counts.items()})
+    ranked = [number for number, version in enumerate(rated) if version.id in active]
+    ranked.sort(key=lambda number: (-round(float(elo[number]), 1), rated[number].name))
+
+    def is_apart(upper: int, lower: int) -> bool:
+        return order.is_apart(ranked[upper], ranked[lower])
+
+    letters = give_letters(len(ranked), is_apart)
+    return {rated[number].id: text for number, text in zip(ranked, letters, strict=True)}

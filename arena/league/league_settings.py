@@ -1,0 +1,135 @@
+"""Read and write the settings of a league, the file league.yaml in its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from arena.entries.file import read_file
+from arena.entries.lane import LANES, Lane
+from arena.errors import InputError
+from arena.lanes.limits import Limits
+from arena.store.folder import write_text
+from arena.tournament.keys import MAX_FAULTS, Positive, Seed, Width
+from arena.tournament.tournament import versions
+from arena.tournament.yaml_text import MOST_BYTES, explain, parse
+from engine import Rules
+from engine.errors import RulesError
+
+NAME: Final = "league.yaml"
+PANEL: Final = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")
+"""The bots to which a league is compared, unless it says otherwise: fast, of known Elo."""
+
+_FIXED: Final = ("seed", "rules", "lane", "limits", "panel")
+
+RoundPairs = Annotated[int, Meta(ge=10, le=1_000_000)]
+ADay = Annotated[int, Meta(ge=1, le=1_000_000)]
+CheckGames = Annotated[int, Meta(ge=4, le=1_000)]
+CheckSeconds = Annotated[float, Meta(ge=10, le=86_400)]
+Megabytes = Annotated[int, Meta(ge=1, le=64)]
+BotSeconds = Annotated[float, Meta(gt=0, le=86_400)]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a league is: its game, its limits, and how much is played.
+
+    A round has about `round_pairs` pairs, and one bot thinks for about `bot_seconds` in it. The
+    league plays more until every rating is known to `target` Elo points. A version is suspended
+    after `max_faults` faults. An owner submits `a_day` times a day at most, `most_megabytes` each;
+    a submission is checked in `check_games` games in each lane, for `check_seconds` at most.
+    """
+
+    seed: Seed = 0
+    rules: dict[str, Any] = {}
+    lane: Lane = "jail"
+    limits: Limits = Limits(decision=2.0)
+    panel: Annotated[tuple[str, ...], Meta(min_length=1, max_length=100)] = PANEL
+    round_pairs: RoundPairs = 300
+    bot_seconds: BotSeconds = 120.0
+    target: Width = 15.0
+    max_faults: Positive = MAX_FAULTS
+    a_day: ADay = 20
+    most_megabytes: Megabytes = 16
+    check_games: CheckGames = 10
+    check_seconds: CheckSeconds = 600.0
+
+    def game_rules(self) -> Rules:
+        """Return the rules with the league's changes; raises RulesError."""
+        return Rules.from_changes(self.rules)
+
+    def fixed(self) -> dict[str, Any]:
+        """Return what cannot change once something was played, as plain data.
+
+        Other games would be played: what decides them is here, the engine's source included.
+        """
+        kept: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in _FIXED})
+        return kept | {"engine": versions()["engine"]}
+
+
+_KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}
+_CHOICES: Final = {"lane": LANES}
+
+_TEXT: Final = """\
+# A league of bots; what is left out has the value shown in docs/league.md.
+# seed, rules, lane, limits and panel decide its games: they stay as they are.
+seed: {seed}
+lane: {lane}
+limits: {limits}
+panel: [{panel}]
+# rules: {{}}
+
+# about so many pairs in a round; ratings within so many Elo points
+round_pairs: {round_pairs}
+target: {target:g}
+
+# a version with so many faults is suspended; submissions of one owner in a day
+max_faults: {max_faults}
+a_day: {a_day}
+"""
+
+
+def write_settings(folder: Path, settings: Settings) -> None:
+    """Write the file of a new league; raises InputError where it cannot be written."""
+    changed = {
+        name: getattr(settings.limits, name)
+        for name in Limits.__struct_fields__
+        if getattr(settings.limits, name) != getattr(Limits(), name)
+    }
+    values = msgspec.structs.asdict(settings) | {"limits": json.dumps(changed)}
+    text = _TEXT.format_map(values | {"panel": ", ".join(settings.panel)})
+    if settings.rules:
+        text = text.replace("# rules: {}", f"rules: {json.dumps(settings.rules)}")
+    write_text(folder / NAME, text)
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return the settings of the league in a folder.
+
+    Raises InputError, which names the file and the place in it.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        raise InputError(f"{folder}: no league there; `arena league new {folder}` makes one")
+    try:
+        data = parse(read_file(path, MOST_BYTES))
+        return check_settings({} if data is None else data)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def check_settings(data: Any) -> Settings:
+    """Return the settings of some data; raises InputError, which names the place in it."""
+    try:
+        settings = msgspec.convert(data, Settings)
+        settings.game_rules()
+    except msgspec.ValidationError as error:
+        raise InputError(explain(str(error), data, _KEYS, _CHOICES)) from None
+    except RulesError as error:
+        raise InputError(f"rules: {error}") from None
+    if len({*settings.panel}) < len(settings.panel):
+        raise InputError("panel: a bot is named twice")
+    return settings

@@ -1,0 +1,343 @@
+"""Keep what a league knows in league.sqlite: versions of bots, refusals, rounds and results.
+
+One transaction is one event: a submission, the plan of a round, its results. Readers never wait,
+and what a killed process began is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from arena.errors import ArenaError, InputError
+from arena.statistics.counts import ScoreCounts
+from arena.tournament.schedule import Meeting
+
+NAME: Final = "league.sqlite"
+ACTIVE: Final = "active"
+REPLACED: Final = "replaced"
+WITHDRAWN: Final = "withdrawn"
+SUSPENDED: Final = "suspended"
+
+_APPLICATION = 0x444E4C47  # DNLG
+_VERSION = 1
+_PATIENCE = 60.0  # seconds for which another process may be writing
+_SCHEMA = """
+CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
+    spec TEXT NOT NULL, sha256 TEXT NOT NULL, shape TEXT NOT NULL, cost REAL NOT NULL,
+    panel INTEGER NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL, at TEXT NOT NULL,
+    UNIQUE (name, number)
+);
+CREATE TABLE refusals (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL, sha256 TEXT NOT NULL,
+    why TEXT NOT NULL, at TEXT NOT NULL
+);
+CREATE TABLE rounds (
+    number INTEGER PRIMARY KEY, plan TEXT NOT NULL, finished INTEGER NOT NULL, at TEXT NOT NULL
+);
+CREATE TABLE results (
+    round INTEGER NOT NULL, bot INTEGER NOT NULL, opponent INTEGER NOT NULL,
+    first INTEGER NOT NULL, pairs INTEGER NOT NULL,
+    s0 INTEGER NOT NULL, s1 INTEGER NOT NULL, s2 INTEGER NOT NULL, s3 INTEGER NOT NULL,
+    s4 INTEGER NOT NULL, endings TEXT NOT NULL,
+    PRIMARY KEY (round, bot, opponent)
+) WITHOUT ROWID;
+CREATE TABLE faults (
+    round INTEGER NOT NULL, version INTEGER NOT NULL, strikes INTEGER NOT NULL,
+    first TEXT NOT NULL, PRIMARY KEY (round, version)
+) WITHOUT ROWID;
+CREATE TABLE ratings (
+    round INTEGER NOT NULL, version INTEGER NOT NULL, pairs INTEGER NOT NULL,
+    elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
+    played INTEGER NOT NULL, PRIMARY KEY (round, version)
+) WITHOUT ROWID;
+CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
+"""
+
+
+_RATINGS = """
+SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratings
+"""
+
+
+class Version(NamedTuple):
+    """One version of a bot: its source does not change.
+
+    `spec` names a bot of the arena, or a file below the league's folder. `shape` is the hash of
+    its program without comments and docstrings. `cost` is about how many seconds it thinks in a
+    pair. `why` says why it is not active.
+    """
+
+    id: int
+    name: str
+    number: int
+    owner: str
+    spec: str
+    sha256: str
+    shape: str
+    cost: float
+    panel: bool
+    state: str
+    why: str
+    at: str
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it plays in the next round."""
+        return self.state == ACTIVE
+
+    @property
+    def title(self) -> str:
+        """The name and the number of the version."""
+        return f"{self.name} {self.number}"
+
+
+class Refusal(NamedTuple):
+    """A submission that was not accepted, and why."""
+
+    id: int
+    name: str
+    owner: str
+    sha256: str
+    why: str
+    at: str
+
+
+class Pairs(NamedTuple):
+    """The pairs of two versions, by their ids: how many, and by the first one's score."""
+
+    bot: int
+    opponent: int
+    by_score: ScoreCounts
+
+
+class Plan(NamedTuple):
+    """What a round plays: the versions by their names, and their meetings."""
+
+    versions: dict[str, int]
+    meetings: list[Meeting]
+
+
+class RatingRow(NamedTuple):
+    """A version's rating after a round; `low` and `high` are None where nothing bounds it.
+
+    `shrunk` is drawn towards the mean of all as few games are. `played` is whether it did in this
+    round.
+    """
+
+    version: int
+    pairs: int
+    elo: float
+    low: float | None
+    high: float | None
+    shrunk: float
+    letters: str
+    played: bool
+
+
+def _rating(row: Sequence[Any]) -> RatingRow:
+    return RatingRow(*row[1:])._replace(played=bool(row[-1]))
+
+
+class Ledger:
+    """The database of a league; errors of it are InputErrors that name the file."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        """Open the file, or make it with `create`; raises InputError."""
+        self.path = path
+        if not create and not path.is_file():
+            raise InputError(f"{path}: no such file; the league's folder is not whole")
+        with self.errors():
+            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE)
+            self.connection.execute("PRAGMA trusted_schema = OFF")
+            self.connection.execute("PRAGMA foreign_keys = ON")
+            if create:
+                self._create()
+            elif self.one("PRAGMA application_id") != _APPLICATION:
+                raise InputError(f"{path}: not the database of a league")
+            elif (version := self.one("PRAGMA user_version")) != _VERSION:
+                raise InputError(
+                    f"{path}: a league of version {version}, and this arena reads {_VERSION}"
+                )
+
+    def _create(self) -> None:
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        with self.changing():
+            if self.one("SELECT count(*) FROM sqlite_master"):
+                raise InputError(f"{self.path}: there is a database already")
+            for statement in _SCHEMA.split(";"):
+                self.connection.execute(statement)
+            self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            self.connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn errors of the database into one line that names the file."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise ArenaError(f"{self.path}: {error}") from None
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Do all that follows, or nothing of it; no other process changes anything meanwhile."""
+        with self.errors():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+
+    def one(self, query: str, *values: Any) -> Any:
+        """Return the first value of the first row, None if there is no row."""
+        row = self.connection.execute(query, values).fetchone()
+        return None if row is None else row[0]
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self.errors():
+            return self.connection.execute(query, values).fetchall()
+
+    # what does not change
+
+    def fixed(self) -> dict[str, Any]:
+        """Return what was fixed when the league began, as plain data."""
+        text = self.rows("SELECT value FROM fixed WHERE key = 'settings'")
+        return json.loads(text[0][0]) if text else {}
+
+    def fix(self, values: dict[str, Any]) -> None:
+        """Keep what does not change any more."""
+        self.connection.execute("INSERT INTO fixed VALUES ('settings', ?)", (json.dumps(values),))
+
+    # versions and refusals
+
+    def versions(self, where: str = "1", *values: Any) -> list[Version]:
+        """Return versions in the order of their submission."""
+        rows = self.rows(f"SELECT * FROM versions WHERE {where} ORDER BY id", *values)
+        return [Version(*row)._replace(panel=bool(row[8])) for row in rows]
+
+    def refusals(self, where: str = "1", *values: Any) -> list[Refusal]:
+        """Return submissions that were refused, in their order."""
+        return [
+            Refusal(*row)
+            for row in self.rows(f"SELECT * FROM refusals WHERE {where} ORDER BY id", *values)
+        ]
+
+    def add_version(self, version: Version) -> Version:
+        """Keep a new version, whose id and number are found here; the one before is replaced."""
+        number = 1 + (
+            self.one("SELECT max(number) FROM versions WHERE name = ?", version.name) or 0
+        )
+        self.connection.execute(
+            "UPDATE versions SET state = ? WHERE name = ? AND state IN (?, ?)",
+            (REPLACED, version.name, ACTIVE, SUSPENDED),
+        )
+        values = ("?, " * len(Version._fields)).rstrip(", ")
+        row = version._replace(id=None, number=number)  # type: ignore[arg-type]
+        added = self.connection.execute(f"INSERT INTO versions VALUES ({values})", row)
+        return row._replace(id=int(added.lastrowid or 0))
+
+    def set_state(self, version: int, state: str, why: str) -> None:
+        """Change whether a version plays."""
+        change = "UPDATE versions SET state = ?, why = ? WHERE id = ?"
+        self.connection.execute(change, (state, why, version))
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Keep a refusal."""
+        self.connection.execute("INSERT INTO refusals VALUES (NULL, ?, ?, ?, ?, ?)", refusal[1:])
+
+    # rounds
+
+    def last_round(self) -> tuple[int, bool]:
+        """Return the number of the last round, 0 for none, and whether it is finished."""
+        rows = self.rows("SELECT number, finished FROM rounds ORDER BY number DESC LIMIT 1")
+        return (rows[0][0], bool(rows[0][1])) if rows else (0, True)
+
+    def plan(self, number: int) -> Plan:
+        """Return what a round plays."""
+        ((text,),) = self.rows("SELECT plan FROM rounds WHERE number = ?", number)
+        data = json.loads(text)
+        return Plan(data["versions"], [Meeting(*meeting) for meeting in data["meetings"]])
+
+    def add_round(self, number: int, plan: Plan, at: str) -> None:
+        """Begin a round."""
+        text = json.dumps({"versions": plan.versions, "meetings": plan.meetings})
+        self.connection.execute("INSERT INTO rounds VALUES (?, ?, 0, ?)", (number, text, at))
+
+    def finish_round(self, number: int, at: str) -> None:
+        """End a round, whose results are kept in the same transaction."""
+        change = "UPDATE rounds SET finished = 1, at = ? WHERE number = ?"
+        self.connection.execute(change, (at, number))
+
+    def round_times(self) -> dict[int, str]:
+        """Return when each finished round ended."""
+        return dict(self.rows("SELECT number, at FROM rounds WHERE finished ORDER BY number"))
+
+    # results
+
+    def add_result(self, number: int, pairs: Pairs, first: int, endings: Sequence[int]) -> None:
+        """Keep how a meeting went; `endings` are counted as `results` has them."""
+        row = (number, *pairs[:2], first, sum(pairs.by_score), *pairs.by_score)
+        values = ("?, " * 11).rstrip(", ")
+        self.connection.execute(
+            f"INSERT INTO results VALUES ({values})", (*row, json.dumps([*endings]))
+        )
+
+    def pairs(self) -> list[Pairs]:
+        """Return all pairs, of each two versions that met as the first of them saw them."""
+        query = (
+            "SELECT bot, opponent, sum(s0), sum(s1), sum(s2), sum(s3), sum(s4) "
+            "FROM results GROUP BY bot, opponent ORDER BY bot, opponent"
+        )
+        return [Pairs(bot, opponent, tuple(counts)) for bot, opponent, *counts in self.rows(query)]
+
+    def add_faults(self, number: int, version: int, strikes: int, first: str) -> None:
+        """Keep how many faults a version had in a round, and the text of the first one."""
+        self.connection.execute(
+            "INSERT INTO faults VALUES (?, ?, ?, ?)", (number, version, strikes, first)
+        )
+
+    def strikes(self, version: int) -> tuple[int, str]:
+        """Return how many faults a version had in all, and the text of the first one."""
+        query = "SELECT strikes, first FROM faults WHERE version = ? ORDER BY round"
+        rows = self.rows(query, version)
+        return sum(row[0] for row in rows), rows[0][1] if rows else ""
+
+    def add_ratings(self, number: int, rows: Sequence[RatingRow], spread: Sequence[Any]) -> None:
+        """Keep the ratings after a round; of earlier ones, those of the versions that played."""
+        drop = "DELETE FROM ratings WHERE round = ? OR (round < ? AND NOT played)"
+        self.connection.execute(drop, (number, number))
+        values = ("?, " * (1 + len(RatingRow._fields))).rstrip(", ")
+        self.connection.executemany(
+            f"INSERT INTO ratings VALUES ({values})", ((number, *row) for row in rows)
+        )
+        self.connection.execute(
+            "INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?)", (number, *spread)
+        )
+
+    def ratings(self, number: int) -> dict[int, RatingRow]:
+        """Return the ratings after a round, by version."""
+        rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)
+        return {row[1]: _rating(row) for row in rows}
+
+    def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
+        """Return the ratings of a version after each round."""
+        rows = self.rows(f"{_RATINGS} WHERE version = ? ORDER BY round", version)
+        return [(row[0], _rating(row)) for row in rows]
+
+    def spread(self, number: int) -> tuple[float, float, float, bool] | None:
+        """Return the spread of results about the Elo after a round, with its interval."""
+        rows = self.rows("SELECT elo, low, high, measured FROM spreads WHERE round = ?", number)
+        return (*rows[0][:3], bool(rows[0][3])) if rows else None

@@ -1,0 +1,181 @@
+"""Play one round of a league as a tournament of meetings, and read what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.contract import Executor
+from arena.lanes.faults import BY_RULE, count_strikes
+from arena.league.league_settings import Settings
+from arena.league.ledger import Pairs, Plan, Version
+from arena.league.submission import SOURCES, identity_of
+from arena.runs.run import play_games
+from arena.statistics.counts import MISSING, RESULTS
+from arena.store.folder import RunFolder
+from arena.store.store import Store
+from arena.tournament.replay_command import replay_commands
+from arena.tournament.schedule import Meeting
+from arena.tournament.tournament import Tournament
+
+ROUNDS: Final = "rounds"
+"""The folder of the games, in that of the league."""
+
+
+class Met(NamedTuple):
+    """How a meeting went: the pairs of two versions, from `first` on, and how games ended.
+
+    Games are counted by win type and result, as `arena.statistics.counts` orders them. A pair of
+    which a game was not played, because a bot had too many faults, is not there.
+    """
+
+    pairs: Pairs
+    first: int
+    endings: tuple[int, ...]
+
+
+class Faulty(NamedTuple):
+    """How many faults a version had in a round; `first` says which was the first, as JSON."""
+
+    version: int
+    strikes: int
+    first: str
+
+
+class Played(NamedTuple):
+    """What came of a round."""
+
+    met: list[Met]
+    faulty: list[Faulty]
+
+
+def round_folder(folder: Path, number: int) -> Path:
+    """Return the folder of a round in that of a league."""
+    return folder / ROUNDS / f"{number:06}"
+
+
+def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
+    """Return a version as it is played; raises InputError if its source is not what it was.
+
+    It is named as from the league's folder, so that a league can be moved.
+    """
+    is_file = version.spec.startswith(f"{SOURCES}/")
+    if is_file:
+        entry = resolve(f"{version.name}={folder / version.spec}", lane=settings.lane)
+        entry = replace(entry, target=f"./{version.spec}", filename=f"{version.name}.py")
+    else:
+        entry = resolve(version.spec, version.name)
+    if identity_of(entry) != version.sha256:
+        where = folder / version.spec if is_file else f"bots/{entry.target}.py"
+        raise InputError(
+            f"{version.title}: {where} is not what was submitted; its games would be another bot's"
+        )
+    return entry
+
+
+def make_round(
+    folder: Path, number: int, plan: Plan, versions: Mapping[int, Version], settings: Settings
+) -> Tournament:
+    """Return the tournament of a round."""
+    met = {name for meeting in plan.meetings for name in meeting[:2]}
+    entries = [
+        find_entry(folder, versions[version], settings)
+        for name, version in plan.versions.items()
+        if name in met
+    ]
+    return Tournament(
+        name=f"round-{number:06}",
+        seed=settings.seed,
+        pairs=1,
+        entries=entries,
+        rules=settings.game_rules(),
+        limits=settings.limits,
+        max_faults=settings.max_faults,
+        meetings=plan.meetings,
+    )
+
+
+def play(
+    folder: Path,
+    number: int,
+    plan: Plan,
+    versions: Mapping[int, Version],
+    settings: Settings,
+    executor: Executor,
+    shown: int,
+) -> Played:
+    """Play what a round lacks, and return what came of all of it.
+
+    Raises what `arena.runs.run.play_games` raises.
+    """
+    tournament = make_round(folder, number, plan, versions, settings)
+    path = round_folder(folder, number)
+    play_games(tournament, executor, RunFolder(path), shown)
+    with closing(Store(RunFolder(path).store)) as store:
+        return _read(store, tournament, plan)
+
+
+def _read(store: Store, tournament: Tournament, plan: Plan) -> Played:
+    """Return what came of the games of a round."""
+    counts = store.count().whole.played
+    endings = [[0] * MISSING for _ in plan.meetings]
+    tallies = counts.tallies
+    columns = (tallies.pairing, tallies.win_type, tallies.result, tallies.games)
+    for pairing, win_type, result, games in zip(
+        *(column.tolist() for column in columns), strict=True
+    ):
+        endings[pairing][win_type * RESULTS + result] += games
+    met = [
+        Met(
+            Pairs(*_ids(plan, plan.meetings[pairing]), by_score),
+            plan.meetings[pairing].first,
+            tuple(endings[pairing]),
+        )
+        for pairing, *_, by_score in counts.pair_totals
+    ]
+    return Played(met, _find_faults(store, tournament, plan))
+
+
+def _ids(plan: Plan, meeting: Meeting) -> tuple[int, int]:
+    return plan.versions[meeting.bot], plan.versions[meeting.opponent]
+
+
+def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Faulty]:
+    """Return the faults of each version that had some, in the order of their ids."""
+    strikes: dict[int, int] = {}
+    for pairing, loser, kind, games in store.count().faults:
+        if kind != BY_RULE:
+            version = _ids(plan, plan.meetings[pairing])[loser]
+            worth = games * count_strikes(kind, tournament.max_faults)
+            strikes[version] = strikes.get(version, 0) + worth
+    command = replay_commands(tournament)
+    firsts: dict[int, str] = {}
+    for pairing, game in store.first_faults(1):
+        version = _ids(plan, plan.meetings[pairing])[int(game.winner == 0)]
+        if game.fault and version not in firsts:
+            fixture = tournament.fixture(pairing, game.pair, game.seat)
+            told = {
+                "kind": game.fault.kind,
+                "message": game.fault.message,
+                "ply": game.plies,
+                "game": fixture.name,
+                "round": tournament.name,
+                "command": command(fixture),
+            }
+            firsts[version] = json.dumps(told)
+    return [Faulty(id, strikes[id], firsts.get(id, "")) for id in sorted(strikes)]
+
+
+def find_first(
+    played: Sequence[Pairs], plan: Mapping[tuple[int, int], int]
+) -> dict[tuple[int, int], int]:
+    """Return the number of the pair with which each two versions go on, by their ids."""
+    before = {frozenset(pairs[:2]): sum(pairs.by_score) for pairs in played}
+    return {two: before.get(frozenset(two), 0) for two in plan}

@@ -1,0 +1,169 @@
+"""Say how a league stands, in rows and in lines of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from arena.errors import counted
+from arena.league.league import League
+from arena.league.ledger import ACTIVE, SUSPENDED, RatingRow, Version
+from arena.statistics import letters
+
+_HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
+_MOST_NAME = 24
+_MOST_LETTERS = 8
+
+
+class Standing(NamedTuple):
+    """One bot of a league: its newest version, and where it stands.
+
+    `elo`, with its 95 % interval, is None before the first games; an end is None where nothing
+    bounds it. `shrunk` is the Elo drawn towards the mean by how little is known. Bots that share a
+    letter in `group` were not told apart. `note` says what its owner has to know.
+    """
+
+    rank: int | None
+    bot: str
+    version: int
+    owner: str
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+    shrunk: float | None
+    pairs: int
+    group: str
+    state: str
+    note: str
+
+
+def standings(league: League) -> list[Standing]:
+    """Return all bots that are active or suspended, the strongest first, suspended ones last."""
+    rows = league.ratings()
+    versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
+    active = [version for version in versions if version.is_active]
+    active.sort(key=lambda version: _order(version, rows))
+    rank = 0
+    found = []
+    for version in active:
+        row = rows.get(version.id)
+        rank += row is not None
+        found.append(_standing(version, row, rank if row else None, _note(league, version, row)))
+    gone = [version for version in versions if not version.is_active]
+    return found + [_standing(v, rows.get(v.id), None, f"suspended: {v.why}") for v in gone]
+
+
+def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:
+    row = rows.get(version.id)
+    return (-round(row.elo, 1) if row else float("inf"), version.name)
+
+
+def _standing(version: Version, row: RatingRow | None, rank: int | None, note: str) -> Standing:
+    who = version.name, version.number, version.owner
+    if row is None:
+        return Standing(rank, *who, None, None, None, None, 0, "", version.state, note)
+    low, high = (None if end is None else round(end, 1) for end in (row.low, row.high))
+    group = row.letters if version.is_active else ""
+    elo, shrunk = round(row.elo, 1), round(row.shrunk, 1)
+    return Standing(rank, *who, elo, low, high, shrunk, row.pairs, group, version.state, note)
+
+
+def _note(league: League, version: Version, row: RatingRow | None) -> str:
+    settings = league.settings
+    if version.cost * settings.round_pairs > settings.bot_seconds:
+        pairs = max(10, int(settings.bot_seconds / version.cost))
+        return f"slow: {counted(pairs, 'pair')} in a round, so its rating waits"
+    return "" if row else "plays in the next round"
+
+
+def format_standings(found: list[Standing]) -> Iterator[str]:
+    """Yield the standings for a terminal of 80 columns."""
+    yield _HEAD
+    for one in found:
+        interval = f"{_end(one.elo_low, '<')}..{_end(one.elo_high, '>')}"
+        title = f"{one.bot} {one.version}"
+        if len(title) > _MOST_NAME:
+            title = f"{title[: _MOST_NAME - 3]}..."
+        line = f"{one.rank or '-':>4}  {title:<{_MOST_NAME}} "
+        if one.elo is None:
+            yield f"{line}{one.note}"
+            continue
+        group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
+        line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
+        yield line.rstrip()
+        if one.note:
+            yield f"      {one.note}"[:80]
+
+
+def _end(value: float | None, sign: str) -> str:
+    return sign if value is None else f"{value:.0f}"
+
+
+def format_spread(league: League) -> Iterator[str]:
+    """Yield what is said below the standings: the spread, and how far the league is."""
+    spread = league.ledger.spread(league.number)
+    if spread is None:
+        yield "no round has been played"
+        return
+    elo, low, high, measured = spread
+    how = f"{low:.0f} to {high:.0f}" if measured else "mostly assumed: few pairs yet"
+    yield f"results spread about the Elo by {elo:.0f} points ({how}), which intervals include"
+    precise = "are" if league.is_precise() else "are not yet all"
+    yield f"after round {league.number:,}; ratings {precise} within {league.settings.target:g} Elo"
+
+
+def to_document(league: League) -> dict[str, Any]:
+    """Return how a league stands as plain data."""
+    spread = league.ledger.spread(league.number)
+    names = ("elo", "low", "high", "measured")
+    return {
+        "folder": str(league.folder),
+        "round": league.number,
+        "precise": league.is_precise(),
+        "target": league.settings.target,
+        "spread": dict(zip(names, spread, strict=True)) if spread else None,
+        "standings": [one._asdict() for one in standings(league)],
+    }
+
+
+def history(league: League, name: str) -> dict[str, Any]:
+    """Return all that happened to a name as plain data: versions, ratings, faults, refusals.
+
+    Raises InputError for a name that the league has never heard of.
+    """
+    refusals = league.ledger.refusals("name = ?", name)
+    versions = league.ledger.versions("name = ?", name)
+    if not refusals and not versions:
+        league.find(name)
+    told = []
+    for version in versions:
+        strikes, first = league.ledger.strikes(version.id)
+        ratings = [
+            {"round": number, **row._asdict()}
+            for number, row in league.ledger.rating_history(version.id)
+        ]
+        shown = {
+            key: value
+            for key, value in version._asdict().items()
+            if key not in ("id", "shape", "cost", "panel", "name")
+        }
+        told.append({**shown, "faults": strikes, "first_fault": first, "ratings": ratings})
+    kept = [
+        {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
+    ]
+    return {"bot": name, "versions": told, "refusals": kept}
+
+
+def format_history(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the history of a name for a terminal."""
+    for version in data["versions"]:
+        state = version["state"] + (f": {version['why']}" if version["why"] else "")
+        sha256 = version["sha256"][:12]
+        yield f"{data['bot']} {version['number']}  {version['at']}  {sha256}  {state}"
+        for row in version["ratings"]:
+            interval = f"{_end(row['low'], '<')}..{_end(row['high'], '>')}"
+            yield f"  round {row['round']:>6,}  {row['elo']:>6.0f}  {interval:>13}  " + counted(
+                row["pairs"], "pair"
+            )
+    for refusal in data["refusals"]:
+        yield f"refused  {refusal['at']}  {refusal['why']}"

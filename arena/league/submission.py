@@ -1,0 +1,305 @@
+"""Accept submissions to a league: take the bytes, check them in the jail, keep them for ever.
+
+What was submitted is read once. The bytes that were read are kept under their hash, and these are
+checked and played: a file that changes meanwhile changes nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from arena.check.item import Item, Order
+from arena.check.supervisor import run_check
+from arena.entries.entry import Entry
+from arena.entries.file import MOST_SOURCE, read_file
+from arena.entries.identity import imported_bots
+from arena.entries.pack import gather, read_packed, write_packed
+from arena.entries.resolve import BOTS, installed, resolve
+from arena.entries.spec import parse
+from arena.errors import ArenaError, InputError
+from arena.league.league_settings import Settings
+from arena.league.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.store.folder import replacing
+
+SOURCES: Final = "bots"
+"""The folder of the submitted files, in that of the league."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,59}")
+_ALIKE: Final = str.maketrans("10i", "lol")
+_DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
+_DECISIONS: Final = 50  # of a bot in a pair, about
+_LABEL: Final = "submitted"
+_LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair, and the factor between two classes of cost
+
+
+class Refused(InputError):
+    """A submission that was not accepted; the refusal is kept, and `items` are those of a check."""
+
+    def __init__(self, message: str, items: tuple[Item, ...] = ()) -> None:
+        super().__init__(message)
+        self.items = items
+
+
+class TooMany(InputError):
+    """An owner has submitted too often today; nothing is kept of it."""
+
+
+@dataclass
+class Desk:
+    """Takes submissions to the league of a folder. Several may work at once.
+
+    `now` returns the time, which decides nothing but how much an owner submits in a day.
+    """
+
+    folder: Path
+    settings: Settings
+    ledger: Ledger
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def submit(
+        self,
+        bot: str,
+        name: str,
+        owner: str = "",
+        working: Callable[[str], None] = lambda _: None,
+    ) -> Version:
+        """Check a bot, and keep it as the newest version of a name, which replaces the one before.
+
+        `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
+        it is the name's. `working` is told what is being checked. Raises Refused, with the reason.
+        """
+        check_name(name)
+        self._check_place(bot)
+        owner = owner or self._owner_of(name) or name
+        if not _OWNER.fullmatch(owner):
+            raise InputError(f"owner {owner!a}: 1 to 60 letters, digits, spaces and . _ - @ +")
+        kept = ""
+        try:
+            self._check_right(name, owner)
+            spec, kept, shape = self._take(bot)
+            self._check_new(kept)
+            items = tuple(self._check(spec, working))
+            if failed := [item for item in items if item.status == "fail"]:
+                what = "; ".join(f"{item.name}: {item.message}" for item in failed)
+                raise Refused(f"the check failed: {what}", items)
+            cost = _cost(items)
+            with self.ledger.changing():
+                self._check_right(name, owner)
+                self._check_new(kept)
+                return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
+        except TooMany:
+            raise
+        except ArenaError as error:
+            why = str(error)
+            with self.ledger.changing():
+                self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+            raise Refused(why, getattr(error, "items", ())) from None
+
+    def find_copies(self, version: Version) -> list[Version]:
+        """Return versions of other owners that are the same but for comments and layout."""
+        found = self.ledger.versions("shape = ? AND owner <> ?", version.shape, version.owner)
+        return found if version.shape else []
+
+    def seat_panel(self) -> None:
+        """Make the bots of the panel versions, which own their names; raises InputError."""
+        names = {name for name, _ in installed()}
+        seats = []
+        for number, text in enumerate(self.settings.panel):
+            spec = parse(text)
+            if spec.target not in names or spec.label is not None:
+                raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
+            seats.append(
+                self._version(text, "arena", text, identity_of(resolve(text)), "", _LEAST_COST)
+            )
+        with self.ledger.changing():
+            for version in seats:
+                self.ledger.add_version(version._replace(panel=True))
+
+    def _version(
+        self, name: str, owner: str, spec: str, sha256: str, shape: str, cost: float
+    ) -> Version:
+        values: dict[str, Any] = {"id": 0, "number": 0, "panel": False, "state": ACTIVE, "why": ""}
+        values |= {"name": name, "owner": owner, "spec": spec, "sha256": sha256}
+        return Version(**values, shape=shape, cost=cost, at=self._time())
+
+    def _time(self) -> str:
+        return self.now().isoformat(timespec="seconds")
+
+    def _owner_of(self, name: str) -> str:
+        versions = self.ledger.versions("name = ?", name)
+        return versions[0].owner if versions else ""
+
+    def _check_right(self, name: str, owner: str) -> None:
+        """Raise Refused where the owner may not submit under this name, or not today."""
+        alike = _looks_of(name)
+        for version in self.ledger.versions("number = 1"):
+            if version.name == name and version.owner != owner:
+                raise Refused(f"name {name}: it is {version.owner}'s")
+            if version.name != name and _looks_of(version.name) == alike:
+                raise Refused(f"name {name}: it looks like {version.name}; choose another one")
+        today = self._time()[:10]
+        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
+        given = sum(
+            self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
+        )
+        if given >= self.settings.a_day:
+            raise TooMany(
+                f"owner {owner}: {given} submissions today, and a_day is {self.settings.a_day}"
+            )
+
+    def _check_new(self, sha256: str) -> None:
+        """Raise Refused for a bot that the league has."""
+        for version in self.ledger.versions("sha256 = ?", sha256):
+            raise Refused(f"the same as {version.title} of {version.owner}")
+
+    def _check_place(self, bot: str) -> None:
+        """Raise InputError for a spec that names nothing: a mistake, and no submission."""
+        spec = parse(bot)
+        if spec.label is not None:
+            raise InputError(f"bot {bot!r}: the name is given by --name")
+        if spec.target in {name for name, _ in installed()}:
+            return
+        if not os.path.lexists(os.path.expanduser(spec.target)):
+            hint = f"; did you mean ./{spec.target}.py?" if "/" not in spec.target else ""
+            raise InputError(f"bot {bot!r}: no such file, and no bot of the arena{hint}")
+
+    def _take(self, bot: str) -> tuple[str, str, str]:
+        """Keep the bytes of a bot; return its spec in the league, its identity and its shape."""
+        spec = parse(bot)
+        if spec.target in {name for name, _ in installed()}:
+            return bot, identity_of(resolve(bot)), ""
+        path = Path(os.path.expanduser(spec.target))
+        if spec.params:
+            raise InputError(f"bot {bot!r}: write its parameters into the file")
+        content = read_submission(path, self.settings.most_megabytes)
+        name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}.py"
+        kept = self.folder / name
+        try:
+            kept.parent.mkdir(exist_ok=True)
+            if not kept.is_file():
+                with replacing(kept) as part:
+                    part.write_bytes(content)
+        except OSError as error:
+            raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
+        return name, identity_of(resolve(f"{_LABEL}={kept}")), find_shape(content)
+
+    def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
+        """Return the items of the check of a bot that was kept."""
+        if not spec.startswith(f"{SOURCES}/"):
+            return []  # one of the arena's own
+        order = Order(
+            f"{_LABEL}={self.folder.absolute() / spec}",
+            self.settings.lane if self.settings.lane == "jail" else "process",
+            self.settings.check_games,
+            self.settings.seed,
+            self.settings.limits,
+        )
+        return [*run_check(order, working, longest=self.settings.check_seconds)]
+
+
+def identity_of(entry: Entry) -> str:
+    """Return the hash of a bot's source, and of its parameters where it has some."""
+    if not entry.params:
+        return entry.sha256
+    params = json.dumps(entry.params, sort_keys=True)
+    return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
+
+
+def check_name(name: str) -> None:
+    """Raise InputError for a name that is no plain word of 1 to 40 ASCII characters.
+
+    >>> check_name("ann-2")
+    >>> check_name("../ann")
+    Traceback (most recent call last):
+    arena.errors.InputError: name '../ann': 1 to 40 letters, digits and . _ -, no . at its ends
+    """
+    if not _NAME.fullmatch(name) or name.endswith(".") or name.lower() in _DEVICES:
+        shown = name if len(name) <= 60 else f"{name[:60]}..."
+        raise InputError(f"name {shown!a}: 1 to 40 letters, digits and . _ -, no . at its ends")
+
+
+def _looks_of(name: str) -> str:
+    """Return what names that look alike have in common.
+
+    >>> _looks_of("B0b") == _looks_of("bOb"), _looks_of("Il1") == _looks_of("lll")
+    (True, True)
+    """
+    return name.lower().translate(_ALIKE)
+
+
+def read_submission(path: Path, megabytes: int) -> bytes:
+    """Return the one file that a bot's file or folder is packed into, of a bounded size.
+
+    Raises InputError, which names the path, also for a link, a pipe or a device.
+    """
+    if path.is_symlink():
+        raise InputError(f"{path}: a link; submit what it leads to")
+    most = megabytes << 20
+    if path.is_dir():
+        contents, main = gather(path, [])
+        content = write_packed(contents, main, imported_bots(contents, BOTS))
+        if len(content) > most:
+            raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
+        return content
+    if path.suffix != ".py":
+        raise InputError(f"{path}: a bot is a .py file, a folder, or the name of one in bots/")
+    try:
+        content = read_file(path, most)
+        if len(content) > MOST_SOURCE and not read_packed(content):
+            raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return content
+
+
+def find_shape(source: bytes) -> str:
+    """Return the hash of a program without comments, docstrings and layout, or nothing.
+
+    Nothing is returned for a source that does not compile. That of a packed bot has its files.
+
+    >>> find_shape(b"x = 1  # one\\n") == find_shape(b'"A text."\\nx = 1')
+    True
+    """
+    if len(source) > MOST_SOURCE:
+        return ""
+    try:
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                body[:] = [part for part in body if not _is_text(part)]
+        return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _is_text(part: object) -> bool:
+    """Return whether a statement is only a text, as a docstring is."""
+    return (
+        isinstance(part, ast.Expr)
+        and isinstance(part.value, ast.Constant)
+        and isinstance(part.value.value, str)
+    )
+
+
+def _cost(items: tuple[Item, ...]) -> float:
+    """Return about how many seconds a bot thinks in a pair: one of a few classes.
+
+    So the same bot has the same cost on a machine that is a little faster.
+    """
+    figures = next((item.figures for item in items if item.name == "time"), {})
+    decision = (figures.get("median", 0.0) + figures.get("p99", 0.0)) / 2
+    cost = _LEAST_COST
+    while cost < _DECISIONS * decision:
+        cost *= _STEP
+    return cost

@@ -1,0 +1,117 @@
+"""`arena league`: a club's bots in a few commands, and one clear line for every mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Arena
+from tests.league.leagues import write_bot
+
+NEW = ("league", "new", "club", "--lane", "process", "--panel", "uniform,greedy,majority")
+
+
+@pytest.fixture
+def club(arena: Arena) -> Arena:
+    """Return the command, in a folder with a small league."""
+    assert arena(*NEW).returncode == 0
+    return arena
+
+
+def test_a_league_from_its_beginning(club: Arena, tmp_path: Path) -> None:
+    """Submit, play, look, submit again and withdraw; every line fits 80 columns."""
+    write_bot(tmp_path)
+    done = club("league", "submit", "club", "greedy(patience=11)", "--name", "patient")
+    assert done.stdout == "accepted: patient 1, by patient; it plays in the next round\n"
+    done = club("league", "play", "club", "--games", "700", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["round 1: 600 games", "round 2: 100 games"]
+    assert lines[2].split() == ["rank", "bot", "elo", "95", "%", "shrunk", "pairs", "group"]
+    assert lines[3].split()[:3] == ["1", "patient", "1"]
+    assert max(map(len, lines)) <= 80
+    shown = club("league", "show", "club").stdout.splitlines()
+    assert shown == lines[2:]
+    assert "after round 2" in shown[-1]
+    done = club("league", "withdraw", "club", "patient", "--by", "patient")
+    assert done.stdout == "patient 1 is withdrawn\n"
+    history = club("league", "history", "club", "patient").stdout.splitlines()
+    assert history[0].endswith("withdrawn")
+    assert [line.split()[:2] for line in history[1:]] == [["round", "1"], ["round", "2"]]
+
+
+def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> None:
+    """And nothing else on standard output."""
+    write_bot(tmp_path)
+    new = json.loads(club("league", "new", "other", "--lane", "process", "--json").stdout)
+    assert (new["folder"], new["lane"], len(new["panel"])) == ("other", "process", 6)
+    words = ("league", "submit", "club", "./mine.py", "--name", "mine", "--by", "Ann", "--json")
+    version = json.loads(club(*words).stdout)
+    assert (version["accepted"], version["version"], version["copy_of"]) == (True, 1, [])
+    again = club(*words)
+    assert again.returncode == 1
+    assert json.loads(again.stdout)["why"] == "the same as mine 1 of Ann"
+    played = json.loads(club("league", "play", "club", "--games", "40", "--json").stdout)
+    assert (played["rounds"], played["games"], played["round"]) == (1, 40, 1)
+    shown = json.loads(club("league", "show", "club", "--json").stdout)
+    assert {**shown, "rounds": 1, "games": 40} == played
+    assert [one["bot"] for one in shown["standings"]][-1] in ("mine", "uniform")
+    history = json.loads(club("league", "history", "club", "mine", "--json").stdout)
+    assert [one["number"] for one in history["versions"]] == [1]
+    assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
+    gone = json.loads(club("league", "withdraw", "club", "mine", "--json").stdout)
+    assert gone == {"bot": "mine", "version": 1, "state": "withdrawn"}
+
+
+def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_path: Path) -> None:
+    """Its owner sees why, also later."""
+    (tmp_path / "bad.py").write_text("1 / 0\n")
+    done = club("league", "submit", "club", "bad.py", "--name", "bad")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("refused: the check failed: imports: ")
+    assert "ZeroDivisionError" in done.stderr
+    history = club("league", "history", "club", "bad").stdout
+    assert "ZeroDivisionError" in history
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("show", "nowhere"), "nowhere: no league there; `arena league new nowhere` makes one"),
+        (("new", "club"), "club: there is something already"),
+        (("new", "a", "--lane", "process", "--panel", "gredy"), "panel[0]: 'gredy' is not"),
+        (("new", "a", "--lane", "process", "--target", "0"), "target: expected `float` >= 1"),
+        (("new", "a", "--rules", '{"rounds": 100}'), "--rules: "),
+        (("submit", "club", "none.py", "--name", "x"), "bot 'none.py': no such file"),
+        (("submit", "club", "greedy", "--name", "../x"), "name '../x': 1 to 40 letters"),
+        (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "a\nb"), "owner 'a\\nb'"),
+        (("submit", "club", "greedy"), "Missing option '--name'"),
+        (("play", "club", "--games", "9", "--seconds", "3"), "choose one of them"),
+        (("play", "club", "--seconds", "0"), "--seconds: 0 is not a number above 0"),
+        (("play", "club", "--seconds", "nan"), "--seconds: nan is not a number above 0"),
+        (("play", "club", "--executor", "moon"), "--executor"),
+        (("withdraw", "club", "nobody"), "no bot 'nobody' in this league"),
+        (("withdraw", "club", "greedy"), "greedy: it is of the panel, which stays"),
+        (("history", "club", "nobody"), "no bot 'nobody' in this league"),
+        (("chow", "club"), "No such command 'chow'"),
+    ],
+)
+def test_a_mistake_is_one_line_with_status_2(club: Arena, words: tuple[str, ...], why: str) -> None:
+    """Which names the thing and the place; nothing is lost."""
+    before = club("league", "show", "club").stdout
+    done = club("league", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert why in line
+    assert club("league", "show", "club").stdout == before
+
+
+def test_the_bare_group_shows_its_help(arena: Arena) -> None:
+    """Every command on a line that is whole."""
+    done = arena("league")
+    assert done.returncode == 0
+    assert done.stdout == arena("league", "--help").stdout
+    assert "..." not in done.stdout.partition("Commands:")[2]

@@ -1,0 +1,82 @@
+"""Small leagues for tests: fast bots of the arena, in the lane process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from arena.check.item import Item, Order
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.league.league import League, RoundResult, make_league
+from arena.league.league_settings import Settings, check_settings
+from arena.league.ledger import ACTIVE, Version
+
+NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
+
+SMALL: dict[str, Any] = {
+    "lane": "process",
+    "panel": ["uniform", "greedy", "majority"],
+    "round_pairs": 60,
+    "check_games": 4,
+}
+
+BOT = '''"""Take the first legal action."""
+
+from engine import View
+
+
+class First:
+    """The simplest bot."""
+
+    def __init__(self, setup):
+        self.number = {number}
+
+    def choose(self, view: View) -> int:
+        """Return the first legal action."""
+        return view.legal[0]
+
+
+bot = First
+'''
+
+
+def settings(**changes: Any) -> Settings:
+    """Return small settings."""
+    return check_settings(SMALL | changes)
+
+
+@contextmanager
+def a_league(folder: Path, **changes: Any) -> Iterator[League]:
+    """Yield a new league."""
+    make_league(folder, settings(**changes))
+    with closing(League(folder, lambda: NOON)) as league:
+        yield league
+
+
+def play(league: League, rounds: int = 1, workers: int = 1) -> list[RoundResult]:
+    """Play some rounds."""
+    with league.playing():
+        results = [league.play_round(LocalExecutor(workers), shown=QUIET) for _ in range(rounds)]
+    return [result for result in results if result]
+
+
+def write_bot(folder: Path, name: str = "mine", number: int = 0) -> Path:
+    """Write a bot, other bytes for each number."""
+    path = folder / f"{name}.py"
+    path.write_text(BOT.replace("{number}", str(number)))
+    return path
+
+
+def accept(_order: Order, *_: object, **__: object) -> Iterator[Item]:
+    """Stand in for a check that finds nothing."""
+    yield Item("time", "ok", "fast", figures={"median": 0.0001, "p99": 0.001})
+
+
+def version(number: int, name: str = "", **changes: Any) -> Version:
+    """Return a version with this id, which is of no league."""
+    made = Version(number, name or f"bot{number}", 1, "", "", "", "", 0.1, False, ACTIVE, "", "")
+    return made._replace(**changes)

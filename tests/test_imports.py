@@ -251,11 +251,11 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 18,
-    "arrows": 88,
+    "arrows": 90,
     "floors": 10,
-    "files": 252,
-    "modules with one importer": 43,
-    "lines of code": 25_400,
+    "files": 257,
+    "modules with one importer": 45,
+    "lines of code": 26_000,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.completion import complete_bots
+from arena.cli.league_live import page, serve
 from arena.cli.options import (
     LIMITS,
     PATH,
@@ -234,12 +235,12 @@ def _say(result: RoundResult) -> None:
 
 
 def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
-    from arena.league.shown import format_spread, format_standings, standings, to_document
+    from arena.league.shown import describe_spread, format_standings, standings, to_document
 
     if as_json:
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
     elif not quiet:
-        for line in (*format_standings(standings(opened)), *format_spread(opened)):
+        for line in (*format_standings(standings(opened)), *describe_spread(opened)):
             click.echo(line)
 
 
@@ -253,13 +254,13 @@ def show(folder: Path, as_json: bool) -> None:
     Example:
       arena league show results/club
     """
-    from arena.league.shown import format_spread, format_standings, standings, to_document
+    from arena.league.shown import describe_spread, format_standings, standings, to_document
 
     with _open(folder) as opened:
         if as_json:
             print_json(to_document(opened))
             return
-        for line in (*format_standings(standings(opened)), *format_spread(opened)):
+        for line in (*format_standings(standings(opened)), *describe_spread(opened)):
             click.echo(line)
 
 
@@ -305,4 +306,6 @@ def history(folder: Path, name: str, as_json: bool) -> None:
         click.echo(line)
 
 
+league.add_command(page)
+league.add_command(serve)
 COMMANDS: list[click.Command] = [league]

@@ -38,8 +38,13 @@ def remove_folder(folder: Path) -> None:
 def remove_tree(path: Path) -> None:
     """Remove a file, or a folder with all in it, however deep a bot has made it.
 
-    A bot may have taken away its permissions.
+    A bot may have taken away its permissions. Of a link nothing behind it is touched, and a pipe is
+    not opened.
     """
+    with suppress(OSError):
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
     folders = [os.fspath(path)]
     while folders:
         with suppress(OSError):

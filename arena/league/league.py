@@ -56,8 +56,10 @@ class RoundResult(NamedTuple):
     suspended: list[str]
 
 
-def make_league(folder: Path, settings: Settings) -> None:
-    """Make a league in a new folder, with its panel.
+def make_league(
+    folder: Path, settings: Settings, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> None:
+    """Make a league in a new folder, with its panel; `now` returns the time.
 
     Raises InputError for a folder that holds something, for a panel that cannot play, and where
     there is no jail for the lane jail.
@@ -76,7 +78,7 @@ def make_league(folder: Path, settings: Settings) -> None:
         ledger = Ledger(folder / NAME, create=True)
         with ledger.changing():
             ledger.fix(settings.fixed())
-        Desk(folder, settings, ledger).seat_panel()
+        Desk(folder, settings, ledger, now).seat_panel()
         ledger.close()
         write_settings(folder, settings)  # last: a league without settings is none
     except BaseException:
@@ -144,7 +146,7 @@ class League:
                 raise InputError(f"{name}: it is of the panel, which stays")
             if not version.is_active:
                 raise InputError(f"{version.title}: it is {version.state} already")
-            self.ledger.set_state(version.id, WITHDRAWN, "")
+            self.ledger.set_state(version, WITHDRAWN, "", self._time())
         return version
 
     @contextmanager
@@ -262,7 +264,7 @@ class League:
             return None
         told = json.loads(first) if first else {}
         why = escape(f"{strikes} faults; the first: {told.get('kind')}, {told.get('command')}")
-        self.ledger.set_state(id, SUSPENDED, why)
+        self.ledger.set_state(version, SUSPENDED, why, self._time())
         return version
 
     def _rate(self, number: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.errors import ArenaError, InputError
-from arena.statistics.counts import ScoreCounts
+from arena.statistics.counts import RESULTS, ScoreCounts
 from arena.tournament.schedule import Meeting
 
 NAME: Final = "league.sqlite"
@@ -57,10 +57,14 @@ CREATE TABLE ratings (
     elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
     played INTEGER NOT NULL, PRIMARY KEY (round, version)
 ) WITHOUT ROWID;
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL
+);
 CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
 """
 
 
+_TURNED = (1, 0, 2)  # won, lost and drawn as the opponent sees them
 _RATINGS = """
 SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratings
 """
@@ -109,12 +113,33 @@ class Refusal(NamedTuple):
     at: str
 
 
+class Event(NamedTuple):
+    """Something that happened to a name, in words that everybody may read."""
+
+    id: int
+    at: str
+    name: str
+    text: str
+
+
 class Pairs(NamedTuple):
     """The pairs of two versions, by their ids: how many, and by the first one's score."""
 
     bot: int
     opponent: int
     by_score: ScoreCounts
+
+
+class Result(NamedTuple):
+    """How a version went in a meeting: its pairs by its score, and its games by their ending.
+
+    Endings are counted by win type and result, as `arena.statistics.counts` orders them.
+    """
+
+    round: int
+    opponent: int
+    by_score: ScoreCounts
+    endings: tuple[int, ...]
 
 
 class Plan(NamedTuple):
@@ -247,16 +272,29 @@ class Ledger:
         values = ("?, " * len(Version._fields)).rstrip(", ")
         row = version._replace(id=None, number=number)  # type: ignore[arg-type]
         added = self.connection.execute(f"INSERT INTO versions VALUES ({values})", row)
+        what = "joins the league" if number == 1 else "is a new version"
+        self.tell(version.at, version.name, f"{row.title}, by {version.owner}, {what}")
         return row._replace(id=int(added.lastrowid or 0))
 
-    def set_state(self, version: int, state: str, why: str) -> None:
+    def set_state(self, version: Version, state: str, why: str, at: str) -> None:
         """Change whether a version plays."""
         change = "UPDATE versions SET state = ?, why = ? WHERE id = ?"
-        self.connection.execute(change, (state, why, version))
+        self.connection.execute(change, (state, why, version.id))
+        self.tell(at, version.name, f"{version.title} is {state}")
+
+    def tell(self, at: str, name: str, text: str) -> None:
+        """Keep that something happened."""
+        self.connection.execute("INSERT INTO events VALUES (NULL, ?, ?, ?)", (at, name, text))
+
+    def events(self, since: str = "", most: int = 1000) -> list[Event]:
+        """Return what happened since a time, the newest first."""
+        query = "SELECT * FROM events WHERE at >= ? ORDER BY id DESC LIMIT ?"
+        return [Event(*row) for row in self.rows(query, since, most)]
 
     def refuse(self, refusal: Refusal) -> None:
         """Keep a refusal."""
         self.connection.execute("INSERT INTO refusals VALUES (NULL, ?, ?, ?, ?, ?)", refusal[1:])
+        self.tell(refusal.at, refusal.name, f"a submission for {refusal.name} was refused")
 
     # rounds
 
@@ -331,6 +369,30 @@ class Ledger:
         """Return the ratings after a round, by version."""
         rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)
         return {row[1]: _rating(row) for row in rows}
+
+    def elos_at(self, number: int) -> dict[int, float]:
+        """Return the Elo of each version after a round, or after the last one before it."""
+        query = "SELECT version, elo, max(round) FROM ratings WHERE round <= ? GROUP BY version"
+        return {version: elo for version, elo, _ in self.rows(query, number)}
+
+    def results_of(self, version: int) -> list[Result]:
+        """Return how the meetings of a version went, as it sees them, in their order."""
+        query = (
+            "SELECT round, bot, opponent, s0, s1, s2, s3, s4, endings FROM results "
+            "WHERE bot = ?1 OR opponent = ?1 ORDER BY round, bot, opponent"
+        )
+        found = []
+        for number, bot, opponent, *scores, text in self.rows(query, version):
+            endings = json.loads(text)
+            if bot == version:
+                found.append(Result(number, opponent, tuple(scores), tuple(endings)))
+            else:
+                turned = [
+                    endings[place - place % RESULTS + _TURNED[place % RESULTS]]
+                    for place in range(len(endings))
+                ]
+                found.append(Result(number, bot, tuple(scores[::-1]), tuple(turned)))
+        return found
 
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
         """Return the ratings of a version after each round."""

@@ -99,17 +99,18 @@ def _end(value: float | None, sign: str) -> str:
     return sign if value is None else f"{value:.0f}"
 
 
-def format_spread(league: League) -> Iterator[str]:
+def describe_spread(league: League) -> Iterator[str]:
     """Yield what is said below the standings: the spread, and how far the league is."""
     spread = league.ledger.spread(league.number)
     if spread is None:
-        yield "no round has been played"
+        yield "No round has been played."
         return
     elo, low, high, measured = spread
     how = f"{low:.0f} to {high:.0f}" if measured else "mostly assumed: few pairs yet"
-    yield f"results spread about the Elo by {elo:.0f} points ({how}), which intervals include"
+    yield f"Results spread about the Elo by {elo:.0f} points ({how}), which intervals include."
     precise = "are" if league.is_precise() else "are not yet all"
-    yield f"after round {league.number:,}; ratings {precise} within {league.settings.target:g} Elo"
+    target = f"{league.settings.target:g} Elo"
+    yield f"This is after round {league.number:,}; ratings {precise} within {target}."
 
 
 def to_document(league: League) -> dict[str, Any]:

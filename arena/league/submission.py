@@ -72,11 +72,14 @@ class Desk:
         name: str,
         owner: str = "",
         working: Callable[[str], None] = lambda _: None,
+        *,
+        again: bool = False,
     ) -> Version:
         """Check a bot, and keep it as the newest version of a name, which replaces the one before.
 
         `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
-        it is the name's. `working` is told what is being checked. Raises Refused, with the reason.
+        it is the name's. `working` is told what is being checked. With `again` it may have been
+        submitted before by a process that was killed. Raises Refused, with the reason.
         """
         check_name(name)
         self._check_place(bot)
@@ -85,8 +88,10 @@ class Desk:
             raise InputError(f"owner {owner!a}: 1 to 60 letters, digits, spaces and . _ - @ +")
         kept = ""
         try:
-            self._check_right(name, owner)
+            self.check_right(name, owner)
             spec, kept, shape = self._take(bot)
+            if again and (same := self.ledger.versions("name = ? AND sha256 = ?", name, kept)):
+                return same[0]
             self._check_new(kept)
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
@@ -94,7 +99,7 @@ class Desk:
                 raise Refused(f"the check failed: {what}", items)
             cost = _cost(items)
             with self.ledger.changing():
-                self._check_right(name, owner)
+                self.check_right(name, owner)
                 self._check_new(kept)
                 return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
         except TooMany:
@@ -139,8 +144,10 @@ class Desk:
         versions = self.ledger.versions("name = ?", name)
         return versions[0].owner if versions else ""
 
-    def _check_right(self, name: str, owner: str) -> None:
-        """Raise Refused where the owner may not submit under this name, or not today."""
+    def check_right(self, name: str, owner: str = "") -> None:
+        """Raise Refused where the owner may not submit under this name, and TooMany today."""
+        check_name(name)
+        owner = owner or self._owner_of(name) or name
         alike = _looks_of(name)
         for version in self.ledger.versions("number = 1"):
             if version.name == name and version.owner != owner:

@@ -97,11 +97,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report, of one run or of several."""
+    """A whole report, of one run or of several; `home` is the page that leads to it, if any."""
 
     title: str
     summary: Sequence[str]
     sections: Sequence[Section]
+    home: str = ""
 
     def charts(self) -> Iterator[Chart]:
         """Yield every chart, in order."""

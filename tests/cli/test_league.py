@@ -34,7 +34,7 @@ def test_a_league_from_its_beginning(club: Arena, tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
     shown = club("league", "show", "club").stdout.splitlines()
     assert shown == lines[2:]
-    assert "after round 2" in shown[-1]
+    assert "This is after round 2" in shown[-1]
     done = club("league", "withdraw", "club", "patient", "--by", "patient")
     assert done.stdout == "patient 1 is withdrawn\n"
     history = club("league", "history", "club", "patient").stdout.splitlines()
@@ -61,6 +61,9 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     history = json.loads(club("league", "history", "club", "mine", "--json").stdout)
     assert [one["number"] for one in history["versions"]] == [1]
     assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
+    page = json.loads(club("league", "page", "club", "--json").stdout)
+    assert (tmp_path / page["page"]).is_file()
+    assert json.loads((tmp_path / page["feed"]).read_text())["items"]
     gone = json.loads(club("league", "withdraw", "club", "mine", "--json").stdout)
     assert gone == {"bot": "mine", "version": 1, "state": "withdrawn"}
 
@@ -95,6 +98,9 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("withdraw", "club", "nobody"), "no bot 'nobody' in this league"),
         (("withdraw", "club", "greedy"), "greedy: it is of the panel, which stays"),
         (("history", "club", "nobody"), "no bot 'nobody' in this league"),
+        (("page", "nowhere"), "nowhere: no league there"),
+        (("serve", "nowhere"), "nowhere: no league there"),
+        (("serve", "club", "--workers", "0"), "--workers"),
         (("chow", "club"), "No such command 'chow'"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -339,6 +340,23 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     os.chdir(tmp_path)
     remove_tree(folder)
     assert not folder.exists()
+
+
+def test_removing_touches_nothing_behind_a_link_and_opens_no_pipe(tmp_path: Path) -> None:
+    """Whatever a stranger has put there in place of a folder."""
+    other = tmp_path / "other"
+    other.mkdir(mode=0o750)
+    (other / "file").touch(mode=0o640)
+    (tmp_path / "link").symlink_to(other)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "link").symlink_to(other)
+    os.mkfifo(tmp_path / "folder" / "pipe")
+    for name in ("link", "pipe", "folder", "missing"):
+        remove_tree(tmp_path / name)
+    assert [*tmp_path.iterdir()] == [other]
+    assert stat.S_IMODE(other.stat().st_mode) == 0o750
+    assert stat.S_IMODE((other / "file").stat().st_mode) == 0o640
 
 
 @pytest.mark.slow

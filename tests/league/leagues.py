@@ -52,7 +52,7 @@ def settings(**changes: Any) -> Settings:
 @contextmanager
 def a_league(folder: Path, **changes: Any) -> Iterator[League]:
     """Yield a new league."""
-    make_league(folder, settings(**changes))
+    make_league(folder, settings(**changes), lambda: NOON)
     with closing(League(folder, lambda: NOON)) as league:
         yield league
 

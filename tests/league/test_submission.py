@@ -62,7 +62,7 @@ def test_a_new_version_replaces_the_one_before(league: League, tmp_path: Path) -
     two = league.desk.submit(str(write_bot(tmp_path, number=2)), "mine")
     assert (two.number, two.owner) == (2, "Ann")
     with league.ledger.changing():
-        league.ledger.set_state(two.id, SUSPENDED, "faults")
+        league.ledger.set_state(two, SUSPENDED, "faults", "")
     three = league.desk.submit(str(write_bot(tmp_path, number=3)), "mine", "Ann")
     states = [version.state for version in league.find("mine")]
     assert states == [REPLACED, REPLACED, ACTIVE]
@@ -246,7 +246,7 @@ def test_two_that_submit_at_once_lose_nothing(
         league.desk.submit(str(third), "other", "Bob")
 
 
-def test_a_folder_is_packed_and_plays(tmp_path: Path) -> None:
+def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the files that it reads."""
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -259,6 +259,7 @@ def test_a_folder_is_packed_and_plays(tmp_path: Path) -> None:
     with a_league(tmp_path / "club") as league:
         version = league.desk.submit(str(folder), "mine")
         (folder / "weights.txt").write_text("8")
+        monkeypatch.setattr(submission, "run_check", accept)
         other = league.desk.submit(str(folder), "mine")
     assert (version.number, other.number) == (1, 2)
     assert version.shape != other.shape

@@ -1,0 +1,69 @@
+"""The commands of a league that write its pages, and that play it until they are stopped."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from arena.cli.options import PATH, json_option, key_option, print_json
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@json_option
+def page(folder: Path, as_json: bool) -> None:
+    """Write all pages of the league to FOLDER/site.
+
+    The site opens offline, and holds no bot's source. feed.json is for a chat.
+
+    \b
+    Example:
+      arena league page results/club
+    """
+    from arena.league.league import League
+    from arena.league.league_site import write_site
+
+    with closing(League(folder)) as league:
+        index = write_site(league)
+    if as_json:
+        print_json({"page": str(index), "feed": str(index.with_name("feed.json"))})
+    else:
+        click.echo(f"wrote {index}")
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
+@key_option("workers", "all cores")
+@key_option("executor", "local")
+def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -> None:
+    """Play until stopped: take submissions, play, write the pages.
+
+    A bot is submitted by a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME. Stop it as
+    you like, also by kill -9: nothing is lost, and the same command goes on.
+
+    \b
+    Example:
+      timeout 20 arena league serve results/club
+    """
+    from arena.executors.contract import open_executor
+    from arena.lanes.cleanup import adopt_orphans, exit_on_termination
+    from arena.league.league import League
+    from arena.league.serve import serve as play_on
+    from arena.tournament.keys import choose_executor
+
+    adopt_orphans()
+    choice = choose_executor(None, executor)  # type: ignore[arg-type]
+    with (
+        closing(League(folder)) as league,
+        exit_on_termination(),
+        league.playing(),
+        open_executor(choice, workers) as where,
+    ):
+        click.echo(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
+        try:
+            play_on(league, where, click.echo, rests=rest)
+        except KeyboardInterrupt:
+            raise click.Abort("the same command goes on with this league") from None

@@ -1,0 +1,183 @@
+"""Write the pages of a league, a site that opens offline, and a feed of what has changed.
+
+A page has no source of a bot and nothing that a bot has printed: of a fault it has the kind and the
+command that plays the game again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from arena.errors import counted
+from arena.insight.table_columns import Column
+from arena.league.bot_page import bot_report
+from arena.league.league import League
+from arena.league.ledger import Event
+from arena.league.shown import Standing, describe_spread, standings
+from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
+from arena.reports.charts import chart, interval_layers, quantity, row_of_bots, tips
+from arena.reports.html import find_lack, to_html
+from arena.store.folder import write_text
+
+SITE: Final = "site"
+"""The folder of the pages, in that of the league."""
+
+_DAY: Final = timedelta(days=1)
+_MOST_NEWS = 20
+_MOST_CHARTED = 100
+_MOST_FED = 100
+_STEP = 22  # pixels of a row
+
+_COLUMNS: Final = (
+    Column("bot", "Bot", "text", "Its name; the page behind it has its versions and games."),
+    Column("rank", "Rank", "count"),
+    Column("version", "Version", "count", "Of the bytes that were submitted under the name."),
+    Column("owner", "Owner"),
+    Column("elo", "Elo", "elo", "By all pairs ever played; the panel's mean is fixed."),
+    Column("elo_low", "Elo, low", "elo", "The 95 % interval, which includes who was met."),
+    Column("elo_high", "Elo, high", "elo"),
+    Column("group", "Group", "code", "Bots with a common letter were not told apart."),
+    Column("shrunk", "Shrunk", "elo", "The Elo drawn to the mean by how little is known."),
+    Column("pairs", "Pairs", "count", "Deals that it has played, each twice."),
+    Column("note", "Note"),
+)
+
+
+_EVENTS: Final = (Column("at", "When (UTC)", "code"), Column("text", "What"))
+_MOVES: Final = (
+    Column("bot", "Bot"),
+    Column("before", "Rank before", "count", "Among the bots that are here now."),
+    Column("rank", "Rank", "count"),
+)
+
+
+def write_site(league: League, names: Iterable[str] | None = None) -> Path:
+    """Write the index, the feed, and the pages of some names or of all; return the index.
+
+    Raises InputError where a file cannot be written.
+    """
+    folder = league.folder / SITE
+    found = standings(league)
+    everybody = dict.fromkeys(version.name for version in league.ledger.versions())
+    wanted = everybody if names is None else names
+    for name in wanted:
+        page = folder / "bots" / f"{name}.html"
+        write_text(page, to_html(bot_report(league, name, found)))
+    for name in everybody:  # a page that a killed process did not write
+        if not (page := folder / "bots" / f"{name}.html").is_file():
+            write_text(page, to_html(bot_report(league, name, found)))
+    write_text(folder / "feed.json", _feed(league))
+    index = folder / "index.html"
+    write_text(index, to_html(_index(league, found)))
+    return index
+
+
+def _index(league: League, found: Sequence[Standing]) -> Report:
+    """Return the first page: what is new, and how the league stands."""
+    sections = [
+        Section("news", "Since yesterday", [*_news(league, found)]),
+        Section("standings", "Standings", [*_standings(league, found)]),
+        Section("how", "How to read this", [Text(_HOW)]),
+    ]
+    return Report(f"League {league.folder.resolve().name}", [_summary(league, found)], sections)
+
+
+_HOW: Final = (
+    "Bots of the panel are the arena's own; their mean Elo is fixed, so numbers of different "
+    "months compare. A new version of a bot meets the deals of the old one.",
+    "A version with too many faults is suspended: it plays no more until its owner submits "
+    "another one. The page of a bot says what to do next.",
+)
+
+
+def _summary(league: League, found: Sequence[Standing]) -> str:
+    active = sum(one.state == "active" for one in found)
+    return f"{counted(active, 'bot')} after round {league.number:,}."
+
+
+def _news(league: League, found: Sequence[Standing]) -> Iterator[Block]:
+    """Yield what happened in the last day, and who has risen and fallen most."""
+    now = league.now()
+    events = league.ledger.events((now - _DAY).isoformat(timespec="seconds"), _MOST_NEWS)
+    if not events:
+        yield Text(["Nothing was submitted, and nobody has left."])
+    else:
+        rows: list[Sequence[Cell]] = [
+            (event.at[:16].replace("T", " "), event.text) for event in events
+        ]
+        yield Table("news", "What happened", _EVENTS, rows)
+    moves = [*_moves(league, found, now - _DAY)]
+    if moves:
+        links = [f"./bots/{row[0]}.html" for row in moves]
+        yield Table("moves", "Who has moved most", _MOVES, moves, links)
+
+
+def _moves(
+    league: League, found: Sequence[Standing], since: datetime
+) -> list[tuple[str, int, int]]:
+    """Return name, rank before and rank now of the bots that have moved most."""
+    times = league.ledger.round_times()
+    before = [number for number, at in times.items() if at <= since.isoformat()]
+    if not before:
+        return []
+    elos = league.ledger.elos_at(max(before))
+    ids = {version.name: version.id for version in league.ledger.versions("state = 'active'")}
+    here = [one for one in found if one.rank and ids[one.bot] in elos]
+    ranked = sorted(here, key=lambda one: (-elos[ids[one.bot]], one.bot))
+    then = {one.bot: place for place, one in enumerate(ranked, 1)}
+    moves = [(one.bot, then[one.bot], place) for place, one in enumerate(here, 1)]
+    moved = [move for move in moves if move[1] != move[2]]
+    return sorted(moved, key=lambda move: (-abs(move[1] - move[2]), move[0]))[:10]
+
+
+def _standings(league: League, found: Sequence[Standing]) -> Iterator[Block]:
+    rated = [one for one in found if one.rank]
+    if rated and not find_lack():
+        yield _chart(rated[:_MOST_CHARTED])
+    names = [column.name for column in _COLUMNS]
+    rows = [tuple(one._asdict()[name] for name in names) for one in found]
+    links = [f"./bots/{one.bot}.html" for one in found]
+    yield Table("standings", "Standings", _COLUMNS, rows, links)
+    yield Text([*describe_spread(league)])
+
+
+def _chart(rated: Sequence[Standing]) -> Chart:
+    """Return the ratings with their intervals."""
+    values = [
+        {"bot": one.bot, "value": one.elo, "low": one.elo_low, "high": one.elo_high}
+        for one in rated
+    ]
+    layers = interval_layers(quantity("value", "Elo", scale={"zero": False}))
+    numbers = tips(("value", "Elo"), ("low", "low"), ("high", "high"), form=".0f")
+    shown = tips(("bot", "bot")) + numbers
+    encoding = {"y": row_of_bots([one.bot for one in rated]), "tooltip": shown}
+    spec = chart(values, height={"step": _STEP}, encoding=encoding, layer=layers)
+    what = "Elo with its 95 % interval; the strongest is at the top."
+    return Chart("ratings", "Ratings.", what, spec, "standings")
+
+
+def _feed(league: League) -> str:
+    """Return the feed; its form is that of https://www.jsonfeed.org/version/1.1/."""
+    name = league.folder.resolve().name
+    items = [_item(name, event) for event in league.ledger.events(most=_MOST_FED)]
+    feed: dict[str, Any] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": f"League {name}",
+        "description": "What happens in a league of District Noir bots.",
+        "items": items,
+    }
+    return json.dumps(feed, indent=2, ensure_ascii=False) + "\n"
+
+
+def _item(league: str, event: Event) -> dict[str, str]:
+    return {
+        "id": f"{league}/{event.id}",
+        "title": event.text,
+        "content_text": event.text,
+        "url": f"bots/{event.name}.html",
+        "date_published": event.at,
+    }

@@ -1,0 +1,59 @@
+"""Play a league until it is stopped: take submissions, play a round, write the pages, again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from arena.executors.contract import Executor
+from arena.executors.log import QUIET
+from arena.league.inbox import take_all
+from arena.league.league import League
+from arena.league.league_site import write_site
+
+_PAUSE = 1.0  # seconds between two looks into the inbox when there is nothing to play
+
+
+def serve(
+    league: League,
+    executor: Executor,
+    tell: Callable[[str], object],
+    *,
+    rests: bool = False,
+    rounds: int | None = None,
+) -> None:
+    """Play until something ends this process, or for some `rounds`.
+
+    `tell` gets a line for each thing that happened. A league that `rests` plays no round while
+    all its ratings are within the target. It is to be called while `playing`.
+    """
+    names = _of_last_round(league)
+    while rounds is None or rounds > 0:
+        names = {*names, *take_all(league, tell)}
+        result = None
+        if not (rests and league.number and league.is_precise()):
+            result = league.play_round(executor, shown=QUIET)
+        if result:
+            tell(f"round {result.number:,}: {2 * result.pairs:,} games")
+            for name in result.suspended:
+                tell(f"suspended: {name}")
+            names = {*names, *_of_last_round(league), *result.suspended}
+        if result or names:
+            write_site(league, _known(league, names))
+            names = set()
+        if not result:
+            time.sleep(_PAUSE)
+        rounds = None if rounds is None else rounds - 1
+
+
+def _of_last_round(league: League) -> set[str]:
+    """Return the names that played in the last round that is finished."""
+    if not league.number:
+        return set()
+    return {name for meeting in league.ledger.plan(league.number).meetings for name in meeting[:2]}
+
+
+def _known(league: League, names: Iterable[str]) -> list[str]:
+    """Return those names that have a version, in order."""
+    there = {version.name for version in league.ledger.versions()}
+    return sorted(there & {*names})

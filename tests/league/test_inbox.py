@@ -1,0 +1,124 @@
+"""The inbox takes what is finished, refuses what is no bot, and loses nothing to a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.league import submission
+from arena.league.inbox import take_all
+from arena.league.league import League
+from tests.league.leagues import NOON, a_league, accept, write_bot
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+    """Yield a league whose check finds nothing, with an inbox."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", a_day=3, most_megabytes=1) as made:
+        (made.folder / "inbox").mkdir()
+        yield made
+
+
+def drop(league: League, name: str = "mine", number: int = 0) -> Path:
+    """Put a bot into the inbox."""
+    return write_bot(league.folder / "inbox", name, number)
+
+
+def take(league: League, settled: float = 0.0) -> list[str]:
+    """Take what is there, and return what was told."""
+    told: list[str] = []
+    for _ in take_all(league, told.append, settled):
+        pass
+    return told
+
+
+def waiting(league: League) -> list[str]:
+    """Return what still lies in the inbox, or was taken and not submitted."""
+    folders = (league.folder / "inbox", league.folder / "taken")
+    return sorted(path.name for folder in folders if folder.exists() for path in folder.iterdir())
+
+
+def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> None:
+    """And removed: the league has kept them."""
+    drop(league, "mine")
+    folder = league.folder / "inbox" / "yours"
+    folder.mkdir()
+    write_bot(folder, "bot", 7)
+    assert sorted(take(league)) == ["accepted: mine 1, by mine", "accepted: yours 1, by yours"]
+    assert waiting(league) == []
+    drop(league, "mine", 1)
+    assert take(league) == ["accepted: mine 2, by mine"]
+
+
+def test_what_is_still_being_written_stays(league: League) -> None:
+    """A file that has just changed, one with the name of an upload, and one that is hidden."""
+    path = drop(league)
+    for name in ("a.py.part", ".b.py", "c.py~"):
+        (league.folder / "inbox" / name).write_text("half of")
+    assert take(league, settled=100.0) == []
+    assert "mine.py" in waiting(league)
+    os.utime(path, (path.stat().st_mtime - 1000,) * 2)
+    assert take(league, settled=100.0) == ["accepted: mine 1, by mine"]
+    assert waiting(league) == [".b.py", "a.py.part", "c.py~"]
+
+
+def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
+    """Links, pipes, wrong names, wrong kinds, and folders without a bot; each reason is kept."""
+    inbox = league.folder / "inbox"
+    secret = league.folder.parent / "secret.py"
+    secret.write_text("secret")
+    (inbox / "link.py").symlink_to(secret)
+    (inbox / "linked").symlink_to(league.folder.parent)
+    os.mkfifo(inbox / "pipe.py")
+    (inbox / "notes.txt").write_text("hello")
+    (inbox / "empty").mkdir()
+    (inbox / "a b\x1b[2J.py").write_text("x = 1\n")
+    (inbox / os.fsdecode(b"\xff\xfe.py")).write_text("x = 1\n")
+    (inbox / ("x" * 200 + ".py")).write_text("x = 1\n")
+    (inbox / "large.py").write_bytes(b"#" * ((1 << 20) + 1))
+    (inbox / "syntax.py").write_text("def (\n")
+    told = take(league)
+    assert len(told) == 10
+    assert all(
+        line.startswith("refused: ") and line.isprintable() for line in told if "syntax" not in line
+    )
+    assert waiting(league) == []
+    assert secret.read_text() == "secret"
+    whys = [refusal.why for refusal in league.ledger.refusals()]
+    assert len(whys) == 10 - sum(line.startswith("accepted") for line in told)
+    json.dumps([*map(list, league.ledger.refusals())]).encode()
+
+
+def test_what_is_over_the_limit_of_the_day_waits(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand submissions of one name cost three checks a day, and none is lost."""
+    for number in range(3):
+        drop(league, "mine", number)
+        assert len(take(league)) == 1
+    drop(league, "mine", 4)
+    for _ in range(3):
+        assert take(league) == []
+    assert waiting(league) == ["mine.py"]
+    monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
+    assert take(league) == ["accepted: mine 4, by mine"]
+
+
+def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(league: League) -> None:
+    """What was taken is submitted when the next process begins; it counts once."""
+    path = drop(league)
+    (league.folder / "taken").mkdir(exist_ok=True)
+    os.rename(path, league.folder / "taken" / "mine.py")
+    assert take(league) == ["accepted: mine 1, by mine"]
+    write_bot(league.folder / "taken")  # killed before it was removed
+    assert take(league) == ["accepted: mine 1, by mine"]
+    assert len(league.find("mine")) == 1
+    assert league.ledger.refusals() == []
+    drop(league)  # whereas this is the same bot again
+    assert take(league) == ["refused: mine: the same as mine 1 of mine"]

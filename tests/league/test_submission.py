@@ -246,6 +246,7 @@ def test_two_that_submit_at_once_lose_nothing(
         league.desk.submit(str(third), "other", "Bob")
 
 
+@pytest.mark.slow
 def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the files that it reads."""
     folder = tmp_path / "folder"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
+    from arena.library.standing import League, league
     from arena.store.finished import Game
 else:
     _HOMES = {
@@ -25,10 +26,12 @@ else:
         "Game": "arena.store.finished:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
+        "League": "arena.library.standing:League",
         "NoSites": "arena.errors:NoSites",
         "Results": "arena.library.results:Results",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
+        "league": "arena.library.standing:league",
         "open": "arena.library.running:open_run",
         "play": "arena.library.running:play",
         "run": "arena.library.running:run",
@@ -59,10 +62,12 @@ __all__ = [
     "Game",
     "InputError",
     "Interrupted",
+    "League",
     "NoSites",
     "Results",
     "WorkerDied",
     "compare",
+    "league",
     "open",
     "play",
     "run",

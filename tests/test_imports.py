@@ -34,7 +34,7 @@ ROOMS = [
     "rl",
     "library",
     "table",
-    "league",
+    "leagues",
     "check",
     "runs",
     "reports",
@@ -251,9 +251,9 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 18,
-    "arrows": 90,
+    "arrows": 91,
     "floors": 10,
-    "files": 257,
+    "files": 258,
     "modules with one importer": 45,
     "lines of code": 26_000,
 }

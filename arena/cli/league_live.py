@@ -22,8 +22,8 @@ def page(folder: Path, as_json: bool) -> None:
     Example:
       arena league page results/club
     """
-    from arena.league.league import League
-    from arena.league.league_site import write_site
+    from arena.leagues.league import League
+    from arena.leagues.league_site import write_site
 
     with closing(League(folder)) as league:
         index = write_site(league)
@@ -50,8 +50,8 @@ def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -
     """
     from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans, exit_on_termination
-    from arena.league.league import League
-    from arena.league.serve import serve as play_on
+    from arena.leagues.league import League
+    from arena.leagues.serve import serve as play_on
     from arena.tournament.keys import choose_executor
 
     adopt_orphans()

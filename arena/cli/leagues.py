@@ -28,7 +28,7 @@ from arena.cli.options import (
 from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from arena.league.league import League, RoundResult
+    from arena.leagues.league import League, RoundResult
 
 FOLDER = click.argument("folder", type=PATH)
 _MOST_GAMES = 1_000_000_000
@@ -49,7 +49,7 @@ def league(context: click.Context) -> None:
 
 @contextmanager
 def _open(folder: Path) -> Iterator[League]:
-    from arena.league.league import League
+    from arena.leagues.league import League
 
     with closing(League(folder)) as opened:
         yield opened
@@ -85,8 +85,8 @@ def new(
     import msgspec
 
     from arena.cli.options import split_bots
-    from arena.league.league import make_league
-    from arena.league.league_settings import Settings, check_settings
+    from arena.leagues.league import make_league
+    from arena.leagues.league_settings import Settings, check_settings
 
     given: dict[str, Any] = {"seed": seed, "lane": lane, "target": target}
     given["panel"] = split_bots(panel) if panel else None
@@ -120,7 +120,7 @@ def submit(folder: Path, bot: str, name: str, owner: str, as_json: bool) -> None
       arena league submit results/club greedy(patience=11) --name patient
     """
     from arena.lanes.cleanup import adopt_orphans
-    from arena.league.submission import Refused
+    from arena.leagues.submission import Refused
 
     adopt_orphans()
     with _open(folder) as opened:
@@ -235,7 +235,7 @@ def _say(result: RoundResult) -> None:
 
 
 def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
-    from arena.league.shown import describe_spread, format_standings, standings, to_document
+    from arena.leagues.shown import describe_spread, format_standings, standings, to_document
 
     if as_json:
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
@@ -254,7 +254,7 @@ def show(folder: Path, as_json: bool) -> None:
     Example:
       arena league show results/club
     """
-    from arena.league.shown import describe_spread, format_standings, standings, to_document
+    from arena.leagues.shown import describe_spread, format_standings, standings, to_document
 
     with _open(folder) as opened:
         if as_json:
@@ -295,7 +295,7 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     Example:
       arena league history results/club patient
     """
-    from arena.league import shown
+    from arena.leagues import shown
 
     with _open(folder) as opened:
         data = shown.history(opened, name)

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.league.league_ratings import rate
-from arena.league.ledger import ACTIVE, Pairs, Version
-from arena.league.matching import BLOCK, Contender, choose_meetings
+from arena.leagues.league_ratings import rate
+from arena.leagues.ledger import ACTIVE, Pairs, Version
+from arena.leagues.matching import BLOCK, Contender, choose_meetings
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.spread import USUAL

@@ -19,17 +19,17 @@ from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_file
-from arena.league import round as rounds
-from arena.league.league_ratings import rate
-from arena.league.league_settings import (
+from arena.leagues import round as rounds
+from arena.leagues.league_ratings import rate
+from arena.leagues.league_settings import (
     NAME as SETTINGS,
 )
-from arena.league.league_settings import (
+from arena.leagues.league_settings import (
     Settings,
     read_settings,
     write_settings,
 )
-from arena.league.ledger import (
+from arena.leagues.ledger import (
     NAME,
     SUSPENDED,
     WITHDRAWN,
@@ -38,8 +38,8 @@ from arena.league.ledger import (
     RatingRow,
     Version,
 )
-from arena.league.matching import BLOCK, Contender, choose_meetings
-from arena.league.submission import Desk
+from arena.leagues.matching import BLOCK, Contender, choose_meetings
+from arena.leagues.submission import Desk
 from arena.statistics.ratings import MEAN
 from arena.statistics.spread import USUAL
 from arena.store.manifest import differences

@@ -17,9 +17,9 @@ from typing import Final
 
 from arena.errors import ArenaError, InputError, escape
 from arena.lanes.cleanup import remove_tree
-from arena.league.league import League
-from arena.league.ledger import Refusal
-from arena.league.submission import Refused, TooMany
+from arena.leagues.league import League
+from arena.leagues.ledger import Refusal
+from arena.leagues.submission import Refused, TooMany
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"

@@ -11,9 +11,9 @@ from typing import Any
 from arena.check.item import Item, Order
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.league.league import League, RoundResult, make_league
-from arena.league.league_settings import Settings, check_settings
-from arena.league.ledger import ACTIVE, Version
+from arena.leagues.league import League, RoundResult, make_league
+from arena.leagues.league_settings import Settings, check_settings
+from arena.leagues.ledger import ACTIVE, Version
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 

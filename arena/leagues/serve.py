@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET
-from arena.league.inbox import take_all
-from arena.league.league import League
-from arena.league.league_site import write_site
+from arena.leagues.inbox import take_all
+from arena.leagues.league import League
+from arena.leagues.league_site import write_site
 
 _PAUSE = 1.0  # seconds between two looks into the inbox when there is nothing to play
 

@@ -16,13 +16,13 @@ import pytest
 
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.league import submission
-from arena.league.league import League, make_league
-from arena.league.ledger import REPLACED, SUSPENDED, WITHDRAWN
-from arena.league.shown import history, standings, to_document
+from arena.leagues import submission
+from arena.leagues.league import League, make_league
+from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
+from arena.leagues.shown import history, standings, to_document
 from arena.store.reader import read_run
 from tests.conftest import run_here
-from tests.league.leagues import NOON, a_league, accept, play, settings, write_bot
+from tests.leagues.small import NOON, a_league, accept, play, settings, write_bot
 from tests.waiting import until
 
 FAULTY = '''"""Fail in every game."""
@@ -185,8 +185,8 @@ def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
             with league.ledger.changing():
                 league.ledger.add_round(number, plan, "")
         code = (
-            "import sys; from pathlib import Path; from arena.league import round as r\n"
-            "from arena.league.league import League\n"
+            "import sys; from pathlib import Path; from arena.leagues import round as r\n"
+            "from arena.leagues.league import League\n"
             "from arena.executors.local import LocalExecutor\n"
             "league = League(Path(sys.argv[1]))\n"
             "r._read = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from arena.errors import counted
-from arena.league.league import League
-from arena.league.ledger import ACTIVE, SUSPENDED, RatingRow, Version
+from arena.leagues.league import League
+from arena.leagues.ledger import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.statistics import letters
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"

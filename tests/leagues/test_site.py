@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.league import submission
-from arena.league.league import League
-from arena.league.league_site import write_site
-from tests.league.leagues import NOON, a_league, accept, play
-from tests.league.test_league import FAULTY
+from arena.leagues import submission
+from arena.leagues.league import League
+from arena.leagues.league_site import write_site
+from tests.leagues.small import NOON, a_league, accept, play
+from tests.leagues.test_league import FAULTY
 
 
 def text_of(page: Path) -> str:

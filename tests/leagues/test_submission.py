@@ -14,11 +14,11 @@ import pytest
 
 from arena.check.item import Item, Order
 from arena.errors import InputError
-from arena.league import submission
-from arena.league.league import League
-from arena.league.ledger import ACTIVE, REPLACED, SUSPENDED
-from arena.league.submission import Refused, TooMany
-from tests.league.leagues import NOON, a_league, accept, write_bot
+from arena.leagues import submission
+from arena.leagues.league import League
+from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
+from arena.leagues.submission import Refused, TooMany
+from tests.leagues.small import NOON, a_league, accept, write_bot
 
 
 @pytest.fixture

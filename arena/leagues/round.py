@@ -14,9 +14,9 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.lanes.faults import BY_RULE, count_strikes
-from arena.league.league_settings import Settings
-from arena.league.ledger import Pairs, Plan, Version
-from arena.league.submission import SOURCES, identity_of
+from arena.leagues.league_settings import Settings
+from arena.leagues.ledger import Pairs, Plan, Version
+from arena.leagues.submission import SOURCES, identity_of
 from arena.runs.run import play_games
 from arena.statistics.counts import MISSING, RESULTS
 from arena.store.folder import RunFolder

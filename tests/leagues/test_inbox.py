@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.league import submission
-from arena.league.inbox import take_all
-from arena.league.league import League
-from tests.league.leagues import NOON, a_league, accept, write_bot
+from arena.leagues import submission
+from arena.leagues.inbox import take_all
+from arena.leagues.league import League
+from tests.leagues.small import NOON, a_league, accept, write_bot
 
 
 @pytest.fixture

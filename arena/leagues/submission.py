@@ -26,8 +26,8 @@ from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import parse
 from arena.errors import ArenaError, InputError
-from arena.league.league_settings import Settings
-from arena.league.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.leagues.league_settings import Settings
+from arena.leagues.ledger import ACTIVE, Ledger, Refusal, Version
 from arena.store.folder import replacing
 
 SOURCES: Final = "bots"

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from arena.errors import ArenaError, counted
 from arena.insight.table_columns import Column
-from arena.league.league import League
-from arena.league.ledger import SUSPENDED, RatingRow, Result, Version
-from arena.league.round import round_folder
-from arena.league.shown import Standing
+from arena.leagues.league import League
+from arena.leagues.ledger import SUSPENDED, RatingRow, Result, Version
+from arena.leagues.round import round_folder
+from arena.leagues.shown import Standing
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section
 from arena.statistics.counts import RESULTS, WIN_TYPES

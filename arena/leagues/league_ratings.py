@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.entries.catalogue import ELO as LADDER
-from arena.league.ledger import Pairs, RatingRow, Version
+from arena.leagues.ledger import Pairs, RatingRow, Version
 from arena.statistics.apart import FieldOrder, pair_scores
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from arena.errors import counted
 from arena.insight.table_columns import Column
-from arena.league.bot_page import bot_report
-from arena.league.league import League
-from arena.league.ledger import Event
-from arena.league.shown import Standing, describe_spread, standings
+from arena.leagues.bot_page import bot_report
+from arena.leagues.league import League
+from arena.leagues.ledger import Event
+from arena.leagues.shown import Standing, describe_spread, standings
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.charts import chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html

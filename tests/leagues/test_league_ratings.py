@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from arena.entries.catalogue import ELO as LADDER
-from arena.league.league_ratings import rate
-from arena.league.ledger import REPLACED, Pairs, Version
+from arena.leagues.league_ratings import rate
+from arena.leagues.ledger import REPLACED, Pairs, Version
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
-from tests.league.leagues import version
+from tests.leagues.small import version
 
 FIELD = [
     version(1, panel=True, spec="greedy"),

@@ -253,7 +253,7 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 91,
     "floors": 10,
-    "files": 258,
+    "files": 260,
     "modules with one importer": 45,
     "lines of code": 26_000,
 }

@@ -57,7 +57,7 @@ def _open(folder: Path) -> Iterator[League]:
 
 @league.command()
 @FOLDER
-@key_option("seed", "0")
+@key_option("seed", "drawn, and secret")
 @key_option("lane", "jail")
 @click.option("--panel", metavar="A,B,C", help="The bots of the arena that fix the scale.")
 @click.option("--target", type=float, help="Elo points within which ratings are to be.")
@@ -86,9 +86,13 @@ def new(
 
     from arena.cli.options import split_bots
     from arena.leagues.league import make_league
-    from arena.leagues.league_settings import Settings, check_settings
+    from arena.leagues.league_settings import Settings, check_settings, draw_seed
 
-    given: dict[str, Any] = {"seed": seed, "lane": lane, "target": target}
+    given: dict[str, Any] = {
+        "seed": draw_seed() if seed is None else seed,
+        "lane": lane,
+        "target": target,
+    }
     given["panel"] = split_bots(panel) if panel else None
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
@@ -235,12 +239,12 @@ def _say(result: RoundResult) -> None:
 
 
 def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
-    from arena.leagues.shown import describe_spread, format_standings, standings, to_document
+    from arena.leagues.shown import format_summary, to_document
 
     if as_json:
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
     elif not quiet:
-        for line in (*format_standings(standings(opened)), *describe_spread(opened)):
+        for line in format_summary(opened):
             click.echo(line)
 
 
@@ -254,13 +258,13 @@ def show(folder: Path, as_json: bool) -> None:
     Example:
       arena league show results/club
     """
-    from arena.leagues.shown import describe_spread, format_standings, standings, to_document
+    from arena.leagues.shown import format_summary, to_document
 
     with _open(folder) as opened:
         if as_json:
             print_json(to_document(opened))
             return
-        for line in (*format_standings(standings(opened)), *describe_spread(opened)):
+        for line in format_summary(opened):
             click.echo(line)
 
 

@@ -15,6 +15,7 @@ from arena.leagues.league import League
 from arena.leagues.ledger import SUSPENDED, RatingRow, Result, Version
 from arena.leagues.round import round_folder
 from arena.leagues.shown import Standing
+from arena.leagues.version_change import find_change
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section
 from arena.statistics.counts import RESULTS, WIN_TYPES
@@ -153,6 +154,9 @@ def _versions(
             for number, one in reversed(league.ledger.rating_history(version.id))
         ]
     yield Table("versions", "Versions, the newest first", _VERSIONS, cells)
+    new, old = versions[-1], versions[-2] if len(versions) > 1 else None
+    if old and (change := find_change(league.ledger, new, old)):
+        yield Text([f"Version {new.number}: {change.describe()}"])
     note = f"The last {_MOST_ROUNDS} rounds." if len(times) > _MOST_ROUNDS else ""
     shown = times[:_MOST_ROUNDS]
     yield Table("ratings", "Ratings after each round", _TIMES, shown, note=note, folded=True)
@@ -213,9 +217,9 @@ def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
             told = json.loads(first)
             title = (
                 f"Version {version.number}: {counted(strikes, 'fault')}; the first: "
-                f"{told['kind']} at ply {told['ply']} of {told['game']} in {told['round']}"
+                f"{told['kind']} at ply {told['ply']}. In the league's folder:"
             )
-            yield Code(title, told["command"], folded=False)
+            yield Code(title, told["show"], folded=False)
     if not any(league.ledger.strikes(version.id)[0] for version in versions):
         yield Text(["None."])
 

@@ -247,7 +247,7 @@ class League:
         suspended = []
         with self.ledger.changing():
             for met in played.met:
-                self.ledger.add_result(number, met.pairs, met.first, met.endings)
+                self.ledger.add_result(number, *met)
             for faulty in played.faulty:
                 self.ledger.add_faults(number, *faulty)
                 if version := self._too_faulty(faulty.version):
@@ -263,7 +263,7 @@ class League:
         if strikes < self.settings.max_faults or not version.is_active or version.panel:
             return None
         told = json.loads(first) if first else {}
-        why = escape(f"{strikes} faults; the first: {told.get('kind')}, {told.get('command')}")
+        why = escape(f"{strikes} faults; the first: {told.get('kind')}, {told.get('show')}")
         self.ledger.set_state(version, SUSPENDED, why, self._time())
         return version
 

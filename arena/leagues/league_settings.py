@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -14,7 +15,7 @@ from arena.entries.lane import LANES, Lane
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
-from arena.tournament.keys import MAX_FAULTS, Positive, Seed, Width
+from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width
 from arena.tournament.tournament import versions
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
@@ -76,6 +77,7 @@ _CHOICES: Final = {"lane": LANES}
 _TEXT: Final = """\
 # A league of bots; what is left out has the value shown in docs/league.md.
 # seed, rules, lane, limits and panel decide its games: they stay as they are.
+# The seed is secret: a bot that knows it can compute the deals.
 seed: {seed}
 lane: {lane}
 limits: {limits}
@@ -90,6 +92,11 @@ target: {target:g}
 max_faults: {max_faults}
 a_day: {a_day}
 """
+
+
+def draw_seed() -> int:
+    """Return a seed that nobody knows: a bot that knows it can compute the deals."""
+    return secrets.randbelow(MOST_SEED + 1)
 
 
 def write_settings(folder: Path, settings: Settings) -> None:

@@ -45,7 +45,7 @@ CREATE TABLE results (
     round INTEGER NOT NULL, bot INTEGER NOT NULL, opponent INTEGER NOT NULL,
     first INTEGER NOT NULL, pairs INTEGER NOT NULL,
     s0 INTEGER NOT NULL, s1 INTEGER NOT NULL, s2 INTEGER NOT NULL, s3 INTEGER NOT NULL,
-    s4 INTEGER NOT NULL, endings TEXT NOT NULL,
+    s4 INTEGER NOT NULL, endings TEXT NOT NULL, scores TEXT NOT NULL,
     PRIMARY KEY (round, bot, opponent)
 ) WITHOUT ROWID;
 CREATE TABLE faults (
@@ -64,6 +64,7 @@ CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, 
 """
 
 
+_OTHERS = str.maketrans("01234", "43210")  # the half points of the opponent
 _TURNED = (1, 0, 2)  # won, lost and drawn as the opponent sees them
 _RATINGS = """
 SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratings
@@ -133,13 +134,16 @@ class Pairs(NamedTuple):
 class Result(NamedTuple):
     """How a version went in a meeting: its pairs by its score, and its games by their ending.
 
-    Endings are counted by win type and result, as `arena.statistics.counts` orders them.
+    Endings are counted by win type and result, as `arena.statistics.counts` orders them. `scores`
+    has the half points of each pair from `first` on, 0 to 4, or - for one that does not count.
     """
 
     round: int
     opponent: int
+    first: int
     by_score: ScoreCounts
     endings: tuple[int, ...]
+    scores: str
 
 
 class Plan(NamedTuple):
@@ -325,12 +329,14 @@ class Ledger:
 
     # results
 
-    def add_result(self, number: int, pairs: Pairs, first: int, endings: Sequence[int]) -> None:
-        """Keep how a meeting went; `endings` are counted as `results` has them."""
+    def add_result(
+        self, number: int, pairs: Pairs, first: int, endings: Sequence[int], scores: str
+    ) -> None:
+        """Keep how a meeting went, as the first of the two saw it (`Result`)."""
         row = (number, *pairs[:2], first, sum(pairs.by_score), *pairs.by_score)
-        values = ("?, " * 11).rstrip(", ")
+        values = ("?, " * 12).rstrip(", ")
         self.connection.execute(
-            f"INSERT INTO results VALUES ({values})", (*row, json.dumps([*endings]))
+            f"INSERT INTO results VALUES ({values})", (*row, json.dumps([*endings]), scores)
         )
 
     def pairs(self) -> list[Pairs]:
@@ -378,20 +384,22 @@ class Ledger:
     def results_of(self, version: int) -> list[Result]:
         """Return how the meetings of a version went, as it sees them, in their order."""
         query = (
-            "SELECT round, bot, opponent, s0, s1, s2, s3, s4, endings FROM results "
+            "SELECT round, bot, opponent, endings, scores, first, s0, s1, s2, s3, s4 FROM results "
             "WHERE bot = ?1 OR opponent = ?1 ORDER BY round, bot, opponent"
         )
         found = []
-        for number, bot, opponent, *scores, text in self.rows(query, version):
+        for number, bot, opponent, text, scores, first, *counts in self.rows(query, version):
             endings = json.loads(text)
             if bot == version:
-                found.append(Result(number, opponent, tuple(scores), tuple(endings)))
+                row = first, tuple(counts), tuple(endings), scores
+                found.append(Result(number, opponent, *row))
             else:
                 turned = [
                     endings[place - place % RESULTS + _TURNED[place % RESULTS]]
                     for place in range(len(endings))
                 ]
-                found.append(Result(number, bot, tuple(scores[::-1]), tuple(turned)))
+                row = first, tuple(counts[::-1]), tuple(turned), scores.translate(_OTHERS)
+                found.append(Result(number, bot, *row))
         return found
 
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:

@@ -33,12 +33,14 @@ class Met(NamedTuple):
     """How a meeting went: the pairs of two versions, from `first` on, and how games ended.
 
     Games are counted by win type and result, as `arena.statistics.counts` orders them. A pair of
-    which a game was not played, because a bot had too many faults, is not there.
+    which a game was not played, because a bot had too many faults, does not count. `scores` are
+    the half points of the first bot in each pair, - where it does not count.
     """
 
     pairs: Pairs
     first: int
     endings: tuple[int, ...]
+    scores: str
 
 
 class Faulty(NamedTuple):
@@ -137,10 +139,22 @@ def _read(store: Store, tournament: Tournament, plan: Plan) -> Played:
             Pairs(*_ids(plan, plan.meetings[pairing]), by_score),
             plan.meetings[pairing].first,
             tuple(endings[pairing]),
+            _score_pairs(store, pairing, plan.meetings[pairing].pairs),
         )
         for pairing, *_, by_score in counts.pair_totals
     ]
     return Played(met, _find_faults(store, tournament, plan))
+
+
+def _score_pairs(store: Store, pairing: int, pairs: int) -> str:
+    """Return the half points of a pairing's first bot in each pair, - where it does not count."""
+    halves = [0] * pairs
+    counts = [0] * pairs
+    for game in store.games_of(pairing):
+        if not game.fault or game.fault.kind != BY_RULE:
+            halves[game.pair] += round(2 * game.score)
+            counts[game.pair] += 1
+    return "".join(str(half) if n == 2 else "-" for half, n in zip(halves, counts, strict=True))
 
 
 def _ids(plan: Plan, meeting: Meeting) -> tuple[int, int]:
@@ -161,12 +175,13 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
         version = _ids(plan, plan.meetings[pairing])[int(game.winner == 0)]
         if game.fault and version not in firsts:
             fixture = tournament.fixture(pairing, game.pair, game.seat)
+            place = f"{ROUNDS}/{tournament.name.removeprefix('round-')}"
             told = {
                 "kind": game.fault.kind,
                 "message": game.fault.message,
                 "ply": game.plies,
                 "game": fixture.name,
-                "round": tournament.name,
+                "show": f"arena show {place} {fixture.name}",
                 "command": command(fixture),
             }
             firsts[version] = json.dumps(told)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from arena.errors import counted
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, SUSPENDED, RatingRow, Version
+from arena.leagues.version_change import Change, find_change
 from arena.statistics import letters
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
 _MOST_NAME = 24
 _MOST_LETTERS = 8
+_WIDTH = 80
 
 
 class Standing(NamedTuple):
@@ -92,11 +95,18 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
         line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
         yield line.rstrip()
         if one.note:
-            yield f"      {one.note}"[:80]
+            yield f"      {one.note}"[:_WIDTH]
 
 
 def _end(value: float | None, sign: str) -> str:
     return sign if value is None else f"{value:.0f}"
+
+
+def format_summary(league: League) -> Iterator[str]:
+    """Yield the standings and what is said below them for a terminal of 80 columns."""
+    yield from format_standings(standings(league))
+    for text in describe_spread(league):
+        yield from textwrap.wrap(text, _WIDTH)
 
 
 def describe_spread(league: League) -> Iterator[str]:
@@ -148,11 +158,25 @@ def history(league: League, name: str) -> dict[str, Any]:
             for key, value in version._asdict().items()
             if key not in ("id", "shape", "cost", "panel", "name")
         }
-        told.append({**shown, "faults": strikes, "first_fault": first, "ratings": ratings})
+        before = next((one for one in versions if one.number == version.number - 1), None)
+        change = find_change(league.ledger, version, before) if before else None
+        more = {"faults": strikes, "first_fault": first, "change": _to_data(change)}
+        told.append({**shown, **more, "ratings": ratings})
     kept = [
         {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
     ]
     return {"bot": name, "versions": told, "refusals": kept}
+
+
+def _to_data(change: Change | None) -> dict[str, Any] | None:
+    """Return the difference to the version before as plain data."""
+    if change is None:
+        return None
+    names = ("points", "low", "high")
+    cells = (None if cell is None else 100 * cell for cell in change.estimate.cells)
+    data = dict(zip(names, cells, strict=True))
+    told = {"pairs": change.pairs, "opponents": change.opponents, "sentence": change.describe()}
+    return {"version": change.old.number, **data, **told}
 
 
 def format_history(data: dict[str, Any]) -> Iterator[str]:
@@ -161,6 +185,10 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
         state = version["state"] + (f": {version['why']}" if version["why"] else "")
         sha256 = version["sha256"][:12]
         yield f"{data['bot']} {version['number']}  {version['at']}  {sha256}  {state}"
+        if version["change"]:
+            yield from textwrap.wrap(
+                version["change"]["sentence"], 78, initial_indent="  ", subsequent_indent="  "
+            )
         for row in version["ratings"]:
             interval = f"{_end(row['low'], '<')}..{_end(row['high'], '>')}"
             yield f"  round {row['round']:>6,}  {row['elo']:>6.0f}  {interval:>13}  " + counted(

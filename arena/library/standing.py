@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import InputError
 from arena.executors.log import NORMAL, QUIET
 from arena.leagues import league as leagues
-from arena.leagues.league_settings import check_settings
+from arena.leagues.league_settings import check_settings, draw_seed
 from arena.leagues.shown import Standing, history, standings
 from arena.library.request import Location, Where, folder_path, of_config, open_where
 from arena.tournament.config import convert
@@ -37,7 +37,7 @@ def league(folder: Location, *, new: Mapping[str, Any] | None = None) -> League:
     """
     path = folder_path(folder, "folder")
     if new is not None:
-        leagues.make_league(path, check_settings({**new}))
+        leagues.make_league(path, check_settings({"seed": draw_seed(), **new}))
     found = League(path)
     with found._open():
         return found

@@ -135,9 +135,9 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert row.rank is None
         told = json.loads(history(league, "faulty")["versions"][0]["first_fault"])
         assert told["kind"] == "exception"
-        words = shlex.split(told["command"])
-        done = run_here(league.folder, *words[1:])
-        assert "my own secret" in done.stdout + done.stderr
+        for how in ("command", "show"):
+            done = run_here(league.folder, *shlex.split(told[how])[1:])
+            assert "my own secret" in done.stdout + done.stderr
         # games that were not played count for nobody
         rows = league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
         assert 1 <= rows[0][0] <= 4

@@ -122,7 +122,7 @@ def _advise(
         )
     row = rows.get(last.id)
     if row is None:
-        yield "It has not played yet: the next round brings its first games."
+        yield "It has no rating yet: the next rounds bring games against bots of known Elo."
         return
     half = math.inf if row.low is None or row.high is None else (row.high - row.low) / 2
     if half > league.settings.target and last.is_active:

@@ -46,6 +46,7 @@ from arena.store.manifest import differences
 from arena.tournament.schedule import Meeting
 
 _LEAST = 2  # bots of a round
+_LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
 
 
 class RoundResult(NamedTuple):
@@ -240,7 +241,8 @@ class League:
         row = rows.get(version.id)
         elo = row.elo if row else float(LADDER.get(version.spec, MEAN))
         most = max(BLOCK, int(self.settings.bot_seconds / version.cost))
-        return Contender(elo, _half(row), version.cost, most if version.is_active else 0)
+        half = _LADDER_HALF if version.panel and row is None else _half(row)
+        return Contender(elo, half, version.cost, most if version.is_active else 0)
 
     def _keep(self, number: int, played: rounds.Played) -> RoundResult:
         """Keep the results of a round, and suspend those with too many faults."""

@@ -2,7 +2,8 @@
 
 A bot's rating is its Elo against all others. With results that spread about the Elo, its variance
 has two parts: the luck of its pairs, and that the opponents it met are not all there are. So many
-pairs against one opponent tell little, and a new opponent tells much. Each block of pairs goes to
+pairs against one opponent tell little, and a new opponent tells much, if its own Elo is known: so
+newcomers meet the panel first, which connects them with all others. Each block of pairs goes to
 the two bots whose variances it lowers most for its cost, weighted by how much each of them matters:
 
 1. versions with less than a tenth of the mean number of pairs come first, so nobody starves;
@@ -11,8 +12,8 @@ the two bots whose variances it lowers most for its cost, weighted by how much e
 3. once all are within the target, those who are least surely above or below their neighbours.
 
 Sources: the variance is that of the random-effects weights of DerSimonian and Laird 1986 for one
-bot, the others' Elo being known; choosing by the greatest drop of a variance is the c-optimal
-design of Elfving 1952. Measured in bench/STUDIES.md, league.
+bot, to which the variance of each opponent's own Elo is added; choosing by the greatest drop of a
+variance is the c-optimal design of Elfving 1952. Measured in bench/STUDIES.md, league.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class Field:
         self.strengths = elo / ELO
         self.pairs = pairs.astype(float).copy()
         self.square = (spread / ELO) ** 2
+        self.unknown = ~np.isfinite(self.half)
+        self.doubt = np.minimum((self.half / Z95 / ELO) ** 2, _PRIOR)  # variances of strengths
         share = expit(self.strengths[:, None] - self.strengths[None, :])
         self.tells = 2 * share * (1 - share) / _EFFECT  # of one pair
         np.fill_diagonal(self.tells, 0.0)
@@ -71,9 +74,9 @@ class Field:
         self._update(slice(None))
 
     def _weights(self, pairs: Floats, tells: Floats) -> Floats:
-        """Return one over the variance of a gap: by luck, and by the spread."""
+        """Return one over the variance of a gap: by luck, the spread, and the opponent's Elo."""
         information = pairs * tells
-        return np.asarray(information / (1 + self.square * information))
+        return np.asarray(information / (1 + (self.square + self.doubt) * information))
 
     def _update(self, rows: slice | list[int]) -> None:
         """Find the sums of some bots anew, and by how much a block of each pairing lowers them."""
@@ -109,7 +112,8 @@ class Field:
         met, may = self.pairs > 0, self.left >= BLOCK
         is_new = ~met & may[None, :] & ~np.eye(len(met), dtype=bool)
         narrow = (met.sum(axis=1) < BREADTH) & is_new.any(axis=1)
-        own = np.where(narrow[:, None] & met, 0.0, self.drop) * importance[:, None]
+        useless = narrow[:, None] & met | self.unknown[:, None] & self.unknown[None, :]
+        own = np.where(useless, 0.0, self.drop) * importance[:, None]
         worth = (own + own.T) / (self.cost[:, None] + self.cost[None, :])
         worth = np.where(may[:, None] & may[None, :], worth, -1.0)
         np.fill_diagonal(worth, -1.0)

@@ -54,6 +54,14 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
     assert not {*chosen} & {other for other in [*more][:10] if other not in more}
 
 
+def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:
+    """Games of two unknown bots say nothing of either, and connect them with nobody."""
+    bots = [known(1300), known(1500), known(1700)] + [NEW] * 8
+    chosen = choose_meetings(bots, played(11, 500, new=8), 38.0, 24 * BLOCK, 15.0)
+    assert all(min(two) < 3 for two in chosen)
+    assert all({*of_bot(chosen, new)} == {0, 1, 2} for new in range(3, 11))
+
+
 def test_in_a_small_league_it_meets_all() -> None:
     """And then more of those that tell most: the bots of its own strength."""
     bots = [known(900), known(1500), known(2100), NEW]
@@ -78,7 +86,7 @@ def test_a_large_spread_makes_opponents_equal() -> None:
 
 def test_the_drop_is_that_of_the_variance_of_a_weighted_mean() -> None:
     """Weights of what was played, less those of an equal round robin, times the spread."""
-    bots = [known(1500 + 80 * n) for n in range(6)]
+    bots = [known(1500 + 80 * n, half=5.0 + 10 * n) for n in range(6)]
     matrix = played(6, 0)
     matrix[0, 1:] = matrix[1:, 0] = [50, 200, 0, 900, 10]
     field = Field(bots, matrix, 60.0)
@@ -87,6 +95,7 @@ def test_the_drop_is_that_of_the_variance_of_a_weighted_mean() -> None:
     def variance(pairs: np.ndarray) -> float:
         tells = field.tells[0][1:]
         luck = 1 / np.maximum(pairs * tells, 1e-12)
+        luck += field.doubt[1:]  # of the opponents' own Elo
         weights = np.where(pairs > 0, 1 / (luck + square), 0)
         prior = 1 / (400 / ELO) ** 2
         whole = weights.sum() + prior

@@ -255,7 +255,7 @@ BOUNDS = {
     "floors": 10,
     "files": 260,
     "modules with one importer": 45,
-    "lines of code": 26_000,
+    "lines of code": 26_100,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 

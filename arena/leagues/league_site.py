@@ -17,7 +17,7 @@ from arena.insight.table_columns import Column
 from arena.leagues.bot_page import bot_report
 from arena.leagues.league import League
 from arena.leagues.ledger import Event
-from arena.leagues.shown import Standing, describe_spread, standings
+from arena.leagues.shown import Standing, describe_spread, standings, to_document
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.charts import chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html
@@ -30,6 +30,7 @@ _DAY: Final = timedelta(days=1)
 _MOST_NEWS = 20
 _MOST_CHARTED = 100
 _MOST_FED = 100
+_MOST_LIVE = 10
 _STEP = 22  # pixels of a row
 
 _COLUMNS: Final = (
@@ -56,7 +57,7 @@ _MOVES: Final = (
 
 
 def write_site(league: League, names: Iterable[str] | None = None) -> Path:
-    """Write the index, the feed, and the pages of some names or of all; return the index.
+    """Write the index, the feeds, and the pages of some names or of all; return the index.
 
     Raises InputError where a file cannot be written.
     """
@@ -71,6 +72,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
         if not (page := folder / "bots" / f"{name}.html").is_file():
             write_text(page, to_html(bot_report(league, name, found)))
     write_text(folder / "feed.json", _feed(league))
+    write_text(folder / "league.json", _live(league))
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index
@@ -158,6 +160,15 @@ def _chart(rated: Sequence[Standing]) -> Chart:
     spec = chart(values, height={"step": _STEP}, encoding=encoding, layer=layers)
     what = "Elo with its 95 % interval; the strongest is at the top."
     return Chart("ratings", "Ratings.", what, spec, "standings")
+
+
+def _live(league: League) -> str:
+    """Return how the league stands, for the web page of `arena table`."""
+    data = to_document(league)
+    del data["folder"]  # a path of this machine
+    news = [{"at": event.at, "text": event.text} for event in league.ledger.events(most=_MOST_LIVE)]
+    data |= {"news": news, "notes": [*describe_spread(league)]}
+    return json.dumps(data, ensure_ascii=False) + "\n"
 
 
 def _feed(league: League) -> str:

@@ -88,6 +88,7 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/run/events", handlers.run_events),
         Route(f"{root}/api/run/games", handlers.run_games),
         Route(f"{root}/api/run/game", handlers.run_game),
+        Route(f"{root}/api/league", handlers.league),
         Route(f"{root}/api/records", handlers.records),
         Route(f"{root}/api/record", handlers.record),
         Route(f"{root}/report/{{name:path}}", handlers.report),
@@ -218,6 +219,10 @@ class _Handlers:
         path = self.table.shelf.find(_text(request, "name"))
         place = [_number(request, name) for name in ("pairing", "pair", "seat")]
         return JSONResponse(await run_in_threadpool(show_game, path, *place))
+
+    async def league(self, request: Request) -> Response:
+        content = await run_in_threadpool(self.table.shelf.league, _text(request, "name"))
+        return Response(content, media_type="application/json")
 
     async def records(self, _request: Request) -> Response:
         found = await run_in_threadpool(list_records, self.table.records.path)

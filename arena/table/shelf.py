@@ -1,7 +1,8 @@
-"""List the runs below a folder and open them by name, so that no name leads outside the folder."""
+"""List runs and leagues below a folder and find them by name: no name leads outside the folder."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from arena.store.database import NAME
 from arena.store.glance import find_state
 
 REPORT = "report.html"
+LEAGUE = "site/league.json"  # how a league stands, which it writes after each round
 _DEEPEST = 4  # folders below the shelf in which runs are looked for
 _MOST_LISTED = 500
 _MOST_REPORT = 64 << 20  # bytes
@@ -19,21 +21,26 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe without a writer i
 
 
 class Shelf:
-    """The runs in a folder and in the folders below it; links and hidden names are left out."""
+    """The runs and leagues in a folder and below it; links and hidden names are left out.
+
+    The rounds of a league are runs that can be found, and are not listed.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return the runs as data, the one that was changed last first."""
+        """Return runs and leagues as data, the one that was changed last first."""
         found = []
         for path in _find_runs(self.root, _DEEPEST):
+            is_league = not _is_plain_file(path / NAME)
+            file = path / (LEAGUE if is_league else NAME)
             found.append(
                 {
                     "name": path.relative_to(self.root).as_posix(),
-                    "changed": (path / NAME).stat().st_mtime,
-                    "report": _is_plain_file(path / REPORT),
-                    "state": find_state(path),
+                    "changed": file.stat().st_mtime,
+                    "report": not is_league and _is_plain_file(path / REPORT),
+                    "state": "league" if is_league else find_state(path),
                 }
             )
             if len(found) == _MOST_LISTED:
@@ -42,6 +49,13 @@ class Shelf:
 
     def find(self, name: str) -> Path:
         """Return the folder of a run; raises LookupError if the shelf has none of this name."""
+        path = self._find_folder(name)
+        if not _is_plain_file(path / NAME):
+            raise LookupError(name)
+        return path
+
+    def _find_folder(self, name: str) -> Path:
+        """Return a folder of the shelf; raises LookupError if there is none of this name."""
         path = self.root
         for part in name.split("/"):
             if not part or part.startswith(".") or "\\" in part or "\0" in part:
@@ -49,21 +63,36 @@ class Shelf:
             path = path / part
             if not _is_plain_folder(path):
                 raise LookupError(name)
-        if not _is_plain_file(path / NAME):
-            raise LookupError(name)
         return path
 
     def report(self, name: str) -> bytes:
         """Return the report of a run; raises LookupError if there is none."""
+        return _read(self.find(name) / REPORT)
+
+    def league(self, name: str) -> bytes:
+        """Return how a league stands, as JSON; raises LookupError if there is none."""
+        path = self._find_folder(name)
+        if not _is_league(path):
+            raise LookupError(name)
+        content = _read(path / LEAGUE)
         try:
-            descriptor = os.open(self.find(name) / REPORT, _READ)
-        except OSError:
+            json.loads(content)
+        except (ValueError, RecursionError):
             raise LookupError(name) from None
-        with open(descriptor, "rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_REPORT:
-                raise LookupError(name)
-            return file.read(_MOST_REPORT)
+        return content
+
+
+def _read(path: Path) -> bytes:
+    """Return a plain file of a bounded size; raises LookupError for any other."""
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError:
+        raise LookupError(path.name) from None
+    with open(descriptor, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_REPORT:
+            raise LookupError(path.name)
+        return file.read(_MOST_REPORT)
 
 
 def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
@@ -75,7 +104,7 @@ def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
         path = folder / name
         if name.startswith(".") or not _is_text(name) or not _is_plain_folder(path):
             continue
-        if _is_plain_file(path / NAME):
+        if _is_plain_file(path / NAME) or _is_league(path):
             yield path
         elif depth > 1:
             yield from _find_runs(path, depth - 1)
@@ -88,6 +117,11 @@ def _is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _is_league(path: Path) -> bool:
+    """Return whether a folder has the pages of a league, none of them behind a link."""
+    return _is_plain_folder((path / LEAGUE).parent) and _is_plain_file(path / LEAGUE)
 
 
 def _is_plain_folder(path: Path) -> bool:

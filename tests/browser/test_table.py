@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 
+from arena.leagues.league_site import write_site
 from arena.table.guard import write_page
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
+from tests.leagues.small import a_league, play
 from tests.table import Client, running
 from tests.table.interrupting import leave_journal
 from tests.table.results import HOSTILE, make_results
@@ -345,6 +347,26 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
     page.wait_for_selector(".transport")
     assert find_faults(page) == []
     assert overflowing(page) == 0
+
+
+@pytest.mark.slow
+def test_a_league_is_shown_as_it_stands(client: Client, open_page: Open) -> None:
+    """Its table and its news, new by themselves, also on a phone."""
+    with a_league(client.table.shelf.root / "club") as league:
+        play(league)
+        write_site(league)
+        page = open_page(client.guard.door.make_address(), viewport=PHONE)
+        page.wait_for_selector("form")
+        page.get_by_role("link", name="Runs").click()
+        page.get_by_role("link", name="club", exact=True).click()
+        page.wait_for_selector("text=This is after round 1")
+        assert page.get_by_role("cell", name="majority 1", exact=True).count() == 1
+        play(league)
+        write_site(league)
+        page.wait_for_selector("text=This is after round 2")
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    shutil.rmtree(client.table.shelf.root / "club")
 
 
 @pytest.mark.slow

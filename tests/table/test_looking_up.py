@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import sqlite3
@@ -16,6 +17,7 @@ import pytest
 
 from arena.entries import syntax
 from arena.entries.catalogue import catalogue
+from arena.leagues.league_site import write_site
 from arena.store.reader import read_run
 from arena.table import looking_up
 from arena.table.looking_up import (
@@ -27,6 +29,7 @@ from arena.table.looking_up import (
 )
 from arena.table.shelf import Shelf
 from engine import Record
+from tests.leagues.small import a_league, play
 from tests.table import Client, running
 from tests.table.results import HOSTILE
 from tests.threads import changing_places
@@ -263,3 +266,41 @@ def test_games_of_a_person_are_listed_and_replayed(tmp_path: Path) -> None:
         assert "not JSON" in client.ask("api/record?line=2", status=400)["error"]
         assert client.ask("api/record?line=3", status=400)
         assert client.ask("api/record?line=5", status=404)
+
+
+def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None:
+    """Its standings and news; a round is a run that can be found; no path of this machine."""
+    with a_league(tmp_path / "club") as league:
+        play(league)
+        write_site(league)
+    for name, text in (("broken", "{"), ("pipe", "")):
+        (tmp_path / name / "site").mkdir(parents=True)
+        (tmp_path / name / "site" / "league.json").write_text(text)
+    (tmp_path / "pipe" / "site" / "league.json").unlink()
+    os.mkfifo(tmp_path / "pipe" / "site" / "league.json")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "site").symlink_to(tmp_path / "club" / "site")
+    (tmp_path / "elsewhere").symlink_to(tmp_path / "club")
+    with running(tmp_path) as client:
+        runs = {run["name"]: run for run in client.ask("api/runs")["runs"]}
+        assert {*runs} == {"club", "broken"}
+        listed = runs["club"]
+        assert (listed["name"], listed["state"], listed["report"]) == ("club", "league", False)
+        shown = client.ask(query("league", name="club"))
+        assert [row["bot"] for row in shown["standings"]] == ["majority", "greedy", "uniform"]
+        assert len(shown["news"]) == 3
+        assert shown["round"] == 1
+        assert str(tmp_path) not in json.dumps(shown)
+        assert client.ask(query("run", name="club/rounds/000001"))["played"] == 120
+        for name in (
+            "broken",
+            "pipe",
+            "linked",
+            "elsewhere",
+            "club/rounds",
+            "../club",
+            "nobody",
+            "",
+            "club/rounds/000001",
+        ):
+            assert client.ask(query("league", name=name), status=404)

@@ -10,6 +10,7 @@
     watch: [[0, Table.showWatchStart], [1, Table.showWatched]],
     runs: [[0, Table.showRuns]],
     run: [[1, Table.showRun]],
+    league: [[1, Table.showLeague]],
     report: [[1, Table.showReport]],
     game: [[4, Table.showRunGame]],
   };

@@ -6,6 +6,7 @@
   const Table = window.Table;
   const { ask, attempt, make, makeButton, makeField, makeLink, makeName, makeSelect, makeTable } = Table;
   const queryOf = (values) => new URLSearchParams(values).toString();
+  const LEAGUE_EVERY = 3000;  // milliseconds
   const percent = (share) => `${(100 * share).toFixed(1)}\u2009%`;
   const rounded = (number) => (number === null ? "\u2013" : number.toFixed(0));
 
@@ -17,7 +18,7 @@
       return;
     }
     const rows = runs.map((run) => [
-      makeNamed(run.name, "run"), run.state,
+      makeNamed(run.name, run.state === "league" ? "league" : "run"), run.state,
       run.report ? makeLink("report", "report", run.name) : "",
       new Date(1000 * run.changed).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
     ]);
@@ -149,6 +150,38 @@
     return () => run.close();
   }
 
+  // ---- A league, which is asked again while it is looked at.
+
+  async function showLeague(main, name) {
+    const places = { notes: make("div"), standings: make("div"), news: make("div") };
+    main.append(make("h1", "", "", makeName(name)), places.notes, places.standings, places.news);
+    let last = "";
+    const ask_again = async () => {
+      const league = await ask(`api/league?${queryOf({ name })}`);
+      const text = JSON.stringify(league);
+      if (text === last) return;
+      last = text;
+      places.notes.replaceChildren(...league.notes.map((note) => make("p", "soft", note)));
+      places.standings.replaceChildren(makeLeagueTable(league.standings));
+      const news = league.news.map((one) => [one.at.slice(0, 16).replace("T", " "), makeName(one.text)]);
+      places.news.replaceChildren(makeTable("What happened last", ["when (UTC)", "what"], news));
+    };
+    await ask_again();
+    const timer = setInterval(() => { if (!document.hidden) attempt(ask_again); }, LEAGUE_EVERY);
+    return () => clearInterval(timer);
+  }
+
+  function makeLeagueTable(rows) {
+    const end = (number, sign) => (number === null ? sign : rounded(number));
+    const cells = rows.map((row) => [
+      row.rank === null ? "" : row.rank, makeName(`${row.bot} ${row.version}`), makeName(row.owner),
+      row.elo === null ? "not rated" : rounded(row.elo),
+      row.elo === null ? "" : `${end(row.elo_low, "<")}\u2060\u2026\u2060${end(row.elo_high, ">")}`,
+      row.pairs, row.group, row.note,
+    ]);
+    return makeTable("Standings", ["rank", "bot", "owner", "Elo", "95\u2009%", "pairs", "group", "note"], cells);
+  }
+
   // ---- A report: a page of its own, which can reach nothing of this one.
 
   async function showReport(main, name) {
@@ -170,5 +203,5 @@
     Arena.mountViewer(viewer, timeline, { names: "english" });
   }
 
-  Object.assign(Table, { showReport, showRun, showRunGame, showRuns });
+  Object.assign(Table, { showLeague, showReport, showRun, showRunGame, showRuns });
 })();

@@ -74,6 +74,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}
 _CHOICES: Final = {"lane": LANES}
 
+_SELDOM: Final = ("bot_seconds", "most_megabytes", "check_games", "check_seconds")
+"""Keys that a new file has only where they are not the usual ones."""
+
 _TEXT: Final = """\
 # A league of bots; what is left out has the value shown in docs/league.md.
 # seed, rules, lane, limits and panel decide its games: they stay as they are.
@@ -110,6 +113,9 @@ def write_settings(folder: Path, settings: Settings) -> None:
     text = _TEXT.format_map(values | {"panel": ", ".join(settings.panel)})
     if settings.rules:
         text = text.replace("# rules: {}", f"rules: {json.dumps(settings.rules)}")
+    for name in _SELDOM:
+        if (value := getattr(settings, name)) != getattr(Settings(), name):
+            text += f"{name}: {json.dumps(value)}\n"
     write_text(folder / NAME, text)
 
 

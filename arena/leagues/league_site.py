@@ -19,7 +19,7 @@ from arena.leagues.league import League
 from arena.leagues.ledger import Event
 from arena.leagues.shown import Standing, describe_spread, standings, to_document
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
-from arena.reports.charts import chart, interval_layers, quantity, row_of_bots, tips
+from arena.reports.charts import STEP, chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html
 from arena.store.folder import write_text
 
@@ -31,7 +31,6 @@ _MOST_NEWS = 20
 _MOST_CHARTED = 100
 _MOST_FED = 100
 _MOST_LIVE = 10
-_STEP = 22  # pixels of a row
 
 _COLUMNS: Final = (
     Column("bot", "Bot", "text", "Its name; the page behind it has its versions and games."),
@@ -157,7 +156,7 @@ def _chart(rated: Sequence[Standing]) -> Chart:
     numbers = tips(("value", "Elo"), ("low", "low"), ("high", "high"), form=".0f")
     shown = tips(("bot", "bot")) + numbers
     encoding = {"y": row_of_bots([one.bot for one in rated]), "tooltip": shown}
-    spec = chart(values, height={"step": _STEP}, encoding=encoding, layer=layers)
+    spec = chart(values, height=STEP * len(values), encoding=encoding, layer=layers)
     what = "Elo with its 95 % interval; the strongest is at the top."
     return Chart("ratings", "Ratings.", what, spec, "standings")
 

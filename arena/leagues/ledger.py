@@ -225,7 +225,8 @@ class Ledger:
             try:
                 yield
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # a full disk may have ended it
+                    self.connection.execute("ROLLBACK")
                 raise
             self.connection.execute("COMMIT")
 

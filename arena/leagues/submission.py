@@ -104,7 +104,7 @@ class Desk:
                 return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
         except TooMany:
             raise
-        except ArenaError as error:
+        except InputError as error:  # any other error is not the bot's: a full disk, say
             why = str(error)
             with self.ledger.changing():
                 self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
@@ -211,7 +211,10 @@ class Desk:
             self.settings.seed,
             self.settings.limits,
         )
-        return [*run_check(order, working, longest=self.settings.check_seconds)]
+        try:
+            return [*run_check(order, working, longest=self.settings.check_seconds)]
+        except ArenaError as error:  # it was cut short, or a bot has broken it
+            raise Refused(str(error)) from None
 
 
 def identity_of(entry: Entry) -> str:

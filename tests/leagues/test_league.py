@@ -18,6 +18,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.leagues import submission
 from arena.leagues.league import League, make_league
+from arena.leagues.league_settings import Settings, read_settings
 from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
 from arena.leagues.shown import history, standings, to_document
 from arena.store.reader import read_run
@@ -300,6 +301,21 @@ def test_wrong_settings_are_named_with_their_place(tmp_path: Path, text: str, wh
         League(tmp_path / "club")
     assert str(caught.value).startswith(f"{path}: ")
     assert why in str(caught.value)
+
+
+def test_all_settings_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    """Of a new league: what is written is what is read, whatever was changed."""
+    changes = {
+        **{"seed": 9, "rules": {"set_bonus": 0}, "lane": "process", "panel": ["greedy"]},
+        **{"limits": {"decision": 0.5, "idle": 3.0}, "round_pairs": 50, "bot_seconds": 7.5},
+        **{"target": 22.5, "max_faults": 3, "a_day": 4, "most_megabytes": 5},
+        **{"check_games": 6, "check_seconds": 99.5},
+    }
+    asked = settings(**changes)
+    assert {*changes} == {*Settings.__struct_fields__}
+    assert all(getattr(asked, name) != getattr(Settings(), name) for name in changes)
+    make_league(tmp_path / "club", asked)
+    assert read_settings(tmp_path / "club") == asked
 
 
 def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from arena.check.item import Item, Order
-from arena.errors import InputError
+from arena.errors import ArenaError, InputError
 from arena.leagues import submission
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
@@ -264,3 +264,44 @@ def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.Monkey
         other = league.desk.submit(str(folder), "mine")
     assert (version.number, other.number) == (1, 2)
     assert version.shape != other.shape
+
+
+def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
+    """One line says it; when there is room again, the same submission is accepted."""
+    connection = league.ledger.connection
+    with league.ledger.changing():
+        connection.execute("CREATE TABLE filler (text TEXT)")
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArenaError, match="full"), league.ledger.changing():
+        connection.executemany("INSERT INTO filler VALUES (?)", [("x" * 4000,)] * 100)
+    with pytest.raises(ArenaError, match="full") as caught:
+        fill(league, tmp_path)
+    assert not isinstance(caught.value, Refused)
+    assert not league.ledger.refusals()
+    before = len(league.ledger.versions())
+    connection.execute("PRAGMA max_page_count = 1000000")
+    version = league.desk.submit(str(write_bot(tmp_path, number=999)), "later")
+    assert len(league.ledger.versions()) == before + 1
+    assert (league.folder / version.spec).is_file()
+
+
+def fill(league: League, tmp_path: Path) -> None:
+    """Submit bot after bot."""
+    for number in range(100):
+        league.desk.submit(str(write_bot(tmp_path, number=number)), f"b{number}")
+
+
+@pytest.mark.slow
+def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
+    """With its reason, which is kept; others are checked after it."""
+    bot = write_bot(tmp_path)
+    text = bot.read_text()
+    bot.write_text(
+        text.replace("        return view", "        sum(range(10**7))\n        return view")
+    )
+    with a_league(tmp_path / "club", check_seconds=10) as league:
+        with pytest.raises(Refused, match="cut short after 10 s"):
+            league.desk.submit(str(bot), "slow")
+        assert "cut short" in league.ledger.refusals()[0].why
+        assert league.desk.submit("greedy(patience=11)", "fast").number == 1

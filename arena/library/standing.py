@@ -27,7 +27,7 @@ def league(folder: Location, *, new: Mapping[str, Any] | None = None) -> League:
 
     >>> import arena, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     club = arena.league(f"{folder}/club", new={"lane": "process", "round_pairs": 60})
+    ...     club = arena.league(f"{folder}/club", new={"lane": "process", "seed": 1})
     ...     club.submit("greedy(patience=11)", "patient")
     ...     club.play()
     ...     list(club.standings["bot"])[-1], club.round

@@ -9,7 +9,17 @@ import pytest
 
 from tests.conftest import Arena
 
-NEW = ("league", "new", "club", "--lane", "process", "--panel", "uniform,greedy,majority")
+NEW = (
+    "league",
+    "new",
+    "club",
+    "--seed",
+    "1",
+    "--lane",
+    "process",
+    "--panel",
+    "uniform,greedy,majority",
+)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -103,8 +104,9 @@ def new(
         print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
         return
     click.echo(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
-    click.echo(f"  arena league submit {folder} ./my_bot.py --name NAME")
-    click.echo(f"  arena league play {folder}")
+    place = shlex.quote(str(folder))
+    click.echo(f"  arena league submit {place} ./my_bot.py --name NAME")
+    click.echo(f"  arena league play {place}")
 
 
 @league.command()

@@ -46,6 +46,7 @@ from arena.store.manifest import differences
 from arena.tournament.schedule import Meeting
 
 _LEAST = 2  # bots of a round
+_UNBOUNDED = 400.0  # Elo points: for a bot that is unbeaten or winless so far
 _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
 
 
@@ -242,6 +243,8 @@ class League:
         elo = row.elo if row else float(LADDER.get(version.spec, MEAN))
         most = max(BLOCK, int(self.settings.bot_seconds / version.cost))
         half = _LADDER_HALF if version.panel and row is None else _half(row)
+        if row and math.isinf(half):
+            half = _UNBOUNDED
         return Contender(elo, half, version.cost, most if version.is_active else 0)
 
     def _keep(self, number: int, played: rounds.Played) -> RoundResult:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,9 +27,15 @@ from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import parse
 from arena.errors import ArenaError, InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.lanes.probe import find_problems
 from arena.leagues.league_settings import Settings
 from arena.leagues.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.runs.run import run
 from arena.store.folder import replacing
+from arena.store.store import Store
+from arena.tournament.tournament import Tournament
 
 SOURCES: Final = "bots"
 """The folder of the submitted files, in that of the league."""
@@ -39,6 +46,7 @@ _ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _DECISIONS: Final = 50  # of a bot in a pair, about
 _LABEL: Final = "submitted"
+_TIMES: Final = (("median", 0.5), ("p99", 0.99))
 _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair, and the factor between two classes of cost
 
 
@@ -177,8 +185,11 @@ class Desk:
         if spec.target in {name for name, _ in installed()}:
             return
         if not os.path.lexists(os.path.expanduser(spec.target)):
-            hint = f"; did you mean ./{spec.target}.py?" if "/" not in spec.target else ""
-            raise InputError(f"bot {bot!r}: no such file, and no bot of the arena{hint}")
+            hint = f"; did you mean ./{spec.target}.py?"
+            is_there = os.path.isfile(f"{spec.target}.py")
+            raise InputError(
+                f"bot {bot!r}: no such file, and no bot of the arena{hint if is_there else ''}"
+            )
 
     def _take(self, bot: str) -> tuple[str, str, str]:
         """Keep the bytes of a bot; return its spec in the league, its identity and its shape."""
@@ -200,10 +211,25 @@ class Desk:
             raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
         return name, identity_of(resolve(f"{_LABEL}={kept}")), find_shape(content)
 
+    def _time_own(self, spec: str) -> Item:
+        """Return how long a bot of the arena thinks, by a pair of games; it needs no check.
+
+        Raises Refused for parameters that it does not take.
+        """
+        entries = [resolve(f"{_LABEL}={spec}"), resolve("uniform")]
+        rules = self.settings.game_rules()
+        for problem in find_problems(entries, rules, self.settings.limits):
+            raise Refused(problem)
+        pair = Tournament("time", 0, 1, entries, rules, self.settings.limits)
+        with closing(Store(None)) as store:
+            timings = run(pair, LocalExecutor(1), shown=QUIET, store=store).timings
+        cpu = timings[_LABEL].cpu
+        return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
+
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
         """Return the items of the check of a bot that was kept."""
         if not spec.startswith(f"{SOURCES}/"):
-            return []  # one of the arena's own
+            return [self._time_own(spec)]
         order = Order(
             f"{_LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",

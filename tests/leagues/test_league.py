@@ -153,6 +153,16 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert league.find("faulty")[0].state == REPLACED
 
 
+def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
+    """Their ratings have no upper end; so they need games that tell, and not those of others."""
+    with a_league(tmp_path / "club", panel=["uniform", "greedy"], round_pairs=30) as league:
+        for name, bot in (("one", "majority"), ("two", "timing")):
+            league.desk.submit(bot, name)
+        play(league, 6)
+        pairs = {row.version: row.pairs for row in league.ratings().values()}
+    assert min(pairs[3], pairs[4]) > 50
+
+
 def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
     """Its games stay, and its name is its owner's still."""
     with a_league(tmp_path / "club") as league:

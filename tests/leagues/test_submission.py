@@ -194,6 +194,14 @@ def test_what_is_no_bot_of_a_bounded_size_is_refused(
     assert not (league.folder / "bots").exists() or not [*(league.folder / "bots").iterdir()]
 
 
+def test_a_bot_of_the_arena_is_timed_and_its_parameters_are_tried(league: League) -> None:
+    """A slow one has the cost of a slow one; one that cannot be made is refused."""
+    assert league.desk.submit("greedy(patience=11)", "fast").cost == 0.1
+    assert league.desk.submit("flat_mc", "slow").cost > 0.1
+    with pytest.raises(Refused, match="nope"):
+        league.desk.submit("greedy(nope=1)", "wrong")
+
+
 def test_a_path_that_leads_nowhere_is_a_mistake_and_no_submission(
     league: League, tmp_path: Path
 ) -> None:

@@ -294,11 +294,15 @@ def check_evidence(row: Row) -> None:
 def check_guilty(folder: Path, name: str, kind: str) -> None:
     """Check that a rogue has lost both games with this kind of fault, at the right ply."""
     games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
-    assert [row["kind"] for row in faults] == [kind, kind], faults
+    # on a busy machine the limit of memory can be seen before the process ends by it
+    known = {kind, "memory"} if name == "hoards" else {kind}
+    assert len(faults) == 2
+    assert {row["kind"] for row in faults} <= known, faults
     for game, fault in zip(games, faults, strict=True):
         check_evidence(fault)
         assert fault["bot"] == name
-        assert (game["winner"], game["win_type"], game["fault"]) == ("uniform", "forfeit", kind)
+        assert (game["winner"], game["win_type"]) == ("uniform", "forfeit")
+        assert game["fault"] == fault["kind"]
         assert fault["ply"] == game["plies"]
         first_decision = 1 - int(game["seat"])  # uniform's seat
         if kind == "import" or name in BEGINNING:

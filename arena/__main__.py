@@ -3,8 +3,7 @@
 import os
 import sys
 
-# what Python says where there was no memory to read a folder, a library or a module
-_SIGNS = ("allocate memory", "map segment", "without exception set")
+_LEAST = 64 << 20  # bytes: Python and the arena take 30 MB; with little more anything may fail
 
 
 def main() -> None:
@@ -14,10 +13,28 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not isinstance(error, MemoryError) and not any(sign in str(error) for sign in _SIGNS):
+        if not _lacks_memory(error):
             raise
-        sys.exit(f"error: too little memory to begin: {error!r}")  # ulimit -v is below 20 MB
+        sys.exit(f"error: too little memory to begin: {error!r}")
     command()
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Return whether the arena could not be imported for lack of memory.
+
+    The error itself says little: without memory Python has raised OSError, SystemError and, from
+    a module that it could not compile, SyntaxError.
+    """
+    if isinstance(error, MemoryError):
+        return True
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ModuleNotFoundError:  # no Unix
+        return False
+    except Exception:  # nor can this be imported
+        return True
+    limit, _ = getrlimit(RLIMIT_AS)
+    return limit != RLIM_INFINITY and limit < _LEAST
 
 
 def _leave_working_folder() -> None:

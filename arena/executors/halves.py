@@ -8,14 +8,14 @@ needs half as many processes. Bots in the lane `inproc` are not kept apart: thei
 With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play
 the first half of all its chunks, in the second one the other half. After each phase every worker
 ends, with all processes of its bots. So all processes that have seen one game of a pair have ended
-before the other game begins. In a paired tournament, where two pairings share their deals, a block
-has four phases.
+before the other game begins. In a paired tournament, where pairings share their deals, a block
+has two phases for each of those.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from arena.tournament.plan import Chunk, Played, join
@@ -130,24 +130,25 @@ class Halves:
 
 _MOST_CHUNKS = 32  # of a block, for each worker
 _MOST_SECONDS = 10.0  # in which a block takes chunks
-_FIRST = (False, 0)  # a phase: whether it is that of the new version, and of which half
+_FIRST = (0, 0)  # a phase: of which of the pairings on one deal, and of which half
 
 
 class Phases(Halves):
     """Gives out the halves of chunks to workers, those of one phase at a time.
 
-    `clock` tells seconds; how long the blocks are changes no game.
+    `version_of` numbers the pairings that share their deals, 0 for one that shares none. `clock`
+    tells seconds; how long the blocks are changes no game.
     """
 
     def __init__(
         self,
         work: Work,
         workers: int,
-        new_pairings: Collection[int] = (),
+        version_of: Callable[[int], int] = lambda _: 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(work, workers)
-        self.new_pairings = new_pairings
+        self.version_of = version_of
         self.clock = clock
         self._phase = _FIRST
         self._taken = 0  # chunks of the block
@@ -183,9 +184,9 @@ class Phases(Halves):
                     return piece
         return None
 
-    def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[bool, int]:
-        """Return the phase of a piece of a chunk: by its seat; the new version plays later."""
-        return chunk.pairing in self.new_pairings, chunk.seats.index(piece.seats[0])
+    def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[int, int]:
+        """Return the phase of a piece of a chunk: by its seat; new versions play later."""
+        return self.version_of(chunk.pairing), chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:
         """Begin the next phase, or a block, where nobody plays; return False after an empty one."""

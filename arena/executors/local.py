@@ -87,7 +87,7 @@ class Crew:
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
         is_apart = tournament.halves == "apart"
         self.halves = (
-            Phases(work, size, tournament.new_pairings)
+            Phases(work, size, tournament.version_of)
             if is_apart
             else Halves(work, size, whole=whole)
         )

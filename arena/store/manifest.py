@@ -113,8 +113,8 @@ def _find_problem(tournament: Tournament, panel: list[str]) -> str:
         return "a tournament needs two bots"
     if len(panel) >= len(labels) or panel != labels[len(labels) - len(panel) :]:
         return "the panel is not the last of its bots"
-    if tournament.paired and (not panel or len(labels) - len(panel) != 2):
-        return "two versions of a bot have a panel"
+    if tournament.paired and (not panel or len(labels) - len(panel) < 2):
+        return "versions of a bot have a panel"
     return find_wrong_meeting(tournament)
 
 
@@ -132,8 +132,9 @@ def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what of a manifest must not change."""
     fixed = {key: value for key, value in manifest.items() if key not in _MAY_CHANGE}
     if manifest.get("paired") and isinstance(bots := manifest.get("bots"), list):
-        # the old version's label decides the deals of the new one's games
-        fixed["compared"] = [bot.get("label") for bot in bots[:2] if isinstance(bot, dict)]
+        # the old version's label decides the deals of the new ones' games
+        challengers = bots[: -len(manifest.get("panel", [])) or None]
+        fixed["compared"] = [bot.get("label") for bot in challengers if isinstance(bot, dict)]
     played_by = fixed.get("versions")
     if isinstance(played_by, dict) and isinstance(python := played_by.get("python"), str):
         fixed["versions"] = played_by | {"python": ".".join(python.split(".")[:2])}

@@ -113,7 +113,7 @@ class Tournament:
     faults, a bot's remaining games are forfeits. It is all that a worker needs to play any game
     of the run.
 
-    A gauntlet can be `paired`: its two challengers, a new version of a bot and the old one, meet
+    A gauntlet can be `paired`: its challengers, new versions of a bot and at last the old one, meet
     the panel on the same deals with the same luck, and no process meets a deal twice. The
     Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
     different times. With `meetings` just these are played: the pairs of each from its first one on.
@@ -185,16 +185,25 @@ class Tournament:
         return self.stop if isinstance(self.stop, Sprt) else None
 
     @cached_property
+    def _versions(self) -> dict[str, int]:
+        """The challengers of a paired gauntlet, numbered from the last one, the old version: 0."""
+        return {label: n for n, label in enumerate(self.labels[-1 - self.panel :: -1])}
+
+    def version_of(self, pairing: int) -> int:
+        """Return the number of the version that plays a pairing, 0 for the one that has the deals.
+
+        A pairing that shares its deals with no other one has them.
+        """
+        return self._versions[self.pairings[pairing].bot] if self.paired else 0
+
+    @cached_property
     def new_pairings(self) -> frozenset[int]:
-        """The numbers of the pairings that play the deals of others: the new version's."""
-        if not self.paired:
-            return frozenset()
-        new = self.labels[0]
-        return frozenset(n for n, pairing in enumerate(self.pairings) if pairing.bot == new)
+        """The numbers of the pairings that play the deals of others: those of new versions."""
+        return frozenset(filter(self.version_of, range(len(self.pairings))))
 
     def old_pairing(self, pairing: int) -> int:
-        """Return the pairing of the old version whose deals this one of the new version plays."""
-        return pairing + self.panel
+        """Return the pairing of the old version whose deals this one of a new version plays."""
+        return pairing + self.panel * self.version_of(pairing)
 
     def fixture(self, pairing: int, pair: int, seat: Seat) -> Fixture:
         """Return the place of a game of the pairing with this number."""
@@ -214,17 +223,15 @@ class Tournament:
         return Fixture(self.seeded(fixture.pairing), pair, fixture.seat)
 
     def seeded(self, pairing: Pairing) -> Pairing:
-        """Return the labels that decide the deals of a pairing: not the new version's."""
-        if self.paired and pairing.bot == self.labels[0]:
-            return Pairing(self.labels[1], pairing.opponent)
-        return pairing
+        """Return the labels that decide the deals of a pairing: not those of new versions."""
+        return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing
 
     def part(self, pairing: Pairing, seat: Seat) -> int:
         """Return the part of a game: games of one deal are in different parts.
 
         `seat` is that of the pairing's first bot.
         """
-        return seat if self.seeded(pairing) == pairing else seat + 2
+        return seat + 2 * self._versions[pairing.bot] if self.paired else seat
 
     def manifest(self) -> dict[str, Any]:
         """Return what was asked for and with what: enough to run it again."""

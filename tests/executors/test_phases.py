@@ -49,7 +49,7 @@ def test_no_living_worker_has_seen_another_game_of_the_deal(
     rng = Random(workers)
     todo = Plan([[range(PAIRS)]] * 3, Strikes(PAIRINGS, PAIRS, 1000), seats)
     ticks = count(step=0.5)
-    given = Phases(todo, workers, twins, clock=lambda: next(ticks))
+    given = Phases(todo, workers, lambda n: twins.count(n), clock=lambda: next(ticks))
     held: dict[int, list[Chunk]] = {number: [] for number in range(workers)}
     seen: dict[tuple[int, int], set[Place]] = {}  # by deal: the games that living workers know
     whole: list[Place] = []

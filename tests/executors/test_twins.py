@@ -1,6 +1,8 @@
-"""In a paired tournament no process of a bot plays two of the four games of a deal."""
+"""In a paired tournament no process of a bot plays two games of a deal."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,9 +19,9 @@ from tests.rogues import FOLDER, first
 PAIRS = 12
 
 
-def paired(panel: Entry, pairs: int = PAIRS) -> Tournament:
-    """Return a tournament in which greedy replaces uniform against one bot."""
-    bots = [resolve("greedy"), resolve("uniform"), panel]
+def paired(panel: Entry, pairs: int = PAIRS, new: Sequence[str] = ("greedy",)) -> Tournament:
+    """Return a tournament in which greedy, or some bots, replace uniform against one bot."""
+    bots = [*map(resolve, new), resolve("uniform"), panel]
     return Tournament("paired", 3, pairs, bots, STANDARD, panel=1, paired=True)
 
 
@@ -40,10 +42,32 @@ def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
     assert tournament.part(new, 0) != tournament.part(old, 0)
 
 
-def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
+def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
+    """Those of the last one; no two games of a deal are in one part."""
+    bots = [*map(resolve, ("greedy", "timing", "uniform", "denier", "majority"))]
+    tournament = Tournament("paired", 3, PAIRS, bots, STANDARD, panel=2, paired=True)
+    assert tournament.new_pairings == {0, 1, 2, 3}
+    assert [*map(tournament.old_pairing, range(6))] == [4, 5, 4, 5, 4, 5]
+    assert [*map(tournament.version_of, range(6))] == [2, 2, 1, 1, 0, 0]
+    for opponent in (0, 1):
+        draws = [
+            tournament.draw(tournament.fixture(bot + opponent, 1, seat))
+            for bot in (0, 2, 4)
+            for seat in (0, 1)
+        ]
+        assert draws == draws[:1] * 6
+        parts = {
+            tournament.part(tournament.pairings[bot], seat) for bot in (0, 2, 4) for seat in (0, 1)
+        }
+        assert len(parts) == 6
+
+
+def records(
+    panel: Entry, workers: int, new: Sequence[str] = ("greedy",)
+) -> dict[tuple[int, int, int], str]:
     """Return the actions of the games against a bot, by pairing, pair and seat."""
-    tournament = paired(panel, pairs=4)
-    plan = Plan([[range(4)]] * 2, Strikes(tournament.pairings, 4, most=9))
+    tournament = paired(panel, 4, new)
+    plan = Plan([[range(4)]] * len(tournament.pairings), Strikes(tournament.pairings, 4, most=9))
     results = {}
     for chunk in LocalExecutor(workers).play(plan, tournament, RunLog([])):
         plan.learn(chunk)
@@ -57,7 +81,10 @@ def records(panel: Entry, workers: int) -> dict[tuple[int, int, int], str]:
     ("lane", "workers"),
     [("process", 2), pytest.param("process", 4, marks=pytest.mark.slow)],
 )
-def test_an_opponent_does_not_meet_a_deal_again(lane: str, workers: int) -> None:
-    """It would play otherwise in the other version's game."""
+@pytest.mark.parametrize("new", [("greedy",), ("greedy", "denier", "timing")])
+def test_an_opponent_does_not_meet_a_deal_again(
+    lane: str, workers: int, new: Sequence[str]
+) -> None:
+    """It would play otherwise in another version's game."""
     rogue = resolve(str(FOLDER / "meets_again.py"), "rogue", {}, lane)
-    assert records(rogue, workers) == records(first("rogue", "process"), 1)
+    assert records(rogue, workers, new) == records(first("rogue", "process"), 1, new)

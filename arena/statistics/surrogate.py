@@ -1,0 +1,160 @@
+"""Estimate a score as a smooth function of parameters from noisy scores: a Gaussian process.
+
+Scores that were won on the same deals have errors in common, so the covariance of the errors is
+part of the data. How fast the function changes along each parameter is not known: it is averaged
+over many kernels, drawn from a prior and weighted by how likely they make the scores.
+
+Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 4
+(Matern 5/2); Thompson 1933 for choosing by a draw from the posterior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from arena.statistics.distributions import Floats
+
+KERNELS: Final = 192
+"""Kernels that are drawn from the prior."""
+
+_KEPT = 12  # of these: the likeliest
+_HEIGHT = math.log(0.08), 0.8  # of the function, in scores from 0 to 1: log of the median, spread
+_LENGTH = math.log(0.5), 0.8  # over which it changes, in ranges of a parameter with one parameter
+_LEVEL = 0.5  # standard deviation of the mean score about one half
+_MISFIT = 1e-3  # standard deviation of what no smooth function explains
+_JITTER = 1e-8  # of a variance: without it a covariance has no root
+
+
+class Kernel(NamedTuple):
+    """The height of a random function, and the length of each feature over which it changes."""
+
+    height: float
+    lengths: Floats
+
+
+class _Fitted(NamedTuple):
+    """A kernel with its weight, and what predictions need."""
+
+    kernel: Kernel
+    weight: float
+    inverse: Floats
+    weights: Floats
+
+
+def draw_kernels(groups: Sequence[Sequence[int]], number: int = KERNELS) -> list[Kernel]:
+    """Return kernels drawn from the prior, the same in each call.
+
+    `groups` are the features that belong to one parameter, and have one length.
+    """
+    random = Random(20)
+    longer = math.log(len(groups)) / 2
+    kernels = []
+    for _ in range(number):
+        height = math.exp(random.gauss(*_HEIGHT))
+        lengths = np.ones(sum(map(len, groups)))
+        for group in groups:
+            lengths[[*group]] = math.exp(random.gauss(*_LENGTH) + longer)
+        kernels.append(Kernel(height, lengths))
+    return kernels
+
+
+class Surrogate:
+    """The posterior of a function of points, given scores with a covariance of their errors.
+
+    `points` are n x features, `scores` n and `covariance` n x n; `groups` are the features of
+    each parameter.
+
+    >>> points = np.linspace(0, 1, 9)[:, None]
+    >>> scores = 0.5 - (points[:, 0] - 0.3) ** 2
+    >>> fitted = Surrogate(points, scores, 1e-6 * np.eye(9), [[0]])
+    >>> means, errors = fitted.predict(np.array([[0.3], [0.9]]))
+    >>> means.round(2).tolist()
+    [0.5, 0.14]
+    """
+
+    def __init__(
+        self,
+        points: Floats,
+        scores: Floats,
+        covariance: Floats,
+        groups: Sequence[Sequence[int]],
+    ) -> None:
+        self.points = points
+        centred = scores - 0.5
+        noise = covariance + _MISFIT**2 * np.eye(len(scores))
+        fits = []
+        for kernel in draw_kernels(groups):
+            factor = np.linalg.cholesky(_covariance(kernel, points, points) + noise)
+            half = np.linalg.solve(factor, centred)
+            likelihood = -0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
+            fits.append((likelihood, kernel))
+        fits.sort(key=lambda fit: -fit[0])
+        best = fits[0][0]
+        chances = [math.exp(likelihood - best) for likelihood, _ in fits[:_KEPT]]
+        self._fitted = []
+        for (_, kernel), chance in zip(fits[:_KEPT], chances, strict=True):
+            inverse = np.linalg.inv(_covariance(kernel, points, points) + noise)
+            weight = chance / sum(chances)
+            self._fitted.append(_Fitted(kernel, weight, inverse, inverse @ centred))
+
+    def predict(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return the mean of the function at some points, and its standard deviation."""
+        mean, square = np.zeros(len(points)), np.zeros(len(points))
+        for fit in self._fitted:
+            across = _covariance(fit.kernel, points, self.points)
+            value = across @ fit.weights
+            spread = (
+                fit.kernel.height**2 + _LEVEL**2 - ((across @ fit.inverse) * across).sum(axis=1)
+            )
+            mean += fit.weight * value
+            square += fit.weight * (np.maximum(spread, 0) + value**2)
+        return mean + 0.5, np.sqrt(np.maximum(square - mean**2, 0))
+
+    def compare(self, points: Floats, reference: Floats) -> tuple[Floats, Floats]:
+        """Return by how much the function is above that at a reference, and the deviation of it."""
+        mean, square = np.zeros(len(points)), np.zeros(len(points))
+        for fit in self._fitted:
+            at_points, at_reference = (
+                _covariance(fit.kernel, some, self.points) for some in (points, reference[None])
+            )
+            across = at_points - at_reference
+            value = across @ fit.weights
+            apart = _covariance(fit.kernel, points, reference[None])[:, 0]
+            prior = 2 * (fit.kernel.height**2 + _LEVEL**2 - apart)
+            spread = prior - ((across @ fit.inverse) * across).sum(axis=1)
+            mean += fit.weight * value
+            square += fit.weight * (np.maximum(spread, 0) + value**2)
+        return mean, np.sqrt(np.maximum(square - mean**2, 0))
+
+    def draw(self, points: Floats, random: Random) -> Iterator[Floats]:
+        """Yield values at some points, each time of another function drawn from the posterior."""
+        prepared: dict[int, tuple[Floats, Floats]] = {}
+        places, chances = range(len(self._fitted)), [fit.weight for fit in self._fitted]
+        while True:
+            (place,) = random.choices(places, chances)
+            if place not in prepared:
+                prepared[place] = self._factor(self._fitted[place], points)
+            mean, factor = prepared[place]
+            normals = np.array([random.gauss(0, 1) for _ in range(len(points))])
+            yield mean + factor @ normals
+
+    def _factor(self, fit: _Fitted, points: Floats) -> tuple[Floats, Floats]:
+        """Return the mean at some points, and a root of the covariance there."""
+        across = _covariance(fit.kernel, points, self.points)
+        spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
+        spread[np.diag_indices(len(points))] += _JITTER
+        return across @ fit.weights + 0.5, np.linalg.cholesky(spread)
+
+
+def _covariance(kernel: Kernel, points: Floats, others: Floats) -> Floats:
+    """Return the covariance of the function at points and at others (Matern 5/2, and a level)."""
+    apart = (points[:, None, :] - others[None, :, :]) / kernel.lengths
+    squares = 5 * (apart**2).sum(axis=2)
+    roots = np.sqrt(squares)
+    near = (1 + roots + squares / 3) * np.exp(-roots)
+    return np.asarray(kernel.height**2 * near + _LEVEL**2)

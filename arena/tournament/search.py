@@ -1,0 +1,220 @@
+"""Decide which settings of a bot `arena tune` tries next, and on how many deals.
+
+All candidates of a round meet the same panel on the same deals with the same luck, so that their
+scores differ by what they are and little else. The first round tries points that fill the space.
+Each later one tries the best point so far and points that are best in a draw from what is known
+(`arena.statistics.surrogate`): those that may be the best are drawn often, and the others never.
+Chosen among other methods by measurement: bench/STUDIES.md, tune.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice, product
+from random import Random
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from arena.statistics.distributions import Floats
+from arena.statistics.surrogate import Surrogate
+from arena.tournament.search_space import Point, Space
+from engine.seeds import stream
+
+ROUNDS: Final = 10
+"""Rounds of a search, if the budget has enough pairs for them."""
+
+_FIRST_SHARE = 0.25  # of the budget, for the first round
+_CANDIDATES = 5  # of a later round
+_LEAST_DEALS = 4  # of a candidate against each opponent
+_DRAWS = 4  # for each candidate
+_MOST_STEPS = 401  # of one parameter
+_MOST_LISTED = 1_000  # settings that are all looked at
+_RANDOM = 400  # points that are looked at where there are more
+_NEAR = 50  # points at each distance from the best one
+_FILL, _FILL_EACH = 4, 3  # points of the first round, and for each parameter
+_SHRINKS = (0.2, 0.1, 0.05, 0.02)
+
+
+class Batch(NamedTuple):
+    """The points that a round tries, and how many deals each has against each opponent."""
+
+    points: Sequence[Point]
+    deals: int
+
+
+class Observed(NamedTuple):
+    """What a round came to: the mean scores of its points, 0 to 1, and their covariance."""
+
+    points: Sequence[Point]
+    scores: Floats
+    covariance: Floats
+
+
+def observe(points: Sequence[Point], scores: Floats) -> Observed:
+    """Return what scores, points x opponents x deals, come to; each opponent weighs the same.
+
+    A deal that is nan somewhere counts for nobody. The covariance of few deals is drawn towards
+    one in which all points have one variance and one correlation.
+    Source: Ledoit and Wolf 2004 for the target.
+    """
+    size, opponents = scores.shape[:2]
+    means, covariance = np.zeros(size), np.zeros((size, size))
+    for opponent in range(opponents):
+        of_one = scores[:, opponent, :]
+        of_one = of_one[:, ~np.isnan(of_one).any(axis=0)]
+        means += of_one.mean(axis=1) / opponents
+        covariance += _of_means(of_one) / opponents**2
+    return Observed(points, means, covariance)
+
+
+def _of_means(scores: Floats) -> Floats:
+    """Return the covariance of the means of scores, points x deals."""
+    size, deals = scores.shape
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    found = centred @ centred.T / max(1, deals - 1)
+    variance = max(float(np.trace(found)) / size, 0.25 / (deals + 1))
+    between = (float(found.sum()) - float(np.trace(found))) / max(1, size * (size - 1))
+    even = np.full((size, size), min(max(between, 0.0), 0.95 * variance))
+    np.fill_diagonal(even, variance)
+    share = deals / (deals + 2 * size)
+    return np.asarray((share * found + (1 - share) * even) / deals)
+
+
+class Search:
+    """Decides round by round what is tried, from all scores so far: equal scores, equal choices.
+
+    `budget` are pairs in all, against all `opponents` together. Which round it is follows from what
+    it was told.
+    """
+
+    def __init__(self, space: Space, budget: int, opponents: int, seed: int) -> None:
+        self.space = space
+        self.deals = budget // opponents  # of all candidates together
+        self.seed = seed
+        self.observed: list[Observed] = []
+        self.failed: set[Point] = set()
+        self.spent = 0
+        self._groups = space.features
+        self._surrogate: Surrogate | None = None
+
+    def next(self) -> Batch | None:
+        """Return what the next round tries, None when the budget is spent."""
+        number, left = len(self.observed), self.deals - self.spent
+        if number >= ROUNDS or left < 2 * _LEAST_DEALS:
+            return None
+        if number == 0:
+            points = self._fill()
+            return Batch(points, max(1, int(left * _FIRST_SHARE) // len(points)))
+        share = left // (ROUNDS - number)
+        points = self._draw(max(2, min(_CANDIDATES, share // _LEAST_DEALS)))
+        if len(points) < 2:
+            return None
+        return Batch(points, max(1, share // len(points)))
+
+    def tell(self, batch: Batch, scores: Floats, failed: Collection[int] = ()) -> None:
+        """Learn the scores of a round, points x opponents x deals, nan where one does not count.
+
+        The points whose numbers are `failed` are tried no more, and their scores do not count.
+        """
+        self.spent += len(batch.points) * batch.deals
+        self.failed |= {batch.points[number] for number in failed}
+        kept = [n for n in range(len(batch.points)) if n not in failed]
+        points = [batch.points[n] for n in kept]
+        self.observed.append(observe(points, scores[kept]))
+        self._surrogate = None
+
+    def best(self) -> Point:
+        """Return the point with the highest expected score, also one that was never tried."""
+        random = stream(self.seed, "tune", "best")
+        best, points = self._best(self._look(random))
+        for shrink in _SHRINKS if len(points) > _MOST_LISTED // 2 else ():
+            best, _ = self._best([best, *self._near(best, shrink, random)])
+        return best
+
+    @property
+    def surrogate(self) -> Surrogate:
+        """What is known of the score of all points."""
+        if self._surrogate is None:
+            points = [point for one in self.observed for point in one.points]
+            scores = np.concatenate([one.scores for one in self.observed])
+            covariance = np.zeros((len(points), len(points)))
+            start = 0
+            for one in self.observed:
+                end = start + len(one.points)
+                covariance[start:end, start:end] = one.covariance
+                start = end
+            self._surrogate = Surrogate(self.encode(points), scores, covariance, self._groups)
+        return self._surrogate
+
+    def encode(self, points: Sequence[Point]) -> Floats:
+        """Return points as the surrogate takes them."""
+        return np.array([self.space.encode(point) for point in points])
+
+    def _best(self, points: Sequence[Point]) -> tuple[Point, Sequence[Point]]:
+        means, _ = self.surrogate.predict(self.encode(points))
+        return points[int(np.argmax(means))], points
+
+    def _fill(self) -> list[Point]:
+        """Return points that fill the space: each parameter has its values evenly often."""
+        count = len(self.space.parameters)
+        wanted = _FILL + _FILL_EACH * count
+        listed = self._list()
+        if listed is not None and len(listed) <= wanted:
+            return listed
+        random = stream(self.seed, "tune", 0)
+        columns = []
+        for _ in range(count):
+            column = [(n + 0.5) / wanted for n in range(wanted)]
+            random.shuffle(column)
+            columns.append(column)
+        return self._distinct(zip(*columns, strict=True))
+
+    def _draw(self, wanted: int) -> list[Point]:
+        """Return the best point so far, and such as are best in a draw from what is known."""
+        random = stream(self.seed, "tune", len(self.observed))
+        points = self._look(random)
+        best, _ = self._best(points)
+        chosen = {best: None}
+        draws = self.surrogate.draw(self.encode(points), random)
+        for values in islice(draws, _DRAWS * wanted):
+            chosen[points[int(np.argmax(values))]] = None
+            if len(chosen) == wanted:
+                break
+        return [*chosen]
+
+    def _look(self, random: Random) -> list[Point]:
+        """Return the points that are looked at: all if they are few."""
+        listed = self._list()
+        if listed is not None:
+            return [point for point in listed if point not in self.failed]
+        count = len(self.space.parameters)
+        tried = [point for one in self.observed for point in one.points]
+        means, _ = self.surrogate.predict(self.encode(tried))
+        best = tried[int(np.argmax(means))]
+        found = [[random.random() for _ in range(count)] for _ in range(_RANDOM)]
+        near = [point for shrink in _SHRINKS for point in self._near(best, shrink, random)]
+        return [p for p in self._distinct([*tried, *found, *near]) if p not in self.failed]
+
+    def _near(self, point: Point, shrink: float, random: Random) -> list[Point]:
+        """Return points around one: a coordinate stays, or is moved, choices rarely."""
+        return self._distinct(
+            [
+                random.random()
+                if not one.is_number and random.random() < shrink
+                else min(1.0, max(0.0, coordinate + one.is_number * random.gauss(0, shrink)))
+                for one, coordinate in zip(self.space.parameters, point, strict=True)
+            ]
+            for _ in range(_NEAR)
+        )
+
+    def _list(self) -> list[Point] | None:
+        """Return all points, None if they are too many."""
+        steps = [one.steps(_MOST_STEPS) for one in self.space.parameters]
+        if math.prod(map(len, steps)) > _MOST_LISTED:
+            return None
+        return self._distinct(product(*steps))
+
+    def _distinct(self, points: Iterable[Sequence[float]]) -> list[Point]:
+        return [*dict.fromkeys(map(self.space.snap, points))]

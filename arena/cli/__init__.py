@@ -15,7 +15,17 @@ HELP = {"-h", "--help"}
 _INTERRUPTED = 130
 
 SECTIONS: Final = {
-    "Tournaments": ("run", "play", "compare", "ablate", "league", "report", "worth", "verify"),
+    "Tournaments": (
+        "run",
+        "play",
+        "compare",
+        "ablate",
+        "tune",
+        "league",
+        "report",
+        "worth",
+        "verify",
+    ),
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "Machines": ("doctor", "sites"),
@@ -105,6 +115,7 @@ from arena.cli import (  # noqa: E402
     person,
     play,
     records,
+    tune,
     view,
     worth,
     writing,
@@ -112,7 +123,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(ablate, cluster, compare, leagues, look),
-    *(person, play, records, view, worth, writing),
+    *(person, play, records, tune, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

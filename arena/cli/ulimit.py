@@ -34,7 +34,19 @@ except ModuleNotFoundError:
 _TABLES = _Need("numpy and pandas need", _LOAD_TABLES, least=512, threads=4, spare=192)
 _ARRAYS = _Need("numpy needs", "import numpy", least=128, threads=2, spare=160)
 NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
-    ("run", "play", "compare", "ablate", "league", "report", "worth", "verify", "table", "sites"),
+    (
+        "run",
+        "play",
+        "compare",
+        "ablate",
+        "tune",
+        "league",
+        "report",
+        "worth",
+        "verify",
+        "table",
+        "sites",
+    ),
     _TABLES,
 )
 """What commands need of which Python's own memory is a small part."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple
 
 from arena.errors import InputError
 from arena.insight.difference_columns import ABLATION
@@ -18,9 +18,8 @@ from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints
-from arena.store.csv_files import write_rows
+from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
-from arena.store.folder import part_of, replacing
 from arena.tournament.rule_changes import BASE
 from engine import Rules
 
@@ -149,24 +148,11 @@ def check_folder(path: Path) -> None:
 
 def write(path: Path, ablation: Ablation) -> None:
     """Write ablation.csv into a folder, over an earlier one, atomically."""
-    place = path / FILE
-    with (
-        replacing(place, part_of(place)) as part,
-        part.open("w", encoding="utf-8", newline="") as file,
-    ):
-        _write_rows(file, ablation)
-
-
-def _write_rows(file: TextIO, ablation: Ablation) -> None:
     digits = {measure.name: measure.digits for measure in MEASURES}
-    write_rows(
-        file,
-        ABLATION.names,
-        (
-            [_round(cell, digits[row["measure"]]) for cell in row.values()]
-            for row in ablation.rows()
-        ),
+    rows = (
+        [_round(cell, digits[row["measure"]]) for cell in row.values()] for row in ablation.rows()
     )
+    replace_rows(path / FILE, ABLATION.names, rows)
 
 
 def _round(cell: Any, places: int) -> Any:

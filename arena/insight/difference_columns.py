@@ -1,6 +1,7 @@
 """Name and describe the columns of the CSV files of comparisons.
 
-These compare two versions of a bot, two runs, or a tournament under two sets of rules.
+These compare two versions of a bot, two runs, a tournament under two sets of rules, or the settings
+of a bot.
 """
 
 from __future__ import annotations
@@ -133,5 +134,40 @@ TOTAL_CHANGES: Final = TableColumns(
         Column("part", "Of all games", "text", "How games ended, or what seat 0 has scored."),
         Column("pairings", "Pairings", "count", "Pairings in both runs; each weighs the same."),
         *_SHARES,
+    ),
+)
+
+_SETTING_END: Final = "The 95 % interval, as the search expects it."
+CANDIDATES: Final = TableColumns(
+    "candidates.csv",
+    (
+        Column("candidate", "Candidate", "text", "The setting by its number, in order of trying."),
+        Column("setting", "Setting", "code", "The values of the parameters that are tuned."),
+        Column("first_round", "From round", "count", "The first round that tried it."),
+        Column("last_round", "To round", "count", "The last one, after which it was dropped."),
+        Column("pairs", "Pairs", "count", "Pairs that it has played in all."),
+        Column("score", "Score", "share", "Its score in these; rounds have different deals."),
+        Column("elo", "Elo from the best", "change", "As the search expects it from all games."),
+        *interval("elo", "Elo", "change", _SETTING_END),
+        Column("status", "Status", "text", "Whether it may be the best, is behind, or failed."),
+    ),
+)
+LANDSCAPE: Final = TableColumns(
+    "landscape.csv",
+    (
+        Column("parameter", "Parameter", "text", "The others are as in the best setting."),
+        Column("value", "Value", "code", "A value of the parameter."),
+        Column("elo", "Elo from the best", "change", "As the search expects it from all games."),
+        *interval("elo", "Elo", "change", _SETTING_END),
+    ),
+)
+CONTOURS: Final = TableColumns(
+    "contours.csv",
+    (
+        Column("parameter", "Parameter", "text", "The first of two parameters."),
+        Column("value", "Value", "code", "Its value."),
+        Column("other", "Other parameter", "text", "The second one."),
+        Column("other_value", "Its value", "code", "Its value."),
+        Column("elo", "Elo from the best", "change", "As the search expects it from all games."),
     ),
 )

@@ -16,7 +16,8 @@ from arena.errors import InputError, not_installed
 from arena.insight.table_columns import Kind
 from arena.records.html_page import SCRIPTS, STYLES, frame, render
 from arena.reports.blocks import Cell, Report, Table, write_cell
-from arena.store.folder import replacing
+from arena.reports.markdown import to_markdown
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
 
 _PACKAGE = "vl-convert-python"
 _SCRIPTS = ("arena.reports/report.js",)
@@ -48,6 +49,20 @@ def to_html(report: Report) -> str:
         key_of=_key,
         replays=replays,
     )
+
+
+def write_reports(path: Path, report: Report) -> None:
+    """Write report.html and report.md into a folder.
+
+    Where the library of the charts is missing, a page of other games is removed.
+    """
+    page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
+    facts = to_markdown(report)
+    if not find_lack():
+        write_text(page, to_html(report))
+    elif text.is_file() and text.read_text(encoding="utf-8") != facts:
+        page.unlink(missing_ok=True)
+    write_text(text, facts)
 
 
 def _key(table: Table) -> int:

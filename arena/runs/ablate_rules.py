@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,8 +13,8 @@ from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.runs.prepare import prepare
 from arena.runs.run import Interrupted, Outcome, run
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, REPORTS, RunFolder, write_text
-from arena.store.reader import read_run
+from arena.store.folder import REPORTS, RunFolder
+from arena.store.reader import count_kept, read_run
 from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
@@ -43,6 +43,8 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.insight.ablation import Ablation, check_folder, write
+    from arena.reports.ablation_report import make_ablation_report
+    from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
 
     if tournament.stop or tournament.rounds:
@@ -67,28 +69,12 @@ def ablate(
                 base, contest = counted, _find_contest(playing, outcome)
             results.append(_compare(variant, variants[0], outcome, counted, base, contest))
     except Interrupted:
-        kept = sum(_kept(path / variant.name) for variant in variants)
+        kept = sum(count_kept(path / variant.name) for variant in variants)
         raise Interrupted(kept, tournament.games * len(variants)) from None
     ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
     write(path, ablation)
-    _write_reports(path, ablation, tournament)
+    write_reports(path, make_ablation_report(ablation, tournament))
     return ablation
-
-
-def _write_reports(path: Path, ablation: Ablation, tournament: Tournament) -> None:
-    """Write the reports of an ablation beside its table."""
-    from arena.reports.ablation_report import make_ablation_report
-    from arena.reports.html import find_lack, to_html
-    from arena.reports.markdown import to_markdown
-
-    report = make_ablation_report(ablation, tournament)
-    page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
-    facts = to_markdown(report)
-    if not find_lack():
-        write_text(page, to_html(report))
-    elif text.is_file() and text.read_text(encoding="utf-8") != facts:
-        page.unlink(missing_ok=True)  # of other games
-    write_text(text, facts)
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:
@@ -154,15 +140,6 @@ def _compare(
             for measure in MEASURES
         ],
     )
-
-
-def _kept(path: Path) -> int:
-    """Return how many games a folder keeps, none where there is no run."""
-    with suppress(InputError):
-        _, store = read_run(path)
-        with closing(store):
-            return store.count_games()
-    return 0
 
 
 def prepare_variants(

@@ -100,14 +100,15 @@ def run(
 
 def play_games(
     tournament: Tournament, executor: Executor, folder: RunFolder, shown: int = NORMAL
-) -> None:
+) -> tuple[int, int]:
     """Play what is left of a tournament, and leave its games in the folder, without other files.
 
-    Raises what `run` raises.
+    Returns how many games were played now, and kept from before. Raises what `run` raises.
     """
     with _started(tournament, folder, shown, f"{executor}") as (under_way, log):
         under_way.growing.spoil()
         under_way.play(executor, log)
+    return under_way.played, under_way.kept
 
 
 @contextmanager

@@ -98,7 +98,7 @@ class Surrogate:
         chances = [math.exp(likelihood - best) for likelihood, _ in fits[:_KEPT]]
         self._fitted = []
         for (_, kernel), chance in zip(fits[:_KEPT], chances, strict=True):
-            inverse = np.linalg.inv(_covariance(kernel, points, points) + noise)
+            inverse = np.asarray(np.linalg.inv(_covariance(kernel, points, points) + noise))
             weight = chance / sum(chances)
             self._fitted.append(_Fitted(kernel, weight, inverse, inverse @ centred))
 
@@ -148,7 +148,7 @@ class Surrogate:
         across = _covariance(fit.kernel, points, self.points)
         spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
         spread[np.diag_indices(len(points))] += _JITTER
-        return across @ fit.weights + 0.5, np.linalg.cholesky(spread)
+        return across @ fit.weights + 0.5, np.asarray(np.linalg.cholesky(spread))
 
 
 def _covariance(kernel: Kernel, points: Floats, others: Floats) -> Floats:

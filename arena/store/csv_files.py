@@ -22,7 +22,7 @@ from arena.games.timing import Distribution, Timing
 from arena.lanes.faults import BY_RULE
 from arena.store.columns import GUARDED
 from arena.store.database import Database
-from arena.store.folder import TIMINGS
+from arena.store.folder import TIMINGS, part_of, replacing
 from arena.tournament.schedule import Fixture, Pairing
 
 if TYPE_CHECKING:
@@ -52,6 +52,15 @@ def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[Any
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(map(guard, row) for row in rows)
+
+
+def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a file as `write_rows` does, over an earlier one, atomically."""
+    with (
+        replacing(path, part_of(path)) as part,
+        part.open("w", encoding="utf-8", newline="") as file,
+    ):
+        write_rows(file, columns, rows)
 
 
 def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO], object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +41,15 @@ def read_run(path: Path) -> tuple[Tournament, Store]:
     except BaseException:
         store.close()
         raise
+
+
+def count_kept(path: Path) -> int:
+    """Return how many games a folder keeps, none where there is no run."""
+    with suppress(InputError):
+        _, store = read_run(path)
+        with closing(store):
+            return store.count_games()
+    return 0
 
 
 def _tournament(path: Path, store: Store) -> Tournament:

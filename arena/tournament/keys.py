@@ -25,6 +25,7 @@ ELO0: Final = 0  # of a comparison, by default: Elo differences under both hypot
 ELO1: Final = 10
 ERROR_RATE: Final = 0.05
 COMPARED_PAIRS: Final = 20_000
+TUNED_PAIRS: Final = 10_000
 SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
 MOST_SWAPS: Final = 1_000_000
 

@@ -82,6 +82,20 @@ def _of_means(scores: Floats) -> Floats:
     return np.asarray((share * found + (1 - share) * even) / deals)
 
 
+def least_budget(space: Space, opponents: int) -> int:
+    """Return how many pairs a search needs so that each of its first points has a few deals.
+
+    >>> from arena.tournament.search_space import make_space
+    >>> least_budget(make_space(["patience=0..20"]), opponents=3)
+    336
+    """
+    return math.ceil(_first_points(space) * _LEAST_DEALS / _FIRST_SHARE) * opponents
+
+
+def _first_points(space: Space) -> int:
+    return _FILL + _FILL_EACH * len(space.parameters)
+
+
 class Search:
     """Decides round by round what is tried, from all scores so far: equal scores, equal choices.
 
@@ -158,8 +172,7 @@ class Search:
 
     def _fill(self) -> list[Point]:
         """Return points that fill the space: each parameter has its values evenly often."""
-        count = len(self.space.parameters)
-        wanted = _FILL + _FILL_EACH * count
+        count, wanted = len(self.space.parameters), _first_points(self.space)
         listed = self._list()
         if listed is not None and len(listed) <= wanted:
             return listed

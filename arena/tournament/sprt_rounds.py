@@ -207,5 +207,13 @@ def comparison_name(new: str, old: str) -> str:
     >>> comparison_name("mine(depth=3)", "./mine")
     'compare-mine-depth-3-mine'
     """
-    words = [re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot" for label in (new, old)]
-    return "-".join(["compare", *words])
+    return "-".join(["compare", folder_word(new), folder_word(old)])
+
+
+def folder_word(label: str) -> str:
+    """Return a label as a part of the name of a folder.
+
+    >>> folder_word("mine(depth=3)")
+    'mine-depth-3'
+    """
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot"

@@ -1,0 +1,221 @@
+"""Say what a search of parameters has found: candidates, the landscape, and the proof.
+
+The games of the search chose its best setting, so they do not say what it gains. The comparison on
+fresh deals does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from arena.entries.spec import write
+from arena.errors import counted
+from arena.insight.comparison import SprtResult
+from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
+from arena.insight.landscape import Landscape, Map, Spot
+from arena.insight.table_columns import TableColumns
+from arena.statistics.intervals import Estimate
+from arena.store.csv_files import replace_rows
+from arena.tournament.parameters import Parameter
+from arena.tournament.search import Search
+from arena.tournament.search_space import Point, Setting
+from arena.tournament.tuning import Candidate, Tuning
+
+TABLES: Final = (CANDIDATES.file, LANDSCAPE.file, CONTOURS.file)
+
+_MOST_MAPS = 6
+_FLAT = 10.0  # Elo points over a whole range: less does not matter
+_SURE = 3.0  # standard errors of a claim on a parameter: its worst value was chosen by the games
+
+
+class Row(NamedTuple):
+    """A candidate: its score in its own rounds, its Elo from the best setting, and its status."""
+
+    label: str
+    setting: str
+    first: int
+    last: int
+    pairs: int
+    score: float | None
+    elo: Estimate
+    status: str
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a tuning came to.
+
+    `curves` are the values of each parameter that the best setting has, `worst` the Elo of the
+    worst one, with its interval and one of three errors, and `edges` the parameters that are at an
+    end of their range. `proof` compares the best setting with the bot as it is.
+    """
+
+    tuning: Tuning
+    best: Setting
+    rounds: int
+    pairs: int
+    rows: Sequence[Row]
+    curves: Mapping[str, Sequence[Spot]]
+    worst: Mapping[str, tuple[Estimate, Estimate]]
+    maps: Sequence[Map]
+    edges: Sequence[Parameter]
+    proof: SprtResult
+    played: int
+    kept: int
+
+    @property
+    def spec(self) -> str:
+        """The spec of the bot with the best setting."""
+        bot = self.tuning.bot
+        return write(bot.target, {**bot.params, **self.best})
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the comparison says that the best setting is better than the bot as it is."""
+        return self.proof.sentence.startswith("better:")
+
+    @property
+    def failures(self) -> Iterator[Row]:
+        """The candidates that had a fault."""
+        return (row for row in self.rows if row.status == FAILED)
+
+    def describe_parameter(self, name: str) -> str:
+        """Return what may be said of a parameter, with the others as in the best setting."""
+        worst, wide = self.worst[name]
+        shown = f"{-worst.value:.0f} Elo points ({-worst.high:.0f}..{-worst.low:.0f})"
+        value = describe({name: self.best[name]})
+        if -wide.low < _FLAT:
+            return f"{value}; it does not matter: any other costs less than {_FLAT:.0f} Elo points"
+        if wide.high < 0:
+            return f"{value}; its worst value costs {shown}"
+        return f"{value}; whether it matters was not found: its worst value costs {shown}"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what the reader must not miss."""
+        for one in self.edges:
+            yield (
+                f"{describe({one.name: self.best[one.name]})} is at an end of its range, "
+                f"{one}: a wider one may hold a better value"
+            )
+        for row in self.failures:
+            yield f"{row.label} ({row.setting}) had a fault in round {row.last}, and was dropped"
+
+
+KEPT, BEHIND, FAILED = "may be the best", "behind", "failed"
+
+
+def describe(setting: Setting) -> str:
+    """Return a setting as text.
+
+    >>> describe({"patience": 3.5, "mode": "deep"})
+    "patience=3.5, mode='deep'"
+    """
+    return ", ".join(f"{name}={value!r}" for name, value in setting.items())
+
+
+def make_tuned(
+    tuning: Tuning,
+    search: Search,
+    tried: Sequence[Candidate],
+    best: Point,
+    proof: SprtResult,
+    games: tuple[int, int],
+) -> Tuned:
+    """Return what a search came to; `games` were played now, and kept from before."""
+    landscape = Landscape(search, best)
+    setting = tuning.space.setting(best)
+    used = [one for one in tuning.space.parameters if one.name in setting]
+    curves = {one.name: [*landscape.curve(one)] for one in used}
+    numbers = [one for one in used if one.is_number]
+    return Tuned(
+        tuning,
+        setting,
+        len(search.observed),
+        search.spent * tuning.base.panel,
+        [*_rows(tried, landscape)],
+        curves,
+        {one.name: (landscape.worst(one), landscape.worst(one, _SURE)) for one in used},
+        [landscape.map(*two) for two in [*combinations(numbers, 2)][:_MOST_MAPS]],
+        [*tuning.space.edges(setting)],
+        proof,
+        *games,
+    )
+
+
+def _rows(tried: Iterable[Candidate], landscape: Landscape) -> Iterator[Row]:
+    """Yield the candidates, the best ones first, and those that failed last."""
+    tried = [*tried]
+    elos = landscape.elos([one.point for one in tried])
+    order = sorted(
+        zip(tried, elos, strict=True), key=lambda two: (bool(two[0].failure), -two[1].value)
+    )
+    for one, elo in order:
+        status = FAILED if one.failure else BEHIND if elo.high < 0 else KEPT
+        yield Row(
+            one.label,
+            describe(one.setting),
+            one.rounds[0],
+            one.rounds[-1],
+            one.pairs,
+            round(one.total / one.pairs, 4) if one.pairs else None,
+            Estimate() if one.failure else elo,
+            status,
+        )
+
+
+def write_tables(path: Path, tuned: Tuned) -> None:
+    """Write candidates.csv, landscape.csv and contours.csv, each atomically."""
+    rows: Sequence[tuple[TableColumns, Iterable[Sequence[Any]]]] = (
+        (CANDIDATES, ((*row[:6], *row.elo.cells, row.status) for row in tuned.rows)),
+        (
+            LANDSCAPE,
+            (
+                (name, spot.value, *spot.elo.cells)
+                for name, spots in tuned.curves.items()
+                for spot in spots
+            ),
+        ),
+        (
+            CONTOURS,
+            ((one.first, x, one.second, y, elo) for one in tuned.maps for x, y, elo in one.cells),
+        ),
+    )
+    for table, of_table in rows:
+        replace_rows(path / table.file, table.names, of_table)
+
+
+def describe_lines(tuned: Tuned) -> Iterator[str]:
+    """Yield what a tuning came to, a line each: the finding, the proof, the parameters."""
+    tried = f"{counted(len(tuned.rows), 'setting')} in {counted(tuned.rounds, 'round')}"
+    yield f"best of {tried}, {counted(tuned.pairs, 'pair')}: {describe(tuned.best)}"
+    if not tuned.is_better:
+        yield f"nothing was found that is surely better than {tuned.tuning.bot.label}"
+    yield f"on fresh deals: {tuned.proof.sentence}"
+    for name in tuned.curves:
+        yield f"  {tuned.describe_parameter(name)}"
+
+
+def to_document(tuned: Tuned) -> dict[str, Any]:
+    """Return a tuning as plain data."""
+    return {
+        "bot": tuned.tuning.bot.spec,
+        "against": tuned.tuning.base.labels[1:],
+        "best": dict(tuned.best),
+        "spec": tuned.spec,
+        "better": tuned.is_better,
+        "rounds": tuned.rounds,
+        "pairs": tuned.pairs,
+        "candidates": [
+            dict(zip(CANDIDATES.names, (*row[:6], *row.elo.cells, row.status), strict=True))
+            for row in tuned.rows
+        ],
+        "parameters": {name: tuned.describe_parameter(name) for name in tuned.curves},
+        "proof": tuned.proof.document(),
+        "played": tuned.played,
+        "kept": tuned.kept,
+        "warnings": [*tuned.warnings()],
+    }

@@ -1,0 +1,170 @@
+"""Make the report of a tuning: what was found, the landscape, the candidates, and the proof."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
+from arena.insight.landscape import Map
+from arena.insight.tuned import FAILED, KEPT, Tuned, describe, describe_lines
+from arena.reports.about import run_section, with_glossary
+from arena.reports.blocks import Block, Chart, Code, Report, Section, Table, Text
+from arena.reports.charts import BLUE, GREY, Spec, chart, nominal, note_of, quantity, tips
+from arena.store.folder import REPORT_HTML
+
+_MOST_ROWS = 200
+_HEIGHT = 220
+_NOTE = (
+    "Elo differences of the search are from its best setting, with the other parameters as in it. "
+    "The same games chose that setting, so it looks better here than it is: the gain is that of "
+    "the proof, on deals that the search has not seen."
+)
+
+
+def make_tuning_report(tuned: Tuned) -> Report:
+    """Return the report of a tuning; it links to that of the proof in its folder."""
+    summary = [f"{line.strip()[:1].upper()}{line.strip()[1:]}." for line in describe_lines(tuned)]
+    sections = [
+        Section("proof", "The proof", [*_proof(tuned)]),
+        Section("landscape", "The landscape", [*_landscape(tuned)]),
+        Section("candidates", "Candidates", [*_candidates(tuned)]),
+        run_section(tuned.tuning.manifest()),
+    ]
+    return with_glossary(Report(f"{tuned.tuning.base.name}: what was found", summary, sections))
+
+
+def _proof(tuned: Tuned) -> Iterator[Block]:
+    """Yield what is said of the best setting beside the bot as it is."""
+    if warnings := [f"{line}." for line in tuned.warnings()]:
+        yield Text(warnings, warning=True)
+    yield Text(
+        [
+            f"{tuned.proof.sentence}.",
+            f"The comparison is a run of its own, with all its files: proof/{REPORT_HTML}.",
+        ]
+    )
+    if tuned.proof.command:
+        yield Code("The command that plays it again", tuned.proof.command, folded=False)
+
+
+def _landscape(tuned: Tuned) -> Iterator[Block]:
+    yield Text([_NOTE])
+    for name in tuned.curves:
+        yield _curve(tuned, name)
+    for one in tuned.maps:
+        yield _map(tuned, one)
+    rows = [
+        (name, json.dumps(spot.value), *spot.elo.cells)
+        for name, spots in tuned.curves.items()
+        for spot in spots
+    ]
+    yield Table("landscape", "Each parameter by itself", LANDSCAPE.shown, rows, folded=True)
+    if tuned.maps:
+        cells = [
+            (one.first, json.dumps(x), one.second, json.dumps(y), elo)
+            for one in tuned.maps
+            for x, y, elo in one.cells
+        ]
+        note = note_of(len(cells), CONTOURS.file, _MOST_ROWS)
+        shown = cells[:_MOST_ROWS]
+        yield Table("contours", "Two parameters", CONTOURS.shown, shown, note=note, folded=True)
+
+
+def _curve(tuned: Tuned, name: str) -> Chart:
+    """Return the chart of a parameter: the expected Elo with its band, and the best value."""
+    one = next(one for one in tuned.tuning.space.parameters if one.name == name)
+    rows = [
+        {"x": spot.value if one.is_number else json.dumps(spot.value)}
+        | dict(zip(("value", "low", "high"), spot.elo.cells, strict=True))
+        for spot in tuned.curves[name]
+    ]
+    best = tuned.best[name] if one.is_number else json.dumps(tuned.best[name])
+    scale: Spec = {"type": "log"} if one.log else {"zero": False}
+    x = (
+        quantity("x", name, scale=scale | {"nice": False})
+        if one.is_number
+        else nominal("x", title=name)
+    )
+    y = quantity("value", "Elo from the best setting")
+    hint = [
+        *tips(("x", name)),
+        *tips(("value", "Elo"), ("low", "low"), ("high", "high"), form="+.0f"),
+    ]
+    mark = "area" if one.is_number else "rule"
+    band = {"type": mark, "opacity": 0.3, "color": BLUE} | (
+        {} if one.is_number else {"strokeWidth": 4}
+    )
+    line = (
+        {"type": "line", "strokeWidth": 2.5}
+        if one.is_number
+        else {"type": "point", "filled": True, "size": 70}
+    )
+    layers: list[Spec] = [
+        {"mark": band, "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}},
+        {"mark": line | {"color": BLUE}, "encoding": {"x": x, "y": y, "tooltip": hint}},
+        {
+            "data": {"values": [{"x": best}]},
+            "mark": {"type": "rule", "strokeDash": [4, 3], "color": GREY, "strokeWidth": 2},
+            "encoding": {"x": x},
+        },
+    ]
+    what = f"{tuned.describe_parameter(name)}. The band has the 95 % intervals."
+    return Chart(
+        f"curve-{name}", name, what, chart(rows, height=_HEIGHT, layer=layers), "landscape"
+    )
+
+
+def _map(tuned: Tuned, one: Map) -> Chart:
+    """Return the chart of two parameters: darker is nearer to the best setting."""
+    rows = [{"x": x, "y": y, "value": elo} for x, y, elo in one.cells]
+    axis = {"labelOverlap": True, "labelAngle": 0}
+    across, up = (
+        {"field": field, "type": "ordinal", "title": name, "axis": axis, "sort": order}
+        for field, name, order in (("x", one.first, "ascending"), ("y", one.second, "descending"))
+    )
+    low = min(row["value"] for row in rows)
+    colour = quantity(
+        "value",
+        "Elo",
+        bin={"step": max(1.0, round(-low / 10)), "extent": [low, 0]},
+        scale={"scheme": "blues"},
+        legend={"format": "+.0f"},
+    )
+    spec = chart(
+        rows,
+        height=_HEIGHT,
+        mark={"type": "rect"},
+        encoding={
+            "x": across,
+            "y": up,
+            "color": colour,
+            "tooltip": [
+                *tips(("x", one.first), ("y", one.second)),
+                *tips(("value", "Elo"), form="+.0f"),
+            ],
+        },
+    )
+    what = (
+        f"Elo from the best setting by {one.first} and {one.second}, in steps of one colour; the "
+        f"best has {describe({n: tuned.best[n] for n in (one.first, one.second)})}."
+    )
+    return Chart(
+        f"map-{one.first}-{one.second}", f"{one.first} and {one.second}", what, spec, "contours"
+    )
+
+
+def _candidates(tuned: Tuned) -> Iterator[Block]:
+    kept = sum(row.status == KEPT for row in tuned.rows)
+    failed = sum(row.status == FAILED for row in tuned.rows)
+    yield Text(
+        [
+            f"Of {len(tuned.rows):,} settings {kept:,} may be the best, {failed:,} failed, and the "
+            "others are behind. A setting is dropped when no draw from what is known has it as "
+            "the best one; its last round is in the table.",
+        ]
+    )
+    rows = [(*row[:6], *row.elo.cells, row.status) for row in tuned.rows]
+    note = note_of(len(rows), CANDIDATES.file, _MOST_ROWS)
+    shown = rows[:_MOST_ROWS]
+    yield Table("candidates", "Settings, the best first", CANDIDATES.shown, shown, note=note)

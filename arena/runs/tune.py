@@ -1,0 +1,258 @@
+"""Search good parameters of a bot round by round, and prove what was found on fresh deals.
+
+Each round is a run in a folder of its own, and so is the comparison at the end. What a round tries
+is read from its store once it has begun, so that a search which was stopped goes on as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.errors import ArenaError, InputError
+from arena.executors.contract import Executor
+from arena.executors.log import NORMAL
+from arena.lanes.faults import BY_RULE
+from arena.runs.prepare import prepare
+from arena.runs.run import Interrupted, play_games, run
+from arena.statistics.distributions import Floats
+from arena.store.database import NAME
+from arena.store.folder import REPORTS, RunFolder, write_text
+from arena.store.manifest import differences, obstacles
+from arena.store.reader import count_kept, read_run
+from arena.store.store import Store
+from arena.tournament.replay_command import replay_commands
+from arena.tournament.search import Batch, Search
+from arena.tournament.search_space import Point, Setting
+from arena.tournament.tournament import Tournament
+from arena.tournament.tuning import Candidate, Failure, Tuning
+
+if TYPE_CHECKING:
+    from arena.insight.tuned import Tuned
+
+FILE: Final = "tune.json"
+"""What was asked for, and what marks a folder as one of a tuning."""
+
+ROUNDS, PROOF = "rounds", "proof"
+
+
+class Progress(NamedTuple):
+    """How far a search is: the number of its last round, and the best setting so far."""
+
+    number: int
+    candidates: int
+    pairs: int
+    best: Setting
+
+
+Announce: TypeAlias = Callable[[Progress], None]
+"""Is called after each round."""
+
+
+def tune(
+    tuning: Tuning,
+    executor: Executor,
+    path: Path,
+    announce: Announce,
+    shown: int = NORMAL,
+) -> Tuned:
+    """Play what is left of a tuning, and write its tables and reports to the folder.
+
+    Raises what `run` raises; Interrupted counts all games of the folder. Raises InputError for a
+    folder of something else, and ArenaError where a round tells nothing, because all of its
+    candidates failed, or an opponent did.
+    """
+    from arena.insight.tuned import make_tuned, write_tables
+    from arena.reports.html import write_reports
+    from arena.reports.tuning_report import make_tuning_report
+
+    check_folder(path, tuning)
+    write_text(path / FILE, json.dumps(tuning.manifest(), indent=2, ensure_ascii=False) + "\n")
+    search = tuning.search()
+    hunt = _Hunt(tuning, search, path)
+    try:
+        while hunt.play(executor, shown):
+            announce(hunt.progress())
+        best = search.best()
+        proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
+    except Interrupted:
+        raise Interrupted(hunt.count_kept(), 2 * (tuning.budget + 2 * tuning.proof)) from None
+    assert proof.comparison is not None
+    games = hunt.played + proof.played, hunt.kept + proof.kept
+    found = [*hunt.candidates.values()], best, proof.comparison
+    tuned = make_tuned(tuning, search, *found, games)
+    write_tables(path, tuned)
+    write_reports(path, make_tuning_report(tuned))
+    return tuned
+
+
+class _Hunt:
+    """A search in a folder: plays its rounds, and keeps what each candidate came to."""
+
+    def __init__(self, tuning: Tuning, search: Search, path: Path) -> None:
+        self.tuning = tuning
+        self.search = search
+        self.path = path
+        self.number = self.played = self.kept = 0
+        self.candidates: dict[Point, Candidate] = {}
+
+    def play(self, executor: Executor, shown: int) -> bool:
+        """Play one round, or what is left of it; return False when the search is at its end."""
+        place = self.path / ROUNDS / f"{self.number + 1:03}"
+        batch = self._read(place) or self.search.next()
+        if batch is None:
+            return False
+        self.number += 1
+        of_round = [self._candidate(point) for point in batch.points]
+        settings = {one.label: one.setting for one in of_round}
+        tournament = self.tuning.round(self.number, settings, batch.deals)
+        folder = RunFolder(place)
+        played, kept = play_games(tournament, executor, folder, shown)
+        self.played, self.kept = self.played + played, self.kept + kept
+        with closing(Store(folder.store)) as store:
+            scores = read_scores(store, tournament)
+            failures = find_failures(store, tournament, place)
+        for one, of_one in zip(of_round, scores, strict=True):
+            one.rounds.append(self.number)
+            one.failure = one.failure or failures.get(one.label)
+            one.pairs += int((~np.isnan(of_one)).sum())
+            one.total += float(np.nansum(of_one))
+        failed = [n for n, one in enumerate(of_round) if one.failure]
+        self._check(tournament, scores, failures, failed)
+        self.search.tell(batch, scores, failed)
+        return True
+
+    def _check(
+        self,
+        tournament: Tournament,
+        scores: Floats,
+        failures: Mapping[str, Failure],
+        failed: list[int],
+    ) -> None:
+        """Raise ArenaError if a round told nothing, and say which fault is to blame."""
+        panel = tournament.labels[-tournament.panel :]
+        for label, of_one in zip(panel, scores.swapaxes(0, 1), strict=True):
+            if np.isnan(of_one).any(axis=0).all():
+                what = failures[label]
+                raise ArenaError(f"{label}, an opponent, fails: {what.message}; see {what.show}")
+        if len(failed) == len(scores):
+            label, what = next(iter(failures.items()))
+            raise ArenaError(f"every candidate fails: {label}: {what.message}; see {what.show}")
+
+    def _candidate(self, point: Point) -> Candidate:
+        if point not in self.candidates:
+            label = f"candidate-{1 + len(self.candidates)}"
+            setting = self.tuning.space.setting(point)
+            self.candidates[point] = Candidate(label, point, setting)
+        return self.candidates[point]
+
+    def _read(self, place: Path) -> Batch | None:
+        """Return what a round tries that has begun, None for one that has not."""
+        try:
+            tournament, store = read_run(place)
+        except InputError:  # what it may be is said where the round is played
+            return None
+        store.close()
+        space = self.tuning.space
+        try:
+            points = [
+                space.point(entry.params) for entry in tournament.entries[: -tournament.panel]
+            ]
+        except (TypeError, ValueError):
+            raise InputError(f"{place}: its candidates are not of this tuning") from None
+        return Batch(points, tournament.pairs)
+
+    def progress(self) -> Progress:
+        """Return how far it is."""
+        pairs = self.search.spent * self.tuning.base.panel
+        best = self.tuning.space.setting(self.search.best())
+        return Progress(self.number, len(self.candidates), pairs, best)
+
+    def count_kept(self) -> int:
+        """Return how many games are kept in the folder."""
+        places = [*(self.path / ROUNDS).glob("*"), self.path / PROOF]
+        return sum(map(count_kept, places))
+
+
+def read_scores(store: Store, tournament: Tournament) -> Floats:
+    """Return the score of each pair, 0 to 1, by candidate, opponent and deal.
+
+    It is nan where a pair is not complete, or an opponent had a fault in it.
+    """
+    panel = tournament.panel
+    scores = np.zeros((len(tournament.pairings) // panel, panel, tournament.pairs))
+    games = np.zeros(scores.shape, dtype=int)
+    for number, result in store.results():
+        place = (*divmod(number, panel), result.pair)
+        by_opponent = result.fault is not None and result.winner == 0
+        scores[place] += np.nan if by_opponent else result.score / 2
+        games[place] += 1
+    scores[games < 2] = np.nan
+    return scores
+
+
+def find_failures(store: Store, tournament: Tournament, place: Path) -> dict[str, Failure]:
+    """Return the first fault of each bot that had one, by label."""
+    command = replay_commands(tournament)
+    found: dict[str, Failure] = {}
+    for number, result in store.first_faults(1):
+        fixture = tournament.fixture(number, result.pair, result.seat)
+        label = fixture.pairing[int(result.winner == 0)]
+        if result.fault and result.fault.kind != BY_RULE and label not in found:
+            show = f"arena show {place} {fixture.name}"
+            fault = result.fault
+            found[label] = Failure(fault.kind, fault.message, show, command(fixture))
+    return found
+
+
+def check_folder(path: Path, tuning: Tuning) -> None:
+    """Make sure that a folder holds this tuning or nothing; raises InputError."""
+    try:
+        names = {entry.name for entry in path.iterdir()} if path.exists() else set()
+        if FILE not in names:
+            if names:
+                raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
+            return
+        stored: dict[str, Any] = json.loads((path / FILE).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(f"{path / FILE}: {error}") from None
+    if not isinstance(stored, dict):
+        raise InputError(f"{path / FILE}: not what a tuning writes")
+    wanted = tuning.manifest()
+    differs = differences(stored.get("bots"), wanted["bots"], "bots")
+    if differs := differs + obstacles(stored, wanted):
+        raise InputError(
+            f"{path}: holds another tuning: {'; '.join(differs)}; --fresh starts over, and "
+            "--out FOLDER writes elsewhere"
+        )
+
+
+def clear(path: Path) -> None:
+    """Remove an earlier tuning from a folder; raises InputError for a folder of something else."""
+    from arena.insight.tuned import TABLES
+
+    if not (path / FILE).is_file():
+        return
+    for place in [*sorted((path / ROUNDS).glob("[0-9]*")), path / PROOF]:
+        if (place / NAME).is_file():
+            RunFolder(place).clear()
+    for name in (FILE, *TABLES, *REPORTS):
+        (path / name).unlink(missing_ok=True)
+
+
+def prepare_tuning(tuning: Tuning) -> None:
+    """Raise InputError if a bot does not load, or does not take the parameters that are tried."""
+    batch = tuning.search().next()
+    assert batch is not None
+    settings = {f"candidate-{n}": tuning.space.setting(p) for n, p in enumerate(batch.points, 1)}
+    tournament = tuning.round(1, settings, batch.deals)
+    for problem in prepare(replace(tournament, entries=[*tournament.entries, tuning.bot])):
+        raise InputError(problem)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
     from arena.library.standing import League, league
+    from arena.library.tuning import Tuning, tune
     from arena.store.finished import Game
 else:
     _HOMES = {
@@ -29,12 +30,14 @@ else:
         "League": "arena.library.standing:League",
         "NoSites": "arena.errors:NoSites",
         "Results": "arena.library.results:Results",
+        "Tuning": "arena.library.tuning:Tuning",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
         "league": "arena.library.standing:league",
         "open": "arena.library.running:open_run",
         "play": "arena.library.running:play",
         "run": "arena.library.running:run",
+        "tune": "arena.library.tuning:tune",
     }
 
     def __getattr__(name: str) -> object:
@@ -65,10 +68,12 @@ __all__ = [
     "League",
     "NoSites",
     "Results",
+    "Tuning",
     "WorkerDied",
     "compare",
     "league",
     "open",
     "play",
     "run",
+    "tune",
 ]

@@ -78,7 +78,10 @@ class Landscape:
     def map(self, first: Parameter, second: Parameter) -> Map:
         """Return the Elo by the values of two parameters."""
         places = [self.space.parameters.index(one) for one in (first, second)]
-        steps = [one.steps(_STEPS_OF_TWO) for one in (first, second)]
+        steps = [
+            sorted({*one.steps(_STEPS_OF_TWO), self.best[place]})
+            for one, place in zip((first, second), places, strict=True)
+        ]
         both = [(x, y) for y in steps[1] for x in steps[0]]
         elos = self.elos([self._moved(dict(zip(places, two, strict=True))) for two in both])
         cells = [

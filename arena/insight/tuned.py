@@ -92,7 +92,7 @@ class Tuned:
             return f"{value}; it does not matter: any other costs less than {_FLAT:.0f} Elo points"
         if wide.high < 0:
             return f"{value}; its worst value costs {shown}"
-        return f"{value}; whether it matters was not found: its worst value costs {shown}"
+        return f"{value}; its worst value costs {shown}, but that is not sure"
 
     def warnings(self) -> Iterator[str]:
         """Yield what the reader must not miss."""

@@ -153,7 +153,7 @@ def compare(
     where = keys.get("executor")
     given: dict[str, Any] = keys | {"executor": of_config(where)}
     if against is not None:
-        given |= {"format": "gauntlet", "panel": _panel(against, (new, old))}
+        given |= {"format": "gauntlet", "panel": panel_of(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
@@ -164,7 +164,7 @@ def compare(
     return Comparison(outcome.comparison, results)
 
 
-def _panel(against: Any, compared: tuple[Bot, Bot]) -> list[Any]:
-    """Return the opponents, the ladder's in place of its name."""
+def panel_of(against: Any, compared: Sequence[Bot]) -> list[Any]:
+    """Return the opponents of some bots, the ladder's in place of its name."""
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
     return expand_ladder(listed(against), [name for name in names if isinstance(name, str)])

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
-from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
+from arena.insight.difference_columns import CANDIDATES, CONTOURS, DIFFERENCES, LANDSCAPE
 from arena.insight.landscape import Map
+from arena.insight.table_columns import Column
 from arena.insight.tuned import FAILED, KEPT, Tuned, describe, describe_lines
 from arena.reports.about import run_section, with_glossary
-from arena.reports.blocks import Block, Chart, Code, Report, Section, Table, Text
+from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, Spec, chart, nominal, note_of, quantity, tips
 from arena.store.folder import REPORT_HTML
 
 _MOST_ROWS = 200
 _HEIGHT = 220
+_ELO_TITLES = ("Elo", "Elo, low", "Elo, high")
+_BEST: Spec = {
+    "type": "point",
+    "filled": True,
+    "size": 110,
+    "opacity": 1,
+    "color": "#ffffff",
+    "stroke": "#000000",
+    "strokeWidth": 1.5,
+}
 _NOTE = (
     "Elo differences of the search are from its best setting, with the other parameters as in it. "
     "The same games chose that setting, so it looks better here than it is: the gain is that of "
@@ -24,26 +36,35 @@ _NOTE = (
 
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
-    summary = [f"{line.strip()[:1].upper()}{line.strip()[1:]}." for line in describe_lines(tuned)]
+    summary = [f"{line[:1].upper()}{line[1:].strip()}." for line in describe_lines(tuned)]
     sections = [
         Section("proof", "The proof", [*_proof(tuned)]),
         Section("landscape", "The landscape", [*_landscape(tuned)]),
         Section("candidates", "Candidates", [*_candidates(tuned)]),
         run_section(tuned.tuning.manifest()),
     ]
-    return with_glossary(Report(f"{tuned.tuning.base.name}: what was found", summary, sections))
+    return with_glossary(Report(f"{tuned.tuning.bot.label}: tuned parameters", summary, sections))
 
 
 def _proof(tuned: Tuned) -> Iterator[Block]:
     """Yield what is said of the best setting beside the bot as it is."""
     if warnings := [f"{line}." for line in tuned.warnings()]:
         yield Text(warnings, warning=True)
-    yield Text(
-        [
-            f"{tuned.proof.sentence}.",
-            f"The comparison is a run of its own, with all its files: proof/{REPORT_HTML}.",
-        ]
+    columns = (
+        Column("setting", "Setting", "code", "The best setting that was found."),
+        Column("claim", "What is said", "text", "Of the best setting beside the bot as it is."),
+        Column("pairs", "Pairs", "count", "Deals against the panel that both have played."),
+        *(
+            replace(column, title=title)
+            for column, title in zip(DIFFERENCES.columns[8:11], _ELO_TITLES, strict=True)
+        ),
     )
+    proof = tuned.proof
+    claim, _, _ = proof.sentence.partition(":")
+    elos = [round(one, 1) for one in proof.elo[:3]]
+    row: list[Cell] = [describe(tuned.best), claim, proof.evidence.pairs, *elos]
+    links = [f"./proof/{REPORT_HTML}"]
+    yield Table("proof-result", "On fresh deals; the report of these games", columns, [row], links)
     if tuned.proof.command:
         yield Code("The command that plays it again", tuned.proof.command, folded=False)
 
@@ -124,6 +145,7 @@ def _map(tuned: Tuned, one: Map) -> Chart:
         for field, name, order in (("x", one.first, "ascending"), ("y", one.second, "descending"))
     )
     low = min(row["value"] for row in rows)
+    best = {"x": tuned.best[one.first], "y": tuned.best[one.second]}
     colour = quantity(
         "value",
         "Elo",
@@ -131,23 +153,15 @@ def _map(tuned: Tuned, one: Map) -> Chart:
         scale={"scheme": "blues"},
         legend={"format": "+.0f"},
     )
-    spec = chart(
-        rows,
-        height=_HEIGHT,
-        mark={"type": "rect"},
-        encoding={
-            "x": across,
-            "y": up,
-            "color": colour,
-            "tooltip": [
-                *tips(("x", one.first), ("y", one.second)),
-                *tips(("value", "Elo"), form="+.0f"),
-            ],
-        },
-    )
+    hint = [*tips(("x", one.first), ("y", one.second)), *tips(("value", "Elo"), form="+.0f")]
+    layers: list[Spec] = [
+        {"mark": {"type": "rect"}, "encoding": {"color": colour, "tooltip": hint}},
+        {"data": {"values": [best]}, "mark": _BEST},
+    ]
+    spec = chart(rows, height=_HEIGHT, layer=layers, encoding={"x": across, "y": up})
     what = (
         f"Elo from the best setting by {one.first} and {one.second}, in steps of one colour; the "
-        f"best has {describe({n: tuned.best[n] for n in (one.first, one.second)})}."
+        f"circle has {describe({n: tuned.best[n] for n in (one.first, one.second)})}."
     )
     return Chart(
         f"map-{one.first}-{one.second}", f"{one.first} and {one.second}", what, spec, "contours"

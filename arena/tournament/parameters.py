@@ -104,12 +104,12 @@ class Parameter(NamedTuple):
     def __str__(self) -> str:
         """Return its text, which `parse_parameter` reads."""
         if self.choices:
-            values = ",".join(map(write_value, self.choices))
+            values = write_choices(self.choices)
         else:
             ends = (f"{int(end)}" if self.whole else repr(end) for end in (self.low, self.high))
             values = "..".join(ends) + (":log" if self.log else "")
         when = self.condition
-        more = f" if {when.name}={','.join(map(write_value, when.values))}" if when else ""
+        more = f" if {when.name}={write_choices(when.values)}" if when else ""
         return f"{self.name}={values}{more}"
 
 
@@ -211,6 +211,11 @@ def write_value(value: Any) -> str:
     if isinstance(value, str):
         return value if _parse_value(value) == value else repr(value)
     return repr(value)
+
+
+def write_choices(values: Sequence[Any]) -> str:
+    """Return values as a list of choices is written."""
+    return ",".join(map(write_value, values))
 
 
 def place_of(values: Sequence[Any], value: Any) -> int:

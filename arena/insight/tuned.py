@@ -134,7 +134,7 @@ def make_tuned(
     return Tuned(
         tuning,
         setting,
-        len(search.observed),
+        len(search.rounds),
         search.spent * tuning.base.panel,
         [*_rows(tried, landscape)],
         curves,

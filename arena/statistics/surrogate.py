@@ -27,6 +27,7 @@ _HEIGHT = math.log(0.08), 0.8  # of the function, in scores from 0 to 1: log of 
 _LENGTH = math.log(0.5), 0.8  # over which it changes, in ranges of a parameter with one parameter
 _LEVEL = 0.5  # standard deviation of the mean score about one half
 _MISFIT = 1e-3  # standard deviation of what no smooth function explains
+_AHEAD = 3  # kernels, of which futures are drawn
 _JITTER = 1e-8  # of a variance: without it a covariance has no root
 
 
@@ -143,12 +144,46 @@ class Surrogate:
             normals = np.array([random.gauss(0, 1) for _ in range(len(points))])
             yield mean + factor @ normals
 
+    def look_ahead(self, points: Floats, random: Random, futures: int) -> LookAhead:
+        """Return what tells how much further scores of some of these points would help."""
+        posteriors = []
+        for fit in self._fitted[:_AHEAD]:
+            across = _covariance(fit.kernel, points, self.points)
+            spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
+            posteriors.append((fit.weight, across @ fit.weights, spread))
+        return LookAhead(posteriors, random, futures)
+
     def _factor(self, fit: _Fitted, points: Floats) -> tuple[Floats, Floats]:
         """Return the mean at some points, and a root of the covariance there."""
         across = _covariance(fit.kernel, points, self.points)
         spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
         spread[np.diag_indices(len(points))] += _JITTER
         return across @ fit.weights + 0.5, np.asarray(np.linalg.cholesky(spread))
+
+
+class LookAhead:
+    """How much further scores are expected to raise the best point's expected score.
+
+    Source: Frazier, Powell and Dayanik 2009 (the knowledge gradient with correlated beliefs).
+    """
+
+    def __init__(
+        self, posteriors: Sequence[tuple[float, Floats, Floats]], random: Random, futures: int
+    ) -> None:
+        self.posteriors = posteriors
+        self.random = random
+        self.normals = np.array([[random.gauss(0, 1) for _ in range(futures)] for _ in range(16)])
+
+    def gain(self, batch: Sequence[int], errors: Floats) -> float:
+        """Return the gain by scores of a batch of points, whose errors have this covariance."""
+        total = 0.0
+        for weight, mean, spread in self.posteriors:
+            seen = spread[np.ix_(batch, batch)] + errors + _MISFIT**2 * np.eye(len(batch))
+            factor = np.linalg.cholesky(seen)
+            moved = np.linalg.solve(factor, spread[batch]).T  # points x batch
+            best = (mean[:, None] + moved @ self.normals[: len(batch)]).max(axis=0)
+            total += weight * float(best.mean() - mean.max())
+        return total
 
 
 def _covariance(kernel: Kernel, points: Floats, others: Floats) -> Floats:

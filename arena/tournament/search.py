@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from arena.statistics.common_deals import CommonLuck, Deals
 from arena.statistics.distributions import Floats
 from arena.statistics.surrogate import Surrogate
 from arena.tournament.search_space import Point, Space
@@ -28,7 +29,7 @@ ROUNDS: Final = 10
 _FIRST_SHARE = 0.25  # of the budget, for the first round
 _CANDIDATES = 5  # of a later round
 _LEAST_DEALS = 4  # of a candidate against each opponent
-_DRAWS = 4  # for each candidate
+_DRAWN, _ANY, _FUTURES = 16, 24, 48
 _MOST_STEPS = 401  # of one parameter
 _MOST_LISTED = 1_000  # settings that are all looked at
 _RANDOM = 400  # points that are looked at where there are more
@@ -42,44 +43,6 @@ class Batch(NamedTuple):
 
     points: Sequence[Point]
     deals: int
-
-
-class Observed(NamedTuple):
-    """What a round came to: the mean scores of its points, 0 to 1, and their covariance."""
-
-    points: Sequence[Point]
-    scores: Floats
-    covariance: Floats
-
-
-def observe(points: Sequence[Point], scores: Floats) -> Observed:
-    """Return what scores, points x opponents x deals, come to; each opponent weighs the same.
-
-    A deal that is nan somewhere counts for nobody. The covariance of few deals is drawn towards
-    one in which all points have one variance and one correlation.
-    Source: Ledoit and Wolf 2004 for the target.
-    """
-    size, opponents = scores.shape[:2]
-    means, covariance = np.zeros(size), np.zeros((size, size))
-    for opponent in range(opponents):
-        of_one = scores[:, opponent, :]
-        of_one = of_one[:, ~np.isnan(of_one).any(axis=0)]
-        means += of_one.mean(axis=1) / opponents
-        covariance += _of_means(of_one) / opponents**2
-    return Observed(points, means, covariance)
-
-
-def _of_means(scores: Floats) -> Floats:
-    """Return the covariance of the means of scores, points x deals."""
-    size, deals = scores.shape
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    found = centred @ centred.T / max(1, deals - 1)
-    variance = max(float(np.trace(found)) / size, 0.25 / (deals + 1))
-    between = (float(found.sum()) - float(np.trace(found))) / max(1, size * (size - 1))
-    even = np.full((size, size), min(max(between, 0.0), 0.95 * variance))
-    np.fill_diagonal(even, variance)
-    share = deals / (deals + 2 * size)
-    return np.asarray((share * found + (1 - share) * even) / deals)
 
 
 def least_budget(space: Space, opponents: int) -> int:
@@ -107,7 +70,8 @@ class Search:
         self.space = space
         self.deals = budget // opponents  # of all candidates together
         self.seed = seed
-        self.observed: list[Observed] = []
+        self.rounds: list[Deals] = []
+        self.tried: list[Point] = []
         self.failed: set[Point] = set()
         self.spent = 0
         self._groups = space.features
@@ -115,14 +79,14 @@ class Search:
 
     def next(self) -> Batch | None:
         """Return what the next round tries, None when the budget is spent."""
-        number, left = len(self.observed), self.deals - self.spent
+        number, left = len(self.rounds), self.deals - self.spent
         if number >= ROUNDS or left < 2 * _LEAST_DEALS:
             return None
         if number == 0:
             points = self._fill()
             return Batch(points, max(1, int(left * _FIRST_SHARE) // len(points)))
         share = left // (ROUNDS - number)
-        points = self._draw(max(2, min(_CANDIDATES, share // _LEAST_DEALS)))
+        points = self._draw(max(2, min(_CANDIDATES, share // _LEAST_DEALS)), share)
         if len(points) < 2:
             return None
         return Batch(points, max(1, share // len(points)))
@@ -136,7 +100,8 @@ class Search:
         self.failed |= {batch.points[number] for number in failed}
         kept = [n for n in range(len(batch.points)) if n not in failed]
         points = [batch.points[n] for n in kept]
-        self.observed.append(observe(points, scores[kept]))
+        self.rounds.append(Deals(self.encode(points), scores[kept]))
+        self.tried += points
         self._surrogate = None
 
     def best(self) -> Point:
@@ -151,15 +116,16 @@ class Search:
     def surrogate(self) -> Surrogate:
         """What is known of the score of all points."""
         if self._surrogate is None:
-            points = [point for one in self.observed for point in one.points]
-            scores = np.concatenate([one.scores for one in self.observed])
+            points = np.concatenate([one.points for one in self.rounds])
+            means = np.concatenate([one.means() for one in self.rounds])
             covariance = np.zeros((len(points), len(points)))
             start = 0
-            for one in self.observed:
-                end = start + len(one.points)
-                covariance[start:end, start:end] = one.covariance
+            self.luck = CommonLuck(self.rounds)
+            for of_round in map(self.luck.of_round, self.rounds):
+                end = start + len(of_round)
+                covariance[start:end, start:end] = of_round
                 start = end
-            self._surrogate = Surrogate(self.encode(points), scores, covariance, self._groups)
+            self._surrogate = Surrogate(points, means, covariance, self._groups)
         return self._surrogate
 
     def encode(self, points: Sequence[Point]) -> Floats:
@@ -184,18 +150,27 @@ class Search:
             columns.append(column)
         return self._distinct(zip(*columns, strict=True))
 
-    def _draw(self, wanted: int) -> list[Point]:
-        """Return the best point so far, and such as are best in a draw from what is known."""
-        random = stream(self.seed, "tune", len(self.observed))
+    def _draw(self, wanted: int, share: int) -> list[Point]:
+        """Return the points that tell most of which one is the best, on so many deals in all."""
+        random = stream(self.seed, "tune", len(self.rounds))
         points = self._look(random)
-        best, _ = self._best(points)
-        chosen = {best: None}
-        draws = self.surrogate.draw(self.encode(points), random)
-        for values in islice(draws, _DRAWS * wanted):
-            chosen[points[int(np.argmax(values))]] = None
-            if len(chosen) == wanted:
+        encoded = self.encode(points)
+        means, _ = self.surrogate.predict(encoded)
+        chosen = [int(np.argmax(means))]
+        drawn = [int(np.argmax(v)) for v in islice(self.surrogate.draw(encoded, random), _DRAWN)]
+        some = [random.randrange(len(points)) for _ in range(_ANY)]
+        lookahead = self.surrogate.look_ahead(encoded, random, _FUTURES)
+        deals = max(1, share // wanted)
+        while len(chosen) < wanted:
+            gains = {}
+            for more in dict.fromkeys([*drawn, *some]):
+                if more not in chosen:
+                    batch = [*chosen, more]
+                    gains[more] = lookahead.gain(batch, self.luck.expect(encoded[batch], deals))
+            if not gains:
                 break
-        return [*chosen]
+            chosen.append(max(gains, key=lambda more: gains[more]))
+        return [points[n] for n in chosen]
 
     def _look(self, random: Random) -> list[Point]:
         """Return the points that are looked at: all if they are few."""
@@ -203,12 +178,10 @@ class Search:
         if listed is not None:
             return [point for point in listed if point not in self.failed]
         count = len(self.space.parameters)
-        tried = [point for one in self.observed for point in one.points]
-        means, _ = self.surrogate.predict(self.encode(tried))
-        best = tried[int(np.argmax(means))]
+        best, _ = self._best(self.tried)
         found = [[random.random() for _ in range(count)] for _ in range(_RANDOM)]
         near = [point for shrink in _SHRINKS for point in self._near(best, shrink, random)]
-        return [p for p in self._distinct([*tried, *found, *near]) if p not in self.failed]
+        return [p for p in self._distinct([*self.tried, *found, *near]) if p not in self.failed]
 
     def _near(self, point: Point, shrink: float, random: Random) -> list[Point]:
         """Return points around one: a coordinate stays, or is moved, choices rarely."""

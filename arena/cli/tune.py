@@ -16,9 +16,9 @@ from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.insight.tuned import Tuned
-    from arena.runs.tune import Progress
+    from arena.runs.tune_parameters import Progress
     from arena.tournament.keys import ExecutorChoice
-    from arena.tournament.tuning import Tuning
+    from arena.tournament.tune_plan import Tuning
 
 
 @click.command()
@@ -61,11 +61,11 @@ def tune(
 
     \b
     Example:
-      arena tune greedy --param patience=0..20 --against majority --budget 400 --proof 200
+      arena tune greedy --param patience=0..20 --against majority --budget 400
     """
     from arena.tournament.config import Config, make_tournament
     from arena.tournament.search_space import make_space
-    from arena.tournament.tuning import make_tuning
+    from arena.tournament.tune_plan import make_tuning
 
     asked = How.of(options | {"replace": False})
     choice = asked.choose()
@@ -80,8 +80,8 @@ def tune(
 def _tune(tuning: Tuning, out: Path, how: How, choice: ExecutorChoice) -> None:
     """Search, and print what was found."""
     from arena.insight.tuned import describe
-    from arena.runs.tune import check_folder, clear, prepare_tuning
-    from arena.runs.tune import tune as search
+    from arena.runs.tune_parameters import check_folder, clear, prepare_tuning
+    from arena.runs.tune_parameters import tune as search
 
     prepare_tuning(tuning)
 

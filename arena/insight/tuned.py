@@ -23,7 +23,7 @@ from arena.store.csv_files import replace_rows
 from arena.tournament.parameters import Parameter
 from arena.tournament.search import Search
 from arena.tournament.search_space import Point, Setting
-from arena.tournament.tuning import Candidate, Tuning
+from arena.tournament.tune_plan import Candidate, Tuning
 
 TABLES: Final = (CANDIDATES.file, LANDSCAPE.file, CONTOURS.file)
 
@@ -134,7 +134,7 @@ def make_tuned(
     return Tuned(
         tuning,
         setting,
-        len(search.rounds),
+        search.number,
         search.spent * tuning.base.panel,
         [*_rows(tried, landscape)],
         curves,

@@ -25,11 +25,11 @@ from arena.library.request import (
     takes,
 )
 from arena.library.running import open_run
-from arena.runs import tune as runs
+from arena.runs import tune_parameters as runs
 from arena.tournament.keys import MOST_PAIRS, TUNED_PAIRS
 from arena.tournament.parameters import write_choices
 from arena.tournament.search_space import make_space
-from arena.tournament.tuning import make_tuning
+from arena.tournament.tune_plan import make_tuning
 from engine.errors import show
 
 if TYPE_CHECKING:

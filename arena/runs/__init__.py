@@ -1,1 +1,1 @@
-"""What is done with a tournament: run it, play a game of it again, verify it, try its bots."""
+"""What is done with a tournament: run it, play a game of it again, verify it, vary it."""

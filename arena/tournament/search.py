@@ -29,11 +29,13 @@ ROUNDS: Final = 10
 _FIRST_SHARE = 0.25  # of the budget, for the first round
 _CANDIDATES = 5  # of a later round
 _LEAST_DEALS = 4  # of a candidate against each opponent
-_DRAWN, _ANY, _FUTURES = 16, 24, 48
+_DRAWN, _ANY = 16, 24  # points that are weighed: best in a draw, and any
+_HOPES = 40  # points that may be the best one after a round, beside these
+_FUTURES = 48  # outcomes of a round that are imagined
 _MOST_STEPS = 401  # of one parameter
 _MOST_LISTED = 1_000  # settings that are all looked at
-_RANDOM = 400  # points that are looked at where there are more
-_NEAR = 50  # points at each distance from the best one
+_RANDOM = 200  # points that are looked at where there are more
+_NEAR = 25  # points at each distance from the best one
 _FILL, _FILL_EACH = 4, 3  # points of the first round, and for each parameter
 _SHRINKS = (0.2, 0.1, 0.05, 0.02)
 
@@ -70,7 +72,8 @@ class Search:
         self.space = space
         self.deals = budget // opponents  # of all candidates together
         self.seed = seed
-        self.rounds: list[Deals] = []
+        self.number = 0
+        self.rounds: list[Deals] = []  # but those in which all failed
         self.tried: list[Point] = []
         self.failed: set[Point] = set()
         self.spent = 0
@@ -79,7 +82,7 @@ class Search:
 
     def next(self) -> Batch | None:
         """Return what the next round tries, None when the budget is spent."""
-        number, left = len(self.rounds), self.deals - self.spent
+        number, left = self.number, self.deals - self.spent
         if number >= ROUNDS or left < 2 * _LEAST_DEALS:
             return None
         if number == 0:
@@ -96,11 +99,13 @@ class Search:
 
         The points whose numbers are `failed` are tried no more, and their scores do not count.
         """
+        self.number += 1
         self.spent += len(batch.points) * batch.deals
         self.failed |= {batch.points[number] for number in failed}
         kept = [n for n in range(len(batch.points)) if n not in failed]
         points = [batch.points[n] for n in kept]
-        self.rounds.append(Deals(self.encode(points), scores[kept]))
+        if points:
+            self.rounds.append(Deals(self.encode(points), scores[kept]))
         self.tried += points
         self._surrogate = None
 
@@ -152,25 +157,26 @@ class Search:
 
     def _draw(self, wanted: int, share: int) -> list[Point]:
         """Return the points that tell most of which one is the best, on so many deals in all."""
-        random = stream(self.seed, "tune", len(self.rounds))
+        random = stream(self.seed, "tune", self.number)
         points = self._look(random)
         encoded = self.encode(points)
-        means, _ = self.surrogate.predict(encoded)
-        chosen = [int(np.argmax(means))]
-        drawn = [int(np.argmax(v)) for v in islice(self.surrogate.draw(encoded, random), _DRAWN)]
-        some = [random.randrange(len(points)) for _ in range(_ANY)]
-        lookahead = self.surrogate.look_ahead(encoded, random, _FUTURES)
+        means, errors = self.surrogate.predict(encoded)
+        draws = islice(self.surrogate.draw(encoded, random), _DRAWN)
+        drawn = [int(np.argmax(values)) for values in draws]
+        some = [*dict.fromkeys([*drawn, *(random.randrange(len(points)) for _ in range(_ANY))])]
+        hopes = np.argsort(-means - 2 * errors, kind="stable")[:_HOPES].tolist()
+        pool = [*dict.fromkeys([int(np.argmax(means)), *some, *hopes])]
+        ahead = self.surrogate.look_ahead(encoded[pool], random, _FUTURES)
         deals = max(1, share // wanted)
-        while len(chosen) < wanted:
-            gains = {}
-            for more in dict.fromkeys([*drawn, *some]):
-                if more not in chosen:
-                    batch = [*chosen, more]
-                    gains[more] = lookahead.gain(batch, self.luck.expect(encoded[batch], deals))
-            if not gains:
-                break
-            chosen.append(max(gains, key=lambda more: gains[more]))
-        return [points[n] for n in chosen]
+        chosen, left = [0], [pool.index(n) for n in some if n != pool[0]]
+        while left and len(chosen) < wanted:
+            batches = [[*chosen, more] for more in left]
+            gains = [
+                ahead.gain(b, self.luck.expect(encoded[[pool[n] for n in b]], deals))
+                for b in batches
+            ]
+            chosen.append(left.pop(int(np.argmax(gains))))
+        return [points[pool[n]] for n in chosen]
 
     def _look(self, random: Random) -> list[Point]:
         """Return the points that are looked at: all if they are few."""

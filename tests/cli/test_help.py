@@ -21,6 +21,7 @@ WITH_JSON = (
     "verify",
     "check",
     "replay",
+    "tune",
     "worth",
 )
 

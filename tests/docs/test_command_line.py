@@ -34,7 +34,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "check")),
+        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "tune", "check")),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
@@ -44,6 +44,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "play": ["greedy", "uniform", "--pairs", "1"],
         "compare": ["greedy", "uniform", "--max-pairs", "1"],
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
+        "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "worth": ["out"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],

@@ -17,6 +17,7 @@ import numpy as np
 
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
+from arena.executors.forkserver import shared_server
 from arena.executors.log import NORMAL
 from arena.lanes.faults import BY_RULE
 from arena.runs.prepare import prepare
@@ -31,7 +32,7 @@ from arena.tournament.replay_command import replay_commands
 from arena.tournament.search import Batch, Search
 from arena.tournament.search_space import Point, Setting
 from arena.tournament.tournament import Tournament
-from arena.tournament.tuning import Candidate, Failure, Tuning
+from arena.tournament.tune_plan import Candidate, Failure, Tuning
 
 if TYPE_CHECKING:
     from arena.insight.tuned import Tuned
@@ -77,8 +78,9 @@ def tune(
     search = tuning.search()
     hunt = _Hunt(tuning, search, path)
     try:
-        while hunt.play(executor, shown):
-            announce(hunt.progress())
+        with shared_server():
+            while hunt.play(executor, shown):
+                announce(hunt.progress())
         best = search.best()
         proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
     except Interrupted:
@@ -124,26 +126,22 @@ class _Hunt:
             one.pairs += int((~np.isnan(of_one)).sum())
             one.total += float(np.nansum(of_one))
         failed = [n for n, one in enumerate(of_round) if one.failure]
-        self._check(tournament, scores, failures, failed)
+        self._check_panel(tournament, scores, failures)
         self.search.tell(batch, scores, failed)
+        if not self.search.rounds:
+            label, what = next(iter(failures.items()))
+            raise ArenaError(f"every setting fails: {label}: {what.message}; see {what.show}")
         return True
 
-    def _check(
-        self,
-        tournament: Tournament,
-        scores: Floats,
-        failures: Mapping[str, Failure],
-        failed: list[int],
+    def _check_panel(
+        self, tournament: Tournament, scores: Floats, failures: Mapping[str, Failure]
     ) -> None:
-        """Raise ArenaError if a round told nothing, and say which fault is to blame."""
+        """Raise ArenaError if an opponent had a fault on every deal of a round."""
         panel = tournament.labels[-tournament.panel :]
         for label, of_one in zip(panel, scores.swapaxes(0, 1), strict=True):
             if np.isnan(of_one).any(axis=0).all():
                 what = failures[label]
                 raise ArenaError(f"{label}, an opponent, fails: {what.message}; see {what.show}")
-        if len(failed) == len(scores):
-            label, what = next(iter(failures.items()))
-            raise ArenaError(f"every candidate fails: {label}: {what.message}; see {what.show}")
 
     def _candidate(self, point: Point) -> Candidate:
         if point not in self.candidates:
@@ -216,7 +214,7 @@ def check_folder(path: Path, tuning: Tuning) -> None:
     try:
         names = {entry.name for entry in path.iterdir()} if path.exists() else set()
         if FILE not in names:
-            if names:
+            if names - {ROUNDS, PROOF}:  # those stay, with their logs, after --fresh
                 raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
             return
         stored: dict[str, Any] = json.loads((path / FILE).read_text(encoding="utf-8"))

@@ -21,7 +21,6 @@ from arena.runs.run import play_games
 from arena.statistics.counts import MISSING, RESULTS
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 
@@ -169,7 +168,6 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
             version = _ids(plan, plan.meetings[pairing])[loser]
             worth = games * count_strikes(kind, tournament.max_faults)
             strikes[version] = strikes.get(version, 0) + worth
-    command = replay_commands(tournament)
     firsts: dict[int, str] = {}
     for pairing, game in store.first_faults(1):
         version = _ids(plan, plan.meetings[pairing])[int(game.winner == 0)]
@@ -182,7 +180,6 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
                 "ply": game.plies,
                 "game": fixture.name,
                 "show": f"arena show {place} {fixture.name}",
-                "command": command(fixture),
             }
             firsts[version] = json.dumps(told)
     return [Faulty(id, strikes[id], firsts.get(id, "")) for id in sorted(strikes)]

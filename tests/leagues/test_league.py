@@ -20,7 +20,13 @@ from arena.leagues import submission
 from arena.leagues.league import League, make_league
 from arena.leagues.league_settings import Settings, read_settings
 from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
-from arena.leagues.shown import history, standings, to_document
+from arena.leagues.shown import (
+    format_history,
+    format_standings,
+    history,
+    standings,
+    to_document,
+)
 from arena.store.reader import read_run
 from tests.conftest import run_here
 from tests.leagues.small import NOON, a_league, accept, play, settings, write_bot
@@ -124,7 +130,7 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
     monkeypatch.setattr(submission, "run_check", accept)
     bot = tmp_path / "faulty.py"
     bot.write_text(FAULTY)
-    with a_league(tmp_path / "club", max_faults=4) as league:
+    with a_league(tmp_path / "club", max_faults=4, seed=271828182845) as league:
         league.desk.submit(str(bot), "faulty", "Ann")
         (result,) = play(league)
         assert result.suspended == ["faulty"]
@@ -133,12 +139,19 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert "exception" in version.why
         assert "secret" not in version.why
         (row,) = [one for one in standings(league) if one.bot == "faulty"]
-        assert row.rank is None
-        told = json.loads(history(league, "faulty")["versions"][0]["first_fault"])
+        assert (row.rank, row.note) == (None, "suspended: 4 faults")
+        for shown in (row, row._replace(elo=None)):
+            assert max(map(len, format_standings([shown]))) <= 80
+        data = history(league, "faulty")
+        told = data["versions"][0]["first_fault"]
         assert told["kind"] == "exception"
-        for how in ("command", "show"):
-            done = run_here(league.folder, *shlex.split(told[how])[1:])
-            assert "my own secret" in done.stdout + done.stderr
+        done = run_here(league.folder, *shlex.split(told["show"])[1:])
+        assert "my own secret" in done.stdout
+        lines = "\n".join(format_history(data))
+        assert "4 faults; the first: exception at ply " in lines
+        assert "my own secret" in lines
+        assert told["show"] in lines
+        assert str(league.settings.seed) not in json.dumps(data)  # it goes to the bot's owner
         # games that were not played count for nobody
         rows = league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
         assert 1 <= rows[0][0] <= 4

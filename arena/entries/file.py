@@ -162,6 +162,8 @@ def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.Dir
                 continue
             if not _is_folder(item, name, links=links):
                 yield name, item
+            elif not links:  # without links no folder is met twice
+                waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
                 waiting.append((f"{name}/", item.path))

@@ -46,6 +46,7 @@ _ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _DECISIONS: Final = 50  # of a bot in a pair, about
 _LABEL: Final = "submitted"
+_DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
 _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair, and the factor between two classes of cost
 
@@ -81,13 +82,13 @@ class Desk:
         owner: str = "",
         working: Callable[[str], None] = lambda _: None,
         *,
-        again: bool = False,
+        since: str = "",
     ) -> Version:
         """Check a bot, and keep it as the newest version of a name, which replaces the one before.
 
         `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
-        it is the name's. `working` is told what is being checked. With `again` it may have been
-        submitted before by a process that was killed. Raises Refused, with the reason.
+        it is the name's. `working` is told what is being checked. From the time `since` on it may
+        have been submitted by a process that was killed. Raises Refused, with the reason.
         """
         check_name(name)
         self._check_place(bot)
@@ -98,8 +99,10 @@ class Desk:
         try:
             self.check_right(name, owner)
             spec, kept, shape = self._take(bot)
-            if again and (same := self.ledger.versions("name = ? AND sha256 = ?", name, kept)):
-                return same[0]
+            if since and (done := self.ledger.versions(_DONE, name, kept, since)):
+                return done[0]
+            if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
+                raise Refused(refused[0].why)
             self._check_new(kept)
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
@@ -114,8 +117,9 @@ class Desk:
             raise
         except InputError as error:  # any other error is not the bot's: a full disk, say
             why = str(error)
-            with self.ledger.changing():
-                self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+            if not since or not self.ledger.refusals(_DONE, name, kept, since):
+                with self.ledger.changing():
+                    self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
             raise Refused(why, getattr(error, "items", ())) from None
 
     def find_copies(self, version: Version) -> list[Version]:
@@ -158,19 +162,22 @@ class Desk:
         owner = owner or self._owner_of(name) or name
         alike = _looks_of(name)
         for version in self.ledger.versions("number = 1"):
+        if not self.has_right(owner):
+            most = self.settings.a_day
+            raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
             if version.name == name and version.owner != owner:
                 raise Refused(f"name {name}: it is {version.owner}'s")
             if version.name != name and _looks_of(version.name) == alike:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
         today = self._time()[:10]
         count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
+
+    def has_right(self, owner: str) -> bool:
+        """Return whether an owner may submit today; nobody owns what came under wrong names."""
         given = sum(
             self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
         )
-        if given >= self.settings.a_day:
-            raise TooMany(
-                f"owner {owner}: {given} submissions today, and a_day is {self.settings.a_day}"
-            )
+        return bool(given < self.settings.a_day)
 
     def _check_new(self, sha256: str) -> None:
         """Raise Refused for a bot that the league has."""
@@ -209,7 +216,7 @@ class Desk:
                     part.write_bytes(content)
         except OSError as error:
             raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
-        return name, identity_of(resolve(f"{_LABEL}={kept}")), find_shape(content)
+        return name, identity_of(resolve(f"{_LABEL}={as_file(kept)}")), find_shape(content)
 
     def _time_own(self, spec: str) -> Item:
         """Return how long a bot of the arena thinks, by a pair of games; it needs no check.
@@ -245,6 +252,15 @@ class Desk:
 
 def identity_of(entry: Entry) -> str:
     """Return the hash of a bot's source, and of its parameters where it has some."""
+def as_file(path: Path) -> str:
+    """Return a path as a spec that names this file, and neither a label nor a command.
+
+    >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
+    ('./year=2026/bots/mine.py', '/srv/mine.py')
+    """
+    return os.path.join(os.curdir, path)
+
+
     if not entry.params:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)

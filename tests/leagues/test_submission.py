@@ -142,6 +142,8 @@ def test_an_owner_has_so_many_submissions_a_day(
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     league.desk.submit(str(write_bot(tmp_path, number=98)), "more", "Ann")
 
+    with pytest.raises(TooMany):  # nor is a name that is not hers
+        league.desk.submit(str(write_bot(tmp_path, number=50)), "greedy", "Ann")
 
 def _link(tmp_path: Path) -> Path:
     path = tmp_path / "link.py"

@@ -67,6 +67,7 @@ def make_league(
     there is no jail for the lane jail.
     """
     try:
+        os.fsencode(folder.absolute()).decode()  # bots are found by their specs, which are UTF-8
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something already; choose a new folder")
         if settings.lane == "jail":
@@ -74,6 +75,8 @@ def make_league(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{folder}: the name of a league's folder is UTF-8") from None
     except ValueError as error:  # a NUL
         raise InputError(f"{folder}: not the name of a folder: {error}") from None
     try:

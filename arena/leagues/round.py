@@ -16,7 +16,7 @@ from arena.executors.contract import Executor
 from arena.lanes.faults import BY_RULE, count_strikes
 from arena.leagues.league_settings import Settings
 from arena.leagues.ledger import Pairs, Plan, Version
-from arena.leagues.submission import SOURCES, identity_of
+from arena.leagues.submission import SOURCES, as_file, identity_of
 from arena.runs.run import play_games
 from arena.statistics.counts import MISSING, RESULTS
 from arena.store.folder import RunFolder
@@ -69,7 +69,7 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     """
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
-        entry = resolve(f"{version.name}={folder / version.spec}", lane=settings.lane)
+        entry = resolve(f"{version.name}={as_file(folder / version.spec)}", lane=settings.lane)
         entry = replace(entry, target=f"./{version.spec}", filename=f"{version.name}.py")
     else:
         entry = resolve(version.spec, version.name)

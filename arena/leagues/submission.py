@@ -30,7 +30,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.probe import find_problems
-from arena.leagues.league_settings import Settings
+from arena.leagues.league_settings import PANEL, Settings
 from arena.leagues.ledger import ACTIVE, Ledger, Refusal, Version
 from arena.runs.run import run
 from arena.store.folder import replacing
@@ -41,7 +41,7 @@ SOURCES: Final = "bots"
 """The folder of the submitted files, in that of the league."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,59}")
+_OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
 _ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _DECISIONS: Final = 50  # of a bot in a pair, about
@@ -94,7 +94,9 @@ class Desk:
         self._check_place(bot)
         owner = owner or self._owner_of(name) or name
         if not _OWNER.fullmatch(owner):
-            raise InputError(f"owner {owner!a}: 1 to 60 letters, digits, spaces and . _ - @ +")
+            raise InputError(
+                f"owner {owner!a}: 1 to 60 letters, digits and . _ - @ + with spaces between"
+            )
         kept = ""
         try:
             self.check_right(name, owner)
@@ -132,12 +134,12 @@ class Desk:
         names = {name for name, _ in installed()}
         seats = []
         for number, text in enumerate(self.settings.panel):
-            spec = parse(text)
-            if spec.target not in names or spec.label is not None:
+            if text not in names:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
-            seats.append(
-                self._version(text, "arena", text, identity_of(resolve(text)), "", _LEAST_COST)
-            )
+            entry = resolve(text)
+            shape = find_shape(entry.source or b"")
+            cost = _LEAST_COST if text in PANEL else _cost((self._time_own(text),))
+            seats.append(self._version(text, "arena", text, identity_of(entry), shape, cost))
         with self.ledger.changing():
             for version in seats:
                 self.ledger.add_version(version._replace(panel=True))
@@ -160,20 +162,20 @@ class Desk:
         """Raise Refused where the owner may not submit under this name, and TooMany today."""
         check_name(name)
         owner = owner or self._owner_of(name) or name
-        alike = _looks_of(name)
-        for version in self.ledger.versions("number = 1"):
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
+        alike = _looks_of(name)
+        for version in self.ledger.versions("number = 1"):
             if version.name == name and version.owner != owner:
                 raise Refused(f"name {name}: it is {version.owner}'s")
             if version.name != name and _looks_of(version.name) == alike:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
-        today = self._time()[:10]
-        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; nobody owns what came under wrong names."""
+        today = self._time()[:10]
+        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
         given = sum(
             self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
         )
@@ -250,8 +252,6 @@ class Desk:
             raise Refused(str(error)) from None
 
 
-def identity_of(entry: Entry) -> str:
-    """Return the hash of a bot's source, and of its parameters where it has some."""
 def as_file(path: Path) -> str:
     """Return a path as a spec that names this file, and neither a label nor a command.
 
@@ -261,6 +261,8 @@ def as_file(path: Path) -> str:
     return os.path.join(os.curdir, path)
 
 
+def identity_of(entry: Entry) -> str:
+    """Return the hash of a bot's source, and of its parameters where it has some."""
     if not entry.params:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)

@@ -17,6 +17,7 @@ import pytest
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.leagues import submission
+from arena.leagues.inbox import take_all
 from arena.leagues.league import League, make_league
 from arena.leagues.league_settings import Settings, read_settings
 from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
@@ -357,11 +358,39 @@ def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) ->
     (tmp_path / "there" / "file").touch()
     with pytest.raises(InputError, match="something already"):
         make_league(tmp_path / "there", settings())
-    with pytest.raises(InputError, match=r"panel\[0\]: 'noone' is not the name of a bot"):
-        make_league(tmp_path / "club", settings(panel=["noone"]))
+    for wrong in ("noone", "greedy(patience=3)", "a=greedy"):
+        with pytest.raises(InputError, match=r"panel\[0\]: '.*' is not the name of a bot"):
+            make_league(tmp_path / "club", settings(panel=[wrong]))
     assert [*(tmp_path / "club").iterdir()] == []
     with pytest.raises(InputError, match="no league there"):
         League(tmp_path / "club")
+    with pytest.raises(InputError, match="the name of a league's folder is UTF-8"):
+        make_league(tmp_path / os.fsdecode(b"\xff"), settings())
+
+
+@pytest.mark.parametrize("name", ["year=2026", "cmd:x", "~x", "a (b)"])
+def test_a_league_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Also one that would be a part of a bot's spec: its bots are files of its folder."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.chdir(tmp_path)
+    with a_league(Path(name)) as league:
+        league.desk.submit(str(write_bot(tmp_path)), "mine")
+        (league.folder / "inbox").mkdir()
+        write_bot(league.folder / "inbox", "yours", 1)
+        assert [*take_all(league, lambda _: None, 0.0)] == ["yours"]
+        play(league)
+        assert {"mine", "yours"} <= {*league.ledger.plan(1).versions}
+
+
+@pytest.mark.slow
+def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
+    """Else rounds would be planned as if it were fast."""
+    with a_league(tmp_path / "club", panel=["uniform", "flat_mc"]) as league:
+        fast, slow = league.ledger.versions()
+    assert fast.cost == 0.1
+    assert slow.cost > 0.1
 
 
 def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from arena.leagues import submission
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
 from arena.leagues.submission import Refused, TooMany
+from tests import ROOT
 from tests.leagues.small import NOON, a_league, accept, write_bot
 
 
@@ -94,6 +95,9 @@ def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) 
     path.write_text(path.read_text().replace("The simplest bot.", "All mine!") + "# really\n")
     copy = league.desk.submit(str(path), "hers", "Eve")
     assert [one.title for one in league.desk.find_copies(copy)] == ["mine 1"]
+    path.write_text((ROOT / "bots" / "greedy.py").read_text() + "# mine\n")
+    copy = league.desk.submit(str(path), "ours", "Eve")
+    assert [one.title for one in league.desk.find_copies(copy)] == ["greedy 1"]
     own = league.desk.submit(str(write_bot(tmp_path, number=7)), "hers", "Eve")
     assert league.desk.find_copies(own) == []
 
@@ -138,12 +142,12 @@ def test_an_owner_has_so_many_submissions_a_day(
             league.desk.submit(str(write_bot(tmp_path, number=50 + number)), "more", "Ann")
     assert not league.ledger.refusals()
     assert len([*(league.folder / "bots").iterdir()]) == 5
+    with pytest.raises(TooMany):  # nor is a name that is not hers
+        league.desk.submit(str(write_bot(tmp_path, number=50)), "greedy", "Ann")
     league.desk.submit(str(write_bot(tmp_path, number=99)), "hers", "Bea")
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     league.desk.submit(str(write_bot(tmp_path, number=98)), "more", "Ann")
 
-    with pytest.raises(TooMany):  # nor is a name that is not hers
-        league.desk.submit(str(write_bot(tmp_path, number=50)), "greedy", "Ann")
 
 def _link(tmp_path: Path) -> Path:
     path = tmp_path / "link.py"

@@ -29,15 +29,7 @@ from arena.leagues.league_settings import (
     read_settings,
     write_settings,
 )
-from arena.leagues.ledger import (
-    NAME,
-    SUSPENDED,
-    WITHDRAWN,
-    Ledger,
-    Plan,
-    RatingRow,
-    Version,
-)
+from arena.leagues.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
 from arena.leagues.matching import BLOCK, Contender, choose_meetings
 from arena.leagues.submission import Desk
 from arena.statistics.ratings import MEAN

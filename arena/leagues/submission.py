@@ -308,7 +308,7 @@ def read_submission(path: Path, megabytes: int) -> bytes:
     if path.suffix != ".py":
         raise InputError(f"{path}: a bot is a .py file, a folder, or the name of one in bots/")
     try:
-        content = read_file(path, most)
+        content = read_file(path, most, links=False)
         if len(content) > MOST_SOURCE and not read_packed(content):
             raise InputError(f"larger than {MOST_SOURCE:,} bytes")
     except InputError as error:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from arena.check.item import Item, Order
+from arena.entries.file import find_files
 from arena.errors import ArenaError, InputError
 from arena.leagues import submission
 from arena.leagues.league import League
@@ -258,6 +259,33 @@ def test_two_that_submit_at_once_lose_nothing(
     second.write_bytes(third.read_bytes())
     with pytest.raises(Refused, match="the same as mine 3 of Ann"):
         league.desk.submit(str(third), "other", "Bob")
+
+
+@pytest.mark.parametrize("swapped", ["own.txt", "own"])
+def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    """Its owner may put a link into the inbox after the look that refuses links."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "data.txt").write_text("secret")
+    folder = tmp_path / "folder"
+    (folder / "own").mkdir(parents=True)
+    shutil.copy(write_bot(tmp_path), folder / "bot.py")
+    for name in ("own.txt", "own/data.txt"):
+        (folder / name).write_text("mine")
+
+    def look_and_swap(place: Path) -> dict[str, Path]:
+        found = find_files(place)
+        os.rename(folder / swapped, tmp_path / "before")
+        is_file = swapped == "own.txt"
+        theirs = tmp_path / "theirs" / ("data.txt" if is_file else "")
+        (folder / swapped).symlink_to(theirs)
+        return found
+
+    monkeypatch.setattr("arena.entries.pack.find_files", look_and_swap)
+    with pytest.raises(Refused, match="own"):
+        league.desk.submit(str(folder), "mine")
+    assert not (league.folder / "bots").exists()
 
 
 @pytest.mark.slow

@@ -135,13 +135,12 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
         return name  # it stays until tomorrow
     except InputError as error:  # of a name that no bot can have
         shown = escape(name)[:_MOST_NAME]
-        why = str(error)
         known = "name = ? AND owner = '' AND at >= ?"
         if not since or not league.ledger.refusals(known, shown, since):
             at = league.now().isoformat(timespec="seconds")
             with league.ledger.changing():
-                league.ledger.refuse(Refusal(0, shown, "", "", why, at))
-        tell(f"refused: {shown}: {why}")
+                league.ledger.refuse(Refusal(0, shown, "", "", str(error), at))
+        tell(f"refused: {shown}: {error}")
     except ArenaError as error:  # a full disk, say: it is tried again
         tell(f"not yet taken: {escape(name)[:_MOST_NAME]}: {error}")
         return name

@@ -94,7 +94,7 @@ def new(
         "lane": lane,
         "target": target,
     }
-    given["panel"] = split_bots(panel) if panel else None
+    given["panel"] = split_bots(panel, "--panel") if panel else None
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))

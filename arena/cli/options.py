@@ -120,7 +120,7 @@ _Command = Callable[..., Any]
 _T = TypeVar("_T")
 
 
-def split_bots(text: str) -> list[str]:
+def split_bots(text: str, option: str = "--against") -> list[str]:
     """Return the specs in a text with commas between them; those in brackets are a spec's own.
 
     >>> split_bots("greedy,a=./mine.py(depth=3,width=2)")
@@ -138,7 +138,7 @@ def split_bots(text: str) -> list[str]:
         else:
             parts[-1] += character
     if "" in (words := [part.strip() for part in parts]):
-        raise InputError(f"--against: {text!r} has an empty place")
+        raise InputError(f"{option}: {text!r} has an empty place")
     return words
 
 

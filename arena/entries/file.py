@@ -30,14 +30,16 @@ _CACHE = "__pycache__"
 _STORE = "run.sqlite"
 
 
-def open_file(path: Path | str) -> BinaryIO:
-    """Open a regular file for reading.
+def open_file(path: Path | str, folder: int | None = None, *, links: bool = True) -> BinaryIO:
+    """Open a regular file for reading, by its path from an open folder where one is given.
 
     Raises InputError, without the path, for a file that cannot be opened, and for a folder, a
-    pipe or a device, for which nothing is waited and of which nothing is read.
+    pipe or a device, for which nothing is waited and of which nothing is read. Without `links`
+    the path's last part is no link.
     """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = os.open(path, flags | (0 if links else os.O_NOFOLLOW), dir_fd=folder)
     except OSError as error:
         raise InputError(error.strerror or str(error)) from None
     except ValueError as error:  # a NUL, or what no file's name can hold
@@ -49,12 +51,29 @@ def open_file(path: Path | str) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def read_file(path: Path, most: int) -> bytes:
-    """Return the content of a regular file of at most so many bytes.
+def _open_below(folder: Path, name: str) -> BinaryIO:
+    """Open a regular file below a folder.
+
+    No part of its name is a link, though somebody else may change the folder at any time.
+    """
+    place, flags = os.curdir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = os.open(folder, flags)
+    try:
+        for part in name.split(os.sep):
+            inner = os.open(place, flags | os.O_NOFOLLOW, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor, place = inner, part
+        return open_file(place, descriptor, links=False)
+    finally:
+        os.close(descriptor)
+
+
+def read_file(path: Path, most: int, *, links: bool = True) -> bytes:
+    """Return the content of a regular file of at most so many bytes; without `links` of no link.
 
     Raises InputError, without the path, for any other.
     """
-    with open_file(path) as file:
+    with open_file(path, links=links) as file:
         try:
             content = file.read(most + 1)
         except OSError as error:
@@ -109,8 +128,8 @@ def find_installed(folder: Path) -> dict[str, Path]:
     return dict(sorted((name, Path(item)) for name, item in found))
 
 
-def read_files(paths: Mapping[str, Path]) -> dict[str, bytes]:
-    """Return the content of a bot's files.
+def read_files(paths: Mapping[str, Path], folder: Path) -> dict[str, bytes]:
+    """Return the content of a bot's files; no link leads to those that are below its folder.
 
     Raises InputError for one that is not a regular file, for a name that is not UTF-8, and for
     more than `MOST_DATA` bytes together.
@@ -120,7 +139,8 @@ def read_files(paths: Mapping[str, Path]) -> dict[str, bytes]:
     for name, path in paths.items():
         try:
             name.encode()
-            with open_file(path) as file:
+            is_below = path == folder / name
+            with _open_below(folder, name) if is_below else open_file(path) as file:
                 contents[name] = file.read(left + 1)
         except UnicodeEncodeError:
             raise InputError(f"{name!a}: the name is not UTF-8") from None
@@ -162,6 +182,8 @@ def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.Dir
                 continue
             if not _is_folder(item, name, links=links):
                 yield name, item
+            elif not links:  # without links no folder is met twice
+                waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
                 waiting.append((f"{name}/", item.path))

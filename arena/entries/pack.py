@@ -58,7 +58,7 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
         raise InputError(f"{bot}: a module has no dot in its name; rename it")
     if len(paths) > MOST_FILES:
         raise InputError(f"{bot}: more than {MOST_FILES:,} files")
-    files = read_files(paths)
+    files = read_files(paths, bot)
     if files[main].startswith(_MARK):
         raise InputError(f"{bot}: packed already; pack what it was made of")
     _check_syntax(files, paths)

@@ -150,7 +150,7 @@ def _of_path(target: str, params: dict[str, Any]) -> Entry:
 
 def _read_folder(folder: Path) -> tuple[bytes, str]:
     """Return the archive of a bot's folder, and the hash of its files."""
-    files = read_files(find_files(folder))
+    files = read_files(find_files(folder), folder)
     return make_archive(files, find_main(files)), hash_files(files, BOTS)
 
 

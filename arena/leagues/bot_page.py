@@ -177,14 +177,7 @@ def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Bloc
             rows.append((win_type, won, lost, won / games, lost / games))
     yield Table("profile", "How its games ended", _PROFILE, rows)
     cells = [
-        (
-            one.opponent.name,
-            one.opponent.number,
-            one.pairs,
-            one.score,
-            one.expected,
-            100 * (one.score - one.expected),
-        )
+        (one.opponent.name, one.opponent.number, *one[1:], 100 * (one.score - one.expected))
         for one in met
     ]
     links = [f"./{one.opponent.name}.html" for one in met]

@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -19,15 +20,16 @@ from arena.errors import ArenaError, InputError, escape
 from arena.lanes.cleanup import remove_tree
 from arena.leagues.league import League
 from arena.leagues.ledger import Refusal
-from arena.leagues.submission import Refused, TooMany
+from arena.leagues.submission import Refused, TooMany, as_file
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
 
 _SETTLED = 2.0  # seconds for which a file has not changed: whoever writes it has done
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
-_MOST_LOOKED_AT = 1000  # files of a folder
+_MOST_LOOKED_AT = 1000  # files and folders of a folder
 _MOST_NAME = 60
+_LONGEST = 60.0  # seconds, after which no more is taken before the next round
 
 
 def take_all(
@@ -36,22 +38,40 @@ def take_all(
     """Submit what lies there, and yield the name of each bot that was accepted or refused.
 
     `tell` gets a line for each. What has changed in the last `settled` seconds stays, and so does
-    what is over the limit of the day.
+    what is over the limit of the day, and what would keep the league from playing for long.
     """
-    inbox, taken = (league.folder / name for name in (INBOX, TAKEN))
-    for folder in (inbox, taken):
-        folder.mkdir(exist_ok=True)
+    inbox, taken = (_make(league.folder / name) for name in (INBOX, TAKEN))
+    end = time.monotonic() + _LONGEST
     for item in _list(taken):
-        yield _submit(league, item, tell, again=True)
+        yield _submit(league, item, tell, since=_time_of(item))
     for item in _list(inbox):
+        if time.monotonic() > end:
+            break
+        place = taken / item.name
+        if os.path.lexists(place):
+            continue  # one of the same name waits, for a disk with room, say
         if _is_settled(item, settled) and _may_come(league, _name_of(item)):
-            place = taken / item.name
             try:
                 os.rename(item, place)
             except OSError as error:
                 tell(f"{escape(str(item))}: cannot be taken: {error.strerror or error}")
                 continue
             yield _submit(league, place, tell)
+
+
+def _make(folder: Path) -> Path:
+    """Make a folder of the league if it is not there; raises InputError."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be a folder: {error.strerror or error}") from None
+    return folder
+
+
+def _time_of(item: Path) -> str:
+    """Return when an item was taken: a file that is renamed is changed."""
+    changed = int(item.lstat().st_ctime)
+    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
 
 
 def _list(folder: Path) -> list[Path]:
@@ -67,13 +87,16 @@ def _list(folder: Path) -> list[Path]:
 
 def _is_settled(item: Path, seconds: float) -> bool:
     """Return whether neither a file nor what lies in a folder has changed for some seconds."""
-    newest = 0.0
-    with suppress(OSError):
-        status = item.lstat()
-        newest = status.st_mtime
-        if stat.S_ISDIR(status.st_mode):
-            for below in islice(item.rglob("*"), _MOST_LOOKED_AT):
-                newest = max(newest, below.lstat().st_mtime)
+    newest, looked_at, waiting = 0.0, 0, [os.fspath(item)]
+    while waiting and looked_at < _MOST_LOOKED_AT:
+        place = waiting.pop()
+        looked_at += 1
+        with suppress(OSError):  # deeper than paths go, or removed meanwhile
+            status = os.lstat(place)
+            newest = max(newest, status.st_mtime)
+            if stat.S_ISDIR(status.st_mode):
+                with os.scandir(place) as items:
+                    waiting += [below.path for below in islice(items, _MOST_LOOKED_AT)]
     now = time.time()
     return newest > now + 1 or now - newest >= seconds  # a clock of the future never settles
 
@@ -83,23 +106,26 @@ def _name_of(item: Path) -> str:
 
 
 def _may_come(league: League, name: str) -> bool:
-    """Return whether the owner of a name may submit today."""
+    """Return whether the owner of a name may submit today; a wrong name is nobody's."""
     try:
         league.desk.check_right(name)
     except TooMany:
         return False
+    except Refused:
+        return True  # it is kept, and its owner is told why
     except InputError:
-        return True  # it is refused, and its owner is told why
+        return league.desk.has_right("")
     return True
 
 
-def _submit(
-    league: League, place: Path, tell: Callable[[str], object], *, again: bool = False
-) -> str:
-    """Submit what was taken, remove it, and return its name."""
+def _submit(league: League, place: Path, tell: Callable[[str], object], *, since: str = "") -> str:
+    """Submit what was taken, remove it, and return its name.
+
+    It was taken at the time `since` by a process that was killed, if there is one.
+    """
     name = _name_of(place)
     try:
-        version = league.desk.submit(str(place), name, again=again)
+        version = league.desk.submit(as_file(place), name, since=since)
         tell(f"accepted: {version.title}, by {version.owner}")
         for copy in league.desk.find_copies(version):
             tell(f"warning: but for comments {version.title} is the same as {copy.title}")
@@ -109,10 +135,12 @@ def _submit(
         return name  # it stays until tomorrow
     except InputError as error:  # of a name that no bot can have
         shown = escape(name)[:_MOST_NAME]
-        why = str(error)
-        with league.ledger.changing():
-            league.ledger.refuse(Refusal(0, shown, "", "", why, league.now().isoformat()))
-        tell(f"refused: {shown}: {why}")
+        known = "name = ? AND owner = '' AND at >= ?"
+        if not since or not league.ledger.refusals(known, shown, since):
+            at = league.now().isoformat(timespec="seconds")
+            with league.ledger.changing():
+                league.ledger.refuse(Refusal(0, shown, "", "", str(error), at))
+        tell(f"refused: {shown}: {error}")
     except ArenaError as error:  # a full disk, say: it is tried again
         tell(f"not yet taken: {escape(name)[:_MOST_NAME]}: {error}")
         return name

@@ -29,15 +29,7 @@ from arena.leagues.league_settings import (
     read_settings,
     write_settings,
 )
-from arena.leagues.ledger import (
-    NAME,
-    SUSPENDED,
-    WITHDRAWN,
-    Ledger,
-    Plan,
-    RatingRow,
-    Version,
-)
+from arena.leagues.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
 from arena.leagues.matching import BLOCK, Contender, choose_meetings
 from arena.leagues.submission import Desk
 from arena.statistics.ratings import MEAN
@@ -67,6 +59,7 @@ def make_league(
     there is no jail for the lane jail.
     """
     try:
+        os.fsencode(folder.absolute()).decode()  # bots are found by their specs, which are UTF-8
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something already; choose a new folder")
         if settings.lane == "jail":
@@ -74,6 +67,8 @@ def make_league(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{folder}: the name of a league's folder is UTF-8") from None
     except ValueError as error:  # a NUL
         raise InputError(f"{folder}: not the name of a folder: {error}") from None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -125,7 +126,7 @@ def read_settings(folder: Path) -> Settings:
     Raises InputError, which names the file and the place in it.
     """
     path = folder / NAME
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{folder}: no league there; `arena league new {folder}` makes one")
     try:
         data = parse(read_file(path, MOST_BYTES))

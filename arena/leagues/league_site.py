@@ -173,7 +173,11 @@ def _live(league: League) -> str:
 def _feed(league: League) -> str:
     """Return the feed; its form is that of https://www.jsonfeed.org/version/1.1/."""
     name = league.folder.resolve().name
-    items = [_item(name, event) for event in league.ledger.events(most=_MOST_FED)]
+    pages = {version.name for version in league.ledger.versions("number = 1")}
+    items = [
+        _item(name, event, f"bots/{event.name}.html" if event.name in pages else "index.html")
+        for event in league.ledger.events(most=_MOST_FED)
+    ]
     feed: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": f"League {name}",
@@ -183,11 +187,11 @@ def _feed(league: League) -> str:
     return json.dumps(feed, indent=2, ensure_ascii=False) + "\n"
 
 
-def _item(league: str, event: Event) -> dict[str, str]:
+def _item(league: str, event: Event, page: str) -> dict[str, str]:
     return {
         "id": f"{league}/{event.id}",
         "title": event.text,
         "content_text": event.text,
-        "url": f"bots/{event.name}.html",
+        "url": page,
         "date_published": event.at,
     }

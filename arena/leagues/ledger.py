@@ -297,9 +297,10 @@ class Ledger:
         return [Event(*row) for row in self.rows(query, since, most)]
 
     def refuse(self, refusal: Refusal) -> None:
-        """Keep a refusal."""
+        """Keep a refusal; a wrong name, which has no owner, is not told to everybody."""
         self.connection.execute("INSERT INTO refusals VALUES (NULL, ?, ?, ?, ?, ?)", refusal[1:])
-        self.tell(refusal.at, refusal.name, f"a submission for {refusal.name} was refused")
+        name = refusal.name if refusal.owner else ""
+        self.tell(refusal.at, name, f"a submission for {name or 'a wrong name'} was refused")
 
     # rounds
 

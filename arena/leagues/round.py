@@ -16,12 +16,11 @@ from arena.executors.contract import Executor
 from arena.lanes.faults import BY_RULE, count_strikes
 from arena.leagues.league_settings import Settings
 from arena.leagues.ledger import Pairs, Plan, Version
-from arena.leagues.submission import SOURCES, identity_of
+from arena.leagues.submission import SOURCES, as_file, identity_of
 from arena.runs.run import play_games
 from arena.statistics.counts import MISSING, RESULTS
 from arena.store.folder import RunFolder
 from arena.store.store import Store
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 
@@ -70,7 +69,7 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     """
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
-        entry = resolve(f"{version.name}={folder / version.spec}", lane=settings.lane)
+        entry = resolve(f"{version.name}={as_file(folder / version.spec)}", lane=settings.lane)
         entry = replace(entry, target=f"./{version.spec}", filename=f"{version.name}.py")
     else:
         entry = resolve(version.spec, version.name)
@@ -169,7 +168,6 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
             version = _ids(plan, plan.meetings[pairing])[loser]
             worth = games * count_strikes(kind, tournament.max_faults)
             strikes[version] = strikes.get(version, 0) + worth
-    command = replay_commands(tournament)
     firsts: dict[int, str] = {}
     for pairing, game in store.first_faults(1):
         version = _ids(plan, plan.meetings[pairing])[int(game.winner == 0)]
@@ -182,7 +180,6 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
                 "ply": game.plies,
                 "game": fixture.name,
                 "show": f"arena show {place} {fixture.name}",
-                "command": command(fixture),
             }
             firsts[version] = json.dumps(told)
     return [Faulty(id, strikes[id], firsts.get(id, "")) for id in sorted(strikes)]

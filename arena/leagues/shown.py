@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from arena.errors import counted
+from arena.errors import counted, escape
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.leagues.version_change import Change, find_change
@@ -53,7 +54,9 @@ def standings(league: League) -> list[Standing]:
         rank += row is not None
         found.append(_standing(version, row, rank if row else None, _note(league, version, row)))
     gone = [version for version in versions if not version.is_active]
-    return found + [_standing(v, rows.get(v.id), None, f"suspended: {v.why}") for v in gone]
+    return found + [
+        _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
+    ]
 
 
 def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:
@@ -84,18 +87,19 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
     yield _HEAD
     for one in found:
         interval = f"{_end(one.elo_low, '<')}..{_end(one.elo_high, '>')}"
+        note = f"{one.note}; see `arena league history`" if one.state == SUSPENDED else one.note
         title = f"{one.bot} {one.version}"
         if len(title) > _MOST_NAME:
             title = f"{title[: _MOST_NAME - 3]}..."
         line = f"{one.rank or '-':>4}  {title:<{_MOST_NAME}} "
         if one.elo is None:
-            yield f"{line}{one.note}"
+            yield f"{line}{note}"
             continue
         group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
         line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
         yield line.rstrip()
-        if one.note:
-            yield f"      {one.note}"[:_WIDTH]
+        if note:
+            yield f"      {note}"
 
 
 def _end(value: float | None, sign: str) -> str:
@@ -160,7 +164,8 @@ def history(league: League, name: str) -> dict[str, Any]:
         }
         before = next((one for one in versions if one.number == version.number - 1), None)
         change = find_change(league.ledger, version, before) if before else None
-        more = {"faults": strikes, "first_fault": first, "change": _to_data(change)}
+        fault = json.loads(first) if first else None
+        more = {"faults": strikes, "first_fault": fault, "change": _to_data(change)}
         told.append({**shown, **more, "ratings": ratings})
     kept = [
         {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
@@ -189,6 +194,10 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
             yield from textwrap.wrap(
                 version["change"]["sentence"], 78, initial_indent="  ", subsequent_indent="  "
             )
+        if fault := version["first_fault"]:
+            first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
+            yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"
+            yield f"  `{fault['show']}` in the league's folder shows it"
         for row in version["ratings"]:
             interval = f"{_end(row['low'], '<')}..{_end(row['high'], '>')}"
             yield f"  round {row['round']:>6,}  {row['elo']:>6.0f}  {interval:>13}  " + counted(

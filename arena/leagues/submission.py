@@ -30,7 +30,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.probe import find_problems
-from arena.leagues.league_settings import Settings
+from arena.leagues.league_settings import PANEL, Settings
 from arena.leagues.ledger import ACTIVE, Ledger, Refusal, Version
 from arena.runs.run import run
 from arena.store.folder import replacing
@@ -41,11 +41,12 @@ SOURCES: Final = "bots"
 """The folder of the submitted files, in that of the league."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,59}")
+_OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
 _ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _DECISIONS: Final = 50  # of a bot in a pair, about
 _LABEL: Final = "submitted"
+_DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
 _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair, and the factor between two classes of cost
 
@@ -81,25 +82,29 @@ class Desk:
         owner: str = "",
         working: Callable[[str], None] = lambda _: None,
         *,
-        again: bool = False,
+        since: str = "",
     ) -> Version:
         """Check a bot, and keep it as the newest version of a name, which replaces the one before.
 
         `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
-        it is the name's. `working` is told what is being checked. With `again` it may have been
-        submitted before by a process that was killed. Raises Refused, with the reason.
+        it is the name's. `working` is told what is being checked. From the time `since` on it may
+        have been submitted by a process that was killed. Raises Refused, with the reason.
         """
         check_name(name)
         self._check_place(bot)
         owner = owner or self._owner_of(name) or name
         if not _OWNER.fullmatch(owner):
-            raise InputError(f"owner {owner!a}: 1 to 60 letters, digits, spaces and . _ - @ +")
+            raise InputError(
+                f"owner {owner!a}: 1 to 60 letters, digits and . _ - @ + with spaces between"
+            )
         kept = ""
         try:
             self.check_right(name, owner)
             spec, kept, shape = self._take(bot)
-            if again and (same := self.ledger.versions("name = ? AND sha256 = ?", name, kept)):
-                return same[0]
+            if since and (done := self.ledger.versions(_DONE, name, kept, since)):
+                return done[0]
+            if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
+                raise Refused(refused[0].why)
             self._check_new(kept)
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
@@ -114,8 +119,9 @@ class Desk:
             raise
         except InputError as error:  # any other error is not the bot's: a full disk, say
             why = str(error)
-            with self.ledger.changing():
-                self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+            if not since or not self.ledger.refusals(_DONE, name, kept, since):
+                with self.ledger.changing():
+                    self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
             raise Refused(why, getattr(error, "items", ())) from None
 
     def find_copies(self, version: Version) -> list[Version]:
@@ -128,12 +134,12 @@ class Desk:
         names = {name for name, _ in installed()}
         seats = []
         for number, text in enumerate(self.settings.panel):
-            spec = parse(text)
-            if spec.target not in names or spec.label is not None:
+            if text not in names:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
-            seats.append(
-                self._version(text, "arena", text, identity_of(resolve(text)), "", _LEAST_COST)
-            )
+            entry = resolve(text)
+            shape = find_shape(entry.source or b"")
+            cost = _LEAST_COST if text in PANEL else _cost((self._time_own(text),))
+            seats.append(self._version(text, "arena", text, identity_of(entry), shape, cost))
         with self.ledger.changing():
             for version in seats:
                 self.ledger.add_version(version._replace(panel=True))
@@ -156,21 +162,24 @@ class Desk:
         """Raise Refused where the owner may not submit under this name, and TooMany today."""
         check_name(name)
         owner = owner or self._owner_of(name) or name
+        if not self.has_right(owner):
+            most = self.settings.a_day
+            raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
         alike = _looks_of(name)
         for version in self.ledger.versions("number = 1"):
             if version.name == name and version.owner != owner:
                 raise Refused(f"name {name}: it is {version.owner}'s")
             if version.name != name and _looks_of(version.name) == alike:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
+
+    def has_right(self, owner: str) -> bool:
+        """Return whether an owner may submit today; nobody owns what came under wrong names."""
         today = self._time()[:10]
         count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
         given = sum(
             self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
         )
-        if given >= self.settings.a_day:
-            raise TooMany(
-                f"owner {owner}: {given} submissions today, and a_day is {self.settings.a_day}"
-            )
+        return bool(given < self.settings.a_day)
 
     def _check_new(self, sha256: str) -> None:
         """Raise Refused for a bot that the league has."""
@@ -209,7 +218,7 @@ class Desk:
                     part.write_bytes(content)
         except OSError as error:
             raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
-        return name, identity_of(resolve(f"{_LABEL}={kept}")), find_shape(content)
+        return name, identity_of(resolve(f"{_LABEL}={as_file(kept)}")), find_shape(content)
 
     def _time_own(self, spec: str) -> Item:
         """Return how long a bot of the arena thinks, by a pair of games; it needs no check.
@@ -241,6 +250,15 @@ class Desk:
             return [*run_check(order, working, longest=self.settings.check_seconds)]
         except ArenaError as error:  # it was cut short, or a bot has broken it
             raise Refused(str(error)) from None
+
+
+def as_file(path: Path) -> str:
+    """Return a path as a spec that names this file, and neither a label nor a command.
+
+    >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
+    ('./year=2026/bots/mine.py', '/srv/mine.py')
+    """
+    return os.path.join(os.curdir, path)
 
 
 def identity_of(entry: Entry) -> str:
@@ -290,7 +308,7 @@ def read_submission(path: Path, megabytes: int) -> bytes:
     if path.suffix != ".py":
         raise InputError(f"{path}: a bot is a .py file, a folder, or the name of one in bots/")
     try:
-        content = read_file(path, most)
+        content = read_file(path, most, links=False)
         if len(content) > MOST_SOURCE and not read_packed(content):
             raise InputError(f"larger than {MOST_SOURCE:,} bytes")
     except InputError as error:

@@ -144,12 +144,11 @@ def lines(runs: int = 400) -> Iterator[str]:
     yield "| bots | rule | arrivals | " + " | ".join(f"{b:,} pairs" for b in BUDGETS) + " |"
     yield "|---|---|---|" + "---|" * len(BUDGETS)
     for bots, rules in ((12, RULES[:1]), (50, RULES), (200, RULES[:1])):
-        number = runs if bots <= 50 else runs // 4
         for rule in rules:
-            arrivals = [arrive(bots, rule, run) for run in range(number)]
+            arrivals = [arrive(bots, rule, run) for run in range(runs)]
             cells = [
                 f"{np.median([one.half[n] for one in arrivals]):.1f}, "
                 f"{np.mean([one.covered[n] for one in arrivals]):.0%}"
                 for n in range(len(BUDGETS))
             ]
-            yield f"| {bots} | {rule} | {number} | " + " | ".join(cells) + " |"
+            yield f"| {bots} | {rule} | {runs} | " + " | ".join(cells) + " |"

@@ -90,6 +90,8 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        (("new", "a", "--lane", "process", "--panel", ","), "--panel: ',' has an empty place"),
+        (("show", "x" * 5000), "` makes one"),
         (("show", "nowhere"), "nowhere: no league there; `arena league new nowhere` makes one"),
         (("new", "club"), "club: there is something already"),
         (("new", "a", "--lane", "process", "--panel", "gredy"), "panel[0]: 'gredy' is not"),
@@ -98,6 +100,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("submit", "club", "none.py", "--name", "x"), "bot 'none.py': no such file"),
         (("submit", "club", "greedy", "--name", "../x"), "name '../x': 1 to 40 letters"),
         (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "a\nb"), "owner 'a\\nb'"),
+        (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "Ann "), "owner 'Ann '"),
         (("submit", "club", "greedy"), "Missing option '--name'"),
         (("play", "club", "--games", "9", "--seconds", "3"), "choose one of them"),
         (("play", "club", "--seconds", "0"), "--seconds: 0 is not a number above 0"),

@@ -17,10 +17,17 @@ import pytest
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.leagues import submission
+from arena.leagues.inbox import take_all
 from arena.leagues.league import League, make_league
 from arena.leagues.league_settings import Settings, read_settings
 from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
-from arena.leagues.shown import history, standings, to_document
+from arena.leagues.shown import (
+    format_history,
+    format_standings,
+    history,
+    standings,
+    to_document,
+)
 from arena.store.reader import read_run
 from tests.conftest import run_here
 from tests.leagues.small import NOON, a_league, accept, play, settings, write_bot
@@ -124,7 +131,7 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
     monkeypatch.setattr(submission, "run_check", accept)
     bot = tmp_path / "faulty.py"
     bot.write_text(FAULTY)
-    with a_league(tmp_path / "club", max_faults=4) as league:
+    with a_league(tmp_path / "club", max_faults=4, seed=271828182845) as league:
         league.desk.submit(str(bot), "faulty", "Ann")
         (result,) = play(league)
         assert result.suspended == ["faulty"]
@@ -133,12 +140,19 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert "exception" in version.why
         assert "secret" not in version.why
         (row,) = [one for one in standings(league) if one.bot == "faulty"]
-        assert row.rank is None
-        told = json.loads(history(league, "faulty")["versions"][0]["first_fault"])
+        assert (row.rank, row.note) == (None, "suspended: 4 faults")
+        for shown in (row, row._replace(elo=None)):
+            assert max(map(len, format_standings([shown]))) <= 80
+        data = history(league, "faulty")
+        told = data["versions"][0]["first_fault"]
         assert told["kind"] == "exception"
-        for how in ("command", "show"):
-            done = run_here(league.folder, *shlex.split(told[how])[1:])
-            assert "my own secret" in done.stdout + done.stderr
+        done = run_here(league.folder, *shlex.split(told["show"])[1:])
+        assert "my own secret" in done.stdout
+        lines = "\n".join(format_history(data))
+        assert "4 faults; the first: exception at ply " in lines
+        assert "my own secret" in lines
+        assert told["show"] in lines
+        assert str(league.settings.seed) not in json.dumps(data)  # it goes to the bot's owner
         # games that were not played count for nobody
         rows = league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
         assert 1 <= rows[0][0] <= 4
@@ -344,11 +358,39 @@ def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) ->
     (tmp_path / "there" / "file").touch()
     with pytest.raises(InputError, match="something already"):
         make_league(tmp_path / "there", settings())
-    with pytest.raises(InputError, match=r"panel\[0\]: 'noone' is not the name of a bot"):
-        make_league(tmp_path / "club", settings(panel=["noone"]))
+    for wrong in ("noone", "greedy(patience=3)", "a=greedy"):
+        with pytest.raises(InputError, match=r"panel\[0\]: '.*' is not the name of a bot"):
+            make_league(tmp_path / "club", settings(panel=[wrong]))
     assert [*(tmp_path / "club").iterdir()] == []
     with pytest.raises(InputError, match="no league there"):
         League(tmp_path / "club")
+    with pytest.raises(InputError, match="the name of a league's folder is UTF-8"):
+        make_league(tmp_path / os.fsdecode(b"\xff"), settings())
+
+
+@pytest.mark.parametrize("name", ["year=2026", "cmd:x", "~x", "a (b)"])
+def test_a_league_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Also one that would be a part of a bot's spec: its bots are files of its folder."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.chdir(tmp_path)
+    with a_league(Path(name)) as league:
+        league.desk.submit(str(write_bot(tmp_path)), "mine")
+        (league.folder / "inbox").mkdir()
+        write_bot(league.folder / "inbox", "yours", 1)
+        assert [*take_all(league, lambda _: None, 0.0)] == ["yours"]
+        play(league)
+        assert {"mine", "yours"} <= {*league.ledger.plan(1).versions}
+
+
+@pytest.mark.slow
+def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
+    """Else rounds would be planned as if it were fast."""
+    with a_league(tmp_path / "club", panel=["uniform", "flat_mc"]) as league:
+        fast, slow = league.ledger.versions()
+    assert fast.cost == 0.1
+    assert slow.cost > 0.1
 
 
 def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:

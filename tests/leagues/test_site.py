@@ -103,6 +103,7 @@ def test_the_feed_has_what_happened_the_newest_first(league: League) -> None:
     assert feed["version"] == "https://jsonfeed.org/version/1.1"
     assert feed["items"][0]["title"] == "patient 2 is withdrawn"
     assert len({item["id"] for item in feed["items"]}) == len(feed["items"]) >= 9
+    assert all((league.folder / "site" / item["url"]).is_file() for item in feed["items"])
     dates = [item["date_published"] for item in feed["items"]]
     assert dates == sorted(dates, reverse=True)
 

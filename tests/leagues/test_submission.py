@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from arena.check.item import Item, Order
+from arena.entries.file import find_files
 from arena.errors import ArenaError, InputError
 from arena.leagues import submission
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
 from arena.leagues.submission import Refused, TooMany
+from tests import ROOT
 from tests.leagues.small import NOON, a_league, accept, write_bot
 
 
@@ -94,6 +96,9 @@ def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) 
     path.write_text(path.read_text().replace("The simplest bot.", "All mine!") + "# really\n")
     copy = league.desk.submit(str(path), "hers", "Eve")
     assert [one.title for one in league.desk.find_copies(copy)] == ["mine 1"]
+    path.write_text((ROOT / "bots" / "greedy.py").read_text() + "# mine\n")
+    copy = league.desk.submit(str(path), "ours", "Eve")
+    assert [one.title for one in league.desk.find_copies(copy)] == ["greedy 1"]
     own = league.desk.submit(str(write_bot(tmp_path, number=7)), "hers", "Eve")
     assert league.desk.find_copies(own) == []
 
@@ -138,6 +143,8 @@ def test_an_owner_has_so_many_submissions_a_day(
             league.desk.submit(str(write_bot(tmp_path, number=50 + number)), "more", "Ann")
     assert not league.ledger.refusals()
     assert len([*(league.folder / "bots").iterdir()]) == 5
+    with pytest.raises(TooMany):  # nor is a name that is not hers
+        league.desk.submit(str(write_bot(tmp_path, number=50)), "greedy", "Ann")
     league.desk.submit(str(write_bot(tmp_path, number=99)), "hers", "Bea")
     monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
     league.desk.submit(str(write_bot(tmp_path, number=98)), "more", "Ann")
@@ -252,6 +259,33 @@ def test_two_that_submit_at_once_lose_nothing(
     second.write_bytes(third.read_bytes())
     with pytest.raises(Refused, match="the same as mine 3 of Ann"):
         league.desk.submit(str(third), "other", "Bob")
+
+
+@pytest.mark.parametrize("swapped", ["own.txt", "own"])
+def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    """Its owner may put a link into the inbox after the look that refuses links."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "data.txt").write_text("secret")
+    folder = tmp_path / "folder"
+    (folder / "own").mkdir(parents=True)
+    shutil.copy(write_bot(tmp_path), folder / "bot.py")
+    for name in ("own.txt", "own/data.txt"):
+        (folder / name).write_text("mine")
+
+    def look_and_swap(place: Path) -> dict[str, Path]:
+        found = find_files(place)
+        os.rename(folder / swapped, tmp_path / "before")
+        is_file = swapped == "own.txt"
+        theirs = tmp_path / "theirs" / ("data.txt" if is_file else "")
+        (folder / swapped).symlink_to(theirs)
+        return found
+
+    monkeypatch.setattr("arena.entries.pack.find_files", look_and_swap)
+    with pytest.raises(Refused, match="own"):
+        league.desk.submit(str(folder), "mine")
+    assert not (league.folder / "bots").exists()
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from bench.studies.branching import (
     KeptPromise,
     play_deals,
 )
+from bench.studies.smoothing import Smooth, smooth
 from bench.studies.weigher import WEIGHTS, Weighers
 from bots.city_hunter import CityHunter
 from bots.denier import Denier
@@ -29,7 +30,9 @@ from engine.play import setup
 
 SEED: Final = 3030
 PANEL: Final = ("majority", "denier", "timing")
-_INNER: Final = 0.6  # the width of the part of the cube that is recorded more densely
+_STAGES: Final = 3
+_TRIED: Final = 15  # base 2 logarithm of the places that a stage chooses from
+_SLOPE: Final = 0.025  # share of the score that makes a place e times as likely
 _SETUP: Final[Setup] = setup(0, 0)  # no bot here uses its luck or its seat
 
 _Promising: TypeAlias = Majority | Timing | Denier
@@ -59,8 +62,9 @@ class Recorded(NamedTuple):
 class Family(NamedTuple):
     """A bot with some parameters, and how much of it is recorded.
 
-    On a lattice every setting plays every deal. Without one `settings` fill the space, a half of
-    them its inner part, and so many of them as `together` play each deal.
+    On a lattice every setting plays every deal. Without one there are `settings`: half of them fill
+    the space, and then twice a quarter is drawn where a model of those before is high. So many of
+    them as `together` play each deal.
     """
 
     parameters: tuple[Parameter, ...]
@@ -69,13 +73,8 @@ class Family(NamedTuple):
     settings: int = 0
     together: int = 0
 
-    def places(self) -> Floats:
-        """Return the settings that are recorded, in the unit cube, a row each."""
-        if self.settings:
-            sobol = qmc.Sobol(len(self.parameters), rng=np.random.default_rng(SEED))
-            places = np.asarray(sobol.random(self.settings), dtype=float)
-            places[1::2] = 0.5 + _INNER * (places[1::2] - 0.5)
-            return places
+    def lattice(self) -> Floats:
+        """Return all settings of the lattice, in the unit cube, a row each."""
         axes = [np.linspace(0, 1, parameter.points) for parameter in self.parameters]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
@@ -93,17 +92,48 @@ class Family(NamedTuple):
 
     def record(self) -> Recorded:
         """Play all that is to be recorded."""
-        places = self.places()
-        if not self.settings:
-            numbers = np.arange(len(places))[None, :]
-            return Recorded(places, numbers, self.play(places, SEED, range(self.deals)))
+        if self.settings:
+            return self._record_space()
+        places = self.lattice()
+        quarters = self.play(places, SEED, range(self.deals))
+        return Recorded(places, np.arange(len(places))[None, :], quarters)
+
+    def _record_space(self) -> Recorded:
         rng = np.random.default_rng(SEED)
+        tried = qmc.Sobol(len(self.parameters), rng=rng).random_base2(_TRIED)
+        places, old = tried[: self.settings // 2], 0
+        found = self._play_stage(0, places, old, rng)
+        for stage in range(1, _STAGES):
+            old = len(places)
+            odds = np.exp((smooth_recorded(found).at(tried) - 0.5) / _SLOPE)
+            more = rng.choice(len(tried), self.settings // 4, replace=False, p=odds / odds.sum())
+            places = np.vstack([places, tried[more]])
+            new = self._play_stage(stage, places, old, rng)
+            numbers = np.vstack([found.numbers, new.numbers])
+            found = Recorded(places, numbers, np.vstack([found.quarters, new.quarters]))
+        return found
+
+    def _play_stage(
+        self, stage: int, places: Floats, old: int, rng: np.random.Generator
+    ) -> Recorded:
+        """Play a stage's deals, mostly with the settings that are not among the old ones."""
         rows, quarters = [], []
-        for first in range(0, self.deals, len(PANEL)):
-            some = np.sort(rng.permutation(len(places))[: self.together])
+        deals = self.deals // _STAGES
+        for first in range(stage * deals, (stage + 1) * deals, len(PANEL)):
+            known = rng.permutation(old)[: self.together // 4]
+            new = old + rng.permutation(len(places) - old)[: self.together - len(known)]
+            some = np.concatenate([known, new]).astype(np.intp)
             rows += [some] * len(PANEL)
             quarters.append(self.play(places[some], SEED, range(first, first + len(PANEL))))
         return Recorded(places, np.array(rows), np.concatenate(quarters))
+
+
+def smooth_recorded(found: Recorded) -> Smooth:
+    """Return a model of the shares of the score of the recorded settings."""
+    numbers = found.numbers.ravel()
+    played = np.bincount(numbers, minlength=len(found.places))
+    total = np.bincount(numbers, found.quarters.ravel(), len(found.places))
+    return smooth(found.places, total / played / 4)
 
 
 def _panel(promise: KeptPromise) -> Sequence[Strategy]:
@@ -159,7 +189,7 @@ _SIX: Final = (
     Parameter("sets", -1.0, 4.0),
     Parameter("cities", -3.0, 5.0),
     Parameter("patience", 0.0, 22.0),
-    Parameter("denial", 0.0, 2.2),
+    Parameter("denial", 0.2, 2.4),
     Parameter("own", -0.8, 0.8),
 )
 _FIXED: Final[Mapping[str, float]] = {"sets": 1.0, "own": 0.1}
@@ -188,6 +218,6 @@ FAMILIES: Mapping[str, Family] = {
     "denier": Family(
         (Parameter("greed", 0, 2, 15), Parameter("patience", 0, 14, 21)), 3000, _denier
     ),
-    "weigher4": Family(_FOUR, 2880, _weigher(_FOUR_NAMES), 512, 128),
+    "weigher4": Family(_FOUR, 2160, _weigher(_FOUR_NAMES), 512, 128),
     "weigher6": Family(_SIX, 2880, _weigher(WEIGHTS), 512, 128),
 }

@@ -91,12 +91,16 @@ def _path(name: str) -> Path:
 
 def main() -> None:
     """Record or describe the named landscapes, or all."""
-    command, *names = sys.argv[1:]
+    command, *names = sys.argv[1:] or [""]
+    if command not in ("record", "facts") or {*names} - {*FAMILIES}:
+        sys.exit(f"usage: record|facts [{'|'.join(FAMILIES)}] ...")
     for name in names or FAMILIES:
         if command == "record":
             record(name)
         else:
-            raise SystemExit("record or facts")
+            from bench.studies.facts import facts
+
+            print("\n".join(facts(name)), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from scipy.special import ndtri
 
 from arena.statistics.distributions import Floats
 from arena.statistics.sprt import elo_of
-from bench.studies.families import SEED, Recorded
-from bench.studies.smoothing import Smooth, apart, smooth
+from bench.studies.families import SEED, Recorded, smooth_recorded
+from bench.studies.smoothing import Smooth, apart
 
 _LEAST: Final = 0.02  # share of the score: no setting is worse, or better than 1 less this
 _SAMPLE: Final = 400_000  # pairs of settings on the same deal, for the luck
@@ -59,10 +59,7 @@ class Surface:
     @classmethod
     def fit(cls, name: str, found: Recorded) -> Surface:
         """Return the model of what was recorded."""
-        played = np.bincount(found.numbers.ravel(), minlength=len(found.places))
-        total = np.bincount(found.numbers.ravel(), found.quarters.ravel(), len(found.places))
-        known = played > 0
-        mean = smooth(found.places[known], total[known] / played[known] / 4)
+        mean = smooth_recorded(found)
         return cls(name, mean, _fit_luck(found, mean))
 
     def shares(self, settings: Floats) -> Floats:

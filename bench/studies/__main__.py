@@ -25,6 +25,7 @@ from bench.studies import (
     swiss,
     swiss_field,
     telling,
+    tune,
     unbeaten,
     unmet,
 )
@@ -54,9 +55,13 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
+    "tune": ("Searches for good parameters: arena tune", tune.lines),
     "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
+
+LONG = {"tune"}
+"""Studies that are made only by name: the first time this one plays games for half an hour."""
 
 
 def section(name: str) -> Iterator[str]:
@@ -70,7 +75,7 @@ def section(name: str) -> Iterator[str]:
 def main() -> None:
     """Print the named studies, or all, and save them beside the others if asked to."""
     parts = {name: (title, partial(section, name)) for name, (title, _) in STUDIES.items()}
-    make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, chosen(STUDIES))
+    make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, chosen(STUDIES, LONG))
 
 
 if __name__ == "__main__":

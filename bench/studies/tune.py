@@ -12,6 +12,7 @@ from arena.statistics.distributions import Floats
 from bench.studies.families import FAMILIES
 from bench.studies.landscapes import Landscape, Search, load
 from bench.studies.searches.libraries import optuna, scikit_optimize
+from bench.studies.searches.own import own
 from bench.studies.searches.quadratic import sample
 from bench.studies.searches.races import grid, halve, race
 from bench.studies.searches.spsa import SPSAS
@@ -23,13 +24,14 @@ NEAR: Final = 5.0  # Elo points
 _SLOW: Final = {"scikit-optimize": 20}  # runs of what takes seconds
 
 SEARCHES: dict[str, Search] = {
+    "arena tune": own,
     "grid": grid,
     "halving": halve,
     "race": race,
     **SPSAS,
     "quadratic": sample,
 }
-"""The searches by name; `arena tune`'s own joins them here."""
+"""The searches by name."""
 
 _LIBRARIES: Final[Mapping[str, tuple[str, Search]]] = {
     "Optuna": ("optuna", optuna),

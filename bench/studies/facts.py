@@ -16,7 +16,7 @@ from bench.studies.tables import Table
 
 NEAR: Final = 5.0  # Elo points
 _PLACES: Final = 20_000
-_AGAIN: Final = 24  # settings of a model that play real games again
+_AGAIN: Final = 16  # settings of a model that play real games again
 _DEALS: Final = 1500
 
 
@@ -94,19 +94,24 @@ def _surface(surface: Surface, family: Family) -> Iterator[str]:
 def _again(surface: Surface, family: Family, near: Floats) -> str:
     """Return how far real games on other deals are from the model near its best."""
     rng = np.random.default_rng(SEED)
-    around = np.clip(surface.best + rng.normal(0, 0.1, (_AGAIN // 2, surface.dims)), 0, 1)
-    some = near[rng.permutation(len(near))[: _AGAIN - len(around) - 1]]
+    around = np.clip(surface.best + rng.normal(0, 0.1, (_AGAIN, surface.dims)), 0, 1)
+    some = near[rng.permutation(len(near))[: _AGAIN - 1]]
     places = np.vstack([surface.best, some, around])
     scores = family.play(places, SEED + 1, range(_DEALS)) / 4
-    slope = _slope(scores.mean())
+    slope = _slope(float(scores[:, 0].mean()))
     rest = (scores.mean(0) - surface.shares(places)) * slope
     error = _error(scores - scores.mean(1, keepdims=True)) * slope
-    wrong = np.sqrt(max(0.0, rest.var(ddof=1) - (error**2).mean()))
-    first = rest[0] - rest[1:].mean()
+
+    def wrong(part: slice) -> float:
+        return float(np.sqrt(max(0.0, rest[part].var(ddof=1) - (error[part] ** 2).mean())))
+
+    inner, outer = slice(0, 1 + len(some)), slice(1 + len(some), None)
     return (
-        f"  {len(places)} settings near the best, {_DEALS:,} other deals: the model is wrong by "
-        f"{wrong:.1f} Elo beside the noise of {error.mean():.1f}; its best less than it says by "
-        f"{-first:.1f}"
+        f"  on {_DEALS:,} other deals, beside the noise of {error.mean():.1f} Elo, the model is "
+        f"wrong by {wrong(inner):.1f} among {1 + len(some)} settings within {NEAR:g} Elo, by "
+        f"{wrong(outer):.1f} at {len(around)} that are 0.1 away in each parameter, where it is "
+        f"{rest[inner].mean() - rest[outer].mean():+.1f} Elo too high in comparison; its best is "
+        f"{rest[0] - rest[inner].mean():+.1f} beside those near it"
     )
 
 

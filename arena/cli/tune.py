@@ -11,7 +11,7 @@ import click
 from arena.cli.completion import complete_bots
 from arena.cli.options import AGAINST, PAIRS, add_run_options, print_json, with_options
 from arena.cli.starting import How, stoppable
-from arena.errors import InputError
+from arena.errors import InputError, escape
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _print(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     for line in lines:
         click.echo(line)
     for warning in tuned.warnings():
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {escape(warning)}", err=True)
     click.echo(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     click.echo(f"use it: {tuned.spec}")
     click.echo(f"results in {out}/")

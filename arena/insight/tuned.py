@@ -43,6 +43,7 @@ class Row(NamedTuple):
     score: float | None
     elo: Estimate
     status: str
+    fault: str
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Tuned:
                 f"{one}: a wider one may hold a better value"
             )
         for row in self.failures:
-            yield f"{row.label} ({row.setting}) had a fault in round {row.last}, and was dropped"
+            yield f"{row.label} ({row.setting}) failed in round {row.last}: {row.fault}"
 
 
 KEPT, BEHIND, FAILED = "may be the best", "behind", "failed"
@@ -151,10 +152,10 @@ def _rows(tried: Iterable[Candidate], landscape: Landscape) -> Iterator[Row]:
     tried = [*tried]
     elos = landscape.elos([one.point for one in tried])
     order = sorted(
-        zip(tried, elos, strict=True), key=lambda two: (bool(two[0].failure), -two[1].value)
+        zip(tried, elos, strict=True), key=lambda two: (bool(two[0].fault), -two[1].value)
     )
     for one, elo in order:
-        status = FAILED if one.failure else BEHIND if elo.high < 0 else KEPT
+        status = FAILED if one.fault else BEHIND if elo.high < 0 else KEPT
         yield Row(
             one.label,
             describe(one.setting),
@@ -162,8 +163,9 @@ def _rows(tried: Iterable[Candidate], landscape: Landscape) -> Iterator[Row]:
             one.rounds[-1],
             one.pairs,
             round(one.total / one.pairs, 4) if one.pairs else None,
-            Estimate() if one.failure else elo,
+            Estimate() if one.fault else elo,
             status,
+            one.fault,
         )
 
 

@@ -17,6 +17,7 @@ from arena.lanes.faults import BY_RULE, count_strikes
 from arena.leagues.league_settings import Settings
 from arena.leagues.ledger import Pairs, Plan, Version
 from arena.leagues.submission import SOURCES, as_file, identity_of
+from arena.runs.interim import find_first_faults
 from arena.runs.run import play_games
 from arena.statistics.counts import MISSING, RESULTS
 from arena.store.folder import RunFolder
@@ -168,20 +169,11 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
             version = _ids(plan, plan.meetings[pairing])[loser]
             worth = games * count_strikes(kind, tournament.max_faults)
             strikes[version] = strikes.get(version, 0) + worth
-    firsts: dict[int, str] = {}
-    for pairing, game in store.first_faults(1):
-        version = _ids(plan, plan.meetings[pairing])[int(game.winner == 0)]
-        if game.fault and version not in firsts:
-            fixture = tournament.fixture(pairing, game.pair, game.seat)
-            place = f"{ROUNDS}/{tournament.name.removeprefix('round-')}"
-            told = {
-                "kind": game.fault.kind,
-                "message": game.fault.message,
-                "ply": game.plies,
-                "game": fixture.name,
-                "show": f"arena show {place} {fixture.name}",
-            }
-            firsts[version] = json.dumps(told)
+    place = f"{ROUNDS}/{tournament.name.removeprefix('round-')}"
+    firsts = {
+        plan.versions[label]: json.dumps(first._asdict())
+        for label, first in find_first_faults(store, tournament, place).items()
+    }
     return [Faulty(id, strikes[id], firsts.get(id, "")) for id in sorted(strikes)]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.entries.needs import explain_missing
 from arena.executors.log import logger
@@ -15,6 +16,7 @@ from arena.tournament.tournament import Anchor, Tournament
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts
+    from arena.store.store import Store
 
 _MOST_FITTED = 5000  # pairings: a fit of a hundred bots takes a tenth of a second
 
@@ -41,6 +43,30 @@ class FirstFaults:
             logger.warning("  %s", place)
         fixture = Fixture(self.pairings[pairing], result.pair, result.seat)
         logger.warning("  to see it again: %s", self.command(fixture))
+
+
+class FirstFault(NamedTuple):
+    """The first fault of a bot in a run: what, where, and the command that shows the game."""
+
+    kind: str
+    message: str
+    ply: int
+    game: str
+    show: str
+
+
+def find_first_faults(store: Store, tournament: Tournament, place: object) -> dict[str, FirstFault]:
+    """Return the first fault of each bot that had one, by label; `place` is the run's folder."""
+    found: dict[str, FirstFault] = {}
+    for number, game in store.first_faults(1):
+        fixture = tournament.fixture(number, game.pair, game.seat)
+        label = fixture.pairing[int(game.winner == 0)]
+        if game.fault and label not in found:
+            told = game.fault.kind, game.fault.message, game.plies, fixture.name
+            found[label] = FirstFault(
+                *told, shlex.join(["arena", "show", f"{place}", fixture.name])
+            )
+    return found
 
 
 def find_place(traceback: str) -> str:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, shorten
 from arena.executors.contract import Executor
 from arena.executors.forkserver import shared_server
 from arena.executors.log import NORMAL
-from arena.lanes.faults import BY_RULE
+from arena.runs.interim import FirstFault, find_first_faults
 from arena.runs.prepare import prepare
 from arena.runs.run import Interrupted, play_games, run
 from arena.statistics.distributions import Floats
@@ -28,11 +28,10 @@ from arena.store.folder import REPORTS, RunFolder, write_text
 from arena.store.manifest import differences, obstacles
 from arena.store.reader import count_kept, read_run
 from arena.store.store import Store
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.search import Batch, Search
 from arena.tournament.search_space import Point, Setting
 from arena.tournament.tournament import Tournament
-from arena.tournament.tune_plan import Candidate, Failure, Tuning
+from arena.tournament.tune_plan import Candidate, Tuning
 
 if TYPE_CHECKING:
     from arena.insight.tuned import Tuned
@@ -119,29 +118,29 @@ class _Hunt:
         self.played, self.kept = self.played + played, self.kept + kept
         with closing(Store(folder.store)) as store:
             scores = read_scores(store, tournament)
-            failures = find_failures(store, tournament, place)
+            faults = find_first_faults(store, tournament, place)
+            failures = {label: _describe(fault) for label, fault in faults.items()}
         for one, of_one in zip(of_round, scores, strict=True):
             one.rounds.append(self.number)
-            one.failure = one.failure or failures.get(one.label)
+            one.fault = one.fault or failures.get(one.label, "")
             one.pairs += int((~np.isnan(of_one)).sum())
             one.total += float(np.nansum(of_one))
-        failed = [n for n, one in enumerate(of_round) if one.failure]
+        failed = [n for n, one in enumerate(of_round) if one.fault]
         self._check_panel(tournament, scores, failures)
         self.search.tell(batch, scores, failed)
         if not self.search.rounds:
             label, what = next(iter(failures.items()))
-            raise ArenaError(f"every setting fails: {label}: {what.message}; see {what.show}")
+            raise ArenaError(f"every setting fails: {label}: {what}")
         return True
 
     def _check_panel(
-        self, tournament: Tournament, scores: Floats, failures: Mapping[str, Failure]
+        self, tournament: Tournament, scores: Floats, failures: Mapping[str, str]
     ) -> None:
         """Raise ArenaError if an opponent had a fault on every deal of a round."""
         panel = tournament.labels[-tournament.panel :]
         for label, of_one in zip(panel, scores.swapaxes(0, 1), strict=True):
             if np.isnan(of_one).any(axis=0).all():
-                what = failures[label]
-                raise ArenaError(f"{label}, an opponent, fails: {what.message}; see {what.show}")
+                raise ArenaError(f"{label}, an opponent, fails: {failures[label]}")
 
     def _candidate(self, point: Point) -> Candidate:
         if point not in self.candidates:
@@ -178,6 +177,10 @@ class _Hunt:
         return sum(map(count_kept, places))
 
 
+def _describe(fault: FirstFault) -> str:
+    return f"{fault.kind}, {shorten(fault.message)}; see `{fault.show}`"
+
+
 def read_scores(store: Store, tournament: Tournament) -> Floats:
     """Return the score of each pair, 0 to 1, by candidate, opponent and deal.
 
@@ -193,20 +196,6 @@ def read_scores(store: Store, tournament: Tournament) -> Floats:
         games[place] += 1
     scores[games < 2] = np.nan
     return scores
-
-
-def find_failures(store: Store, tournament: Tournament, place: Path) -> dict[str, Failure]:
-    """Return the first fault of each bot that had one, by label."""
-    command = replay_commands(tournament)
-    found: dict[str, Failure] = {}
-    for number, result in store.first_faults(1):
-        fixture = tournament.fixture(number, result.pair, result.seat)
-        label = fixture.pairing[int(result.winner == 0)]
-        if result.fault and result.fault.kind != BY_RULE and label not in found:
-            show = f"arena show {place} {fixture.name}"
-            fault = result.fault
-            found[label] = Failure(fault.kind, fault.message, show, command(fixture))
-    return found
 
 
 def check_folder(path: Path, tuning: Tuning) -> None:

@@ -21,18 +21,12 @@ from engine.seeds import stream
 _MOST_LABEL = 60
 
 
-class Failure(NamedTuple):
-    """The first fault of a candidate: its kind and message, and the command that shows the game."""
-
-    kind: str
-    message: str
-    show: str
-    command: str
-
-
 @dataclass
 class Candidate:
-    """A setting that was tried: in which rounds, how often, and what it scored in all."""
+    """A setting that was tried: in which rounds, how often, and what it scored in all.
+
+    `fault` is the text of its first fault, empty without one.
+    """
 
     label: str
     point: Point
@@ -40,7 +34,7 @@ class Candidate:
     rounds: list[int] = field(default_factory=list)
     pairs: int = 0
     total: float = 0.0
-    failure: Failure | None = None
+    fault: str = ""
 
 
 class Tuning(NamedTuple):

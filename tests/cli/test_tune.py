@@ -72,7 +72,9 @@ def test_a_strangers_settings_are_tried_in_processes_of_their_own(arena: Arena) 
     done = arena("tune", STRANGER, *words, "--against", "uniform", "--budget", "160")
     assert done.returncode == 0, done.stderr
     assert "mode='broken'" not in done.stdout
-    assert re.search(r"warning: candidate-\d+ \(mode='broken', .*had a fault in round", done.stderr)
+    assert re.search(
+        r"warning: candidate-\d+ \(mode='broken', .*failed in round 1: exception, ", done.stderr
+    )
     assert "\x1b" not in done.stdout + done.stderr
     assert f"use it: {STRANGER}(mode=" in done.stdout
 

@@ -253,15 +253,16 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 91,
     "floors": 10,
-    "files": 260,
+    "files": 270,
     "modules with one importer": 45,
-    "lines of code": 26_100,
+    "lines of code": 27_500,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
 24,000 lines in 17 rooms held the arena without leagues. A league is a room: it stands above runs,
 checks and statistics, which know nothing of it, and nothing else in the arena lasts longer than a
-run.
+run. A search of parameters needed no room and no arrow: its ranges and its plan are of
+`tournament`, what it expects of `statistics`, and it is played by `runs`.
 """
 
 

@@ -107,7 +107,6 @@ def _interruption(error: click.Abort) -> str:
 
 
 from arena.cli import (  # noqa: E402
-    ablate,
     cluster,
     compare,
     leagues,
@@ -115,15 +114,15 @@ from arena.cli import (  # noqa: E402
     person,
     play,
     records,
-    tune,
+    vary,
     view,
     worth,
     writing,
 )
 
 for _module in (
-    *(ablate, cluster, compare, leagues, look),
-    *(person, play, records, tune, view, worth, writing),
+    *(cluster, compare, leagues, look),
+    *(person, play, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

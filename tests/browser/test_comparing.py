@@ -1,8 +1,9 @@
-"""The pages that compare: runs, two versions of a bot, and rules, in a browser."""
+"""The pages that compare: runs, versions of a bot, rules, and settings, in a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -18,6 +19,7 @@ from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.runs.ablate_rules import ablate
+from arena.runs.tune_parameters import tune
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
@@ -26,12 +28,16 @@ from engine import STANDARD
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.insight.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
+from tests.rogues import FOLDER
+from tests.runs.test_tune import tuning
 from tests.runs.test_verify import HERE
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
-LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT}
+LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT, "settings": DARK}
 """How the page that tests share is looked at."""
+
+MARKS = ", ".join(f"svg .mark-{kind} path" for kind in ("symbol", "rect", "line"))
 
 Open = Callable[..., Any]
 
@@ -65,6 +71,16 @@ def rules_page(folder: Path) -> Path:
     return folder / "rules" / "report.html"
 
 
+def settings_page(folder: Path) -> Path:
+    """Write the page of a search, of a bot with a hostile name and a setting that fails."""
+    parameters = ("patience=0..9", "weight=0.1..10.0:log", "mode=plain,late")
+    made = tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=300)
+    hostile = replace(made.bot, label=HOSTILE[0])
+    base = replace(made.base, entries=[hostile, *made.base.entries[1:]])
+    tune(made._replace(base=base), HERE, folder / "settings", lambda _: None, QUIET)
+    return folder / "settings" / "report.html"
+
+
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
@@ -73,7 +89,12 @@ def written(path: Path, text: str) -> Path:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     """Return a page of each kind."""
-    makers = {"runs": runs_page, "versions": versions_page, "rules": rules_page}
+    makers = {
+        "runs": runs_page,
+        "versions": versions_page,
+        "rules": rules_page,
+        "settings": settings_page,
+    }
     return Pages(tmp_path_factory.mktemp("pages"), makers)
 
 
@@ -111,7 +132,7 @@ def check_whole(page: Any) -> None:
     charts = page.locator("figure.chart")
     assert charts.count() >= 3
     for number in range(charts.count()):
-        assert charts.nth(number).locator("svg .mark-symbol path, svg .mark-rect path").count()
+        assert charts.nth(number).locator(MARKS).count()
     assert overflowing(page) <= 0
     assert find_faults(page) == []
 
@@ -160,6 +181,17 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     assert address.endswith("/set_bonus%3D0/report.html")
     other = drawn(open_page(Path(unquote(address.removeprefix("file://")))))
     assert other.locator("h1").inner_text() == "cup"
+
+
+@pytest.mark.slow
+def test_the_page_of_a_search_names_what_failed(shared: Open) -> None:
+    """As text, with the command; its proof is one click away."""
+    page = shared("settings")
+    assert page.locator("h1").inner_text() == f"{HOSTILE[0]}: tuned parameters"
+    assert page.locator(".warning", has_text="too deep").count() == 1
+    assert page.locator("figure.chart").count() == 4  # of three parameters, and of two numbers
+    address = page.locator("#table-proof-result tbody a").evaluate("a => a.href")
+    assert address.endswith("/settings/proof/report.html")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import sys
 
 
 class Tuned:
-    def __init__(self, setup, patience: float = 0.0, mode: str = "plain", depth: int = 1):
+    def __init__(self, setup, patience: float = 0.0, mode: str = "plain", weight: float = 1.0):
         if mode == "broken":
             raise ValueError("no such mode")
         if mode == "tells":
@@ -15,7 +15,7 @@ class Tuned:
         self.rng = setup.rng
         self.patience = patience
         self.mode = mode
-        self.depth = depth
+        self.weight = weight
 
     def choose(self, view, /):
         if self.mode == "late" and len(view.history) > 9:

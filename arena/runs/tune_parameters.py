@@ -1,7 +1,8 @@
 """Search good parameters of a bot round by round, and prove what was found on fresh deals.
 
-Each round is a run in a folder of its own, and so is the comparison at the end. What a round tries
-is read from its store once it has begun, so that a search which was stopped goes on as it was.
+Each round is a run in a folder of its own, and so is the comparison at the end. What each of them
+tries is read from its store once it has begun, so that a search that was stopped goes on as it was,
+also on a machine whose arithmetic differs in the last bit.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def tune(
         with shared_server():
             while hunt.play(executor, shown):
                 announce(hunt.progress())
-        best = search.best()
+        begun = hunt.read(path / PROOF)
+        best = begun.points[0] if begun else search.best()
         proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
     except Interrupted:
         raise Interrupted(hunt.count_kept(), 2 * (tuning.budget + 2 * tuning.proof)) from None
@@ -106,7 +108,7 @@ class _Hunt:
     def play(self, executor: Executor, shown: int) -> bool:
         """Play one round, or what is left of it; return False when the search is at its end."""
         place = self.path / ROUNDS / f"{self.number + 1:03}"
-        batch = self._read(place) or self.search.next()
+        batch = self.read(place) or self.search.next()
         if batch is None:
             return False
         self.number += 1
@@ -149,18 +151,17 @@ class _Hunt:
             self.candidates[point] = Candidate(label, point, setting)
         return self.candidates[point]
 
-    def _read(self, place: Path) -> Batch | None:
-        """Return what a round tries that has begun, None for one that has not."""
+    def read(self, place: Path) -> Batch | None:
+        """Return what a round tries that has begun, or the proof; None for one that has not."""
         try:
             tournament, store = read_run(place)
         except InputError:  # what it may be is said where the round is played
             return None
         store.close()
-        space = self.tuning.space
+        space, candidates = self.tuning.space, tournament.entries[: -tournament.panel]
+        tried = candidates[:-1] if tournament.stop else candidates  # the last is the bot as it is
         try:
-            points = [
-                space.point(entry.params) for entry in tournament.entries[: -tournament.panel]
-            ]
+            points = [space.point(entry.params) for entry in tried]
         except (TypeError, ValueError):
             raise InputError(f"{place}: its candidates are not of this tuning") from None
         return Batch(points, tournament.pairs)

@@ -2,8 +2,8 @@
 
 All candidates of a round meet the same panel on the same deals with the same luck, so that their
 scores differ by what they are and little else. The first round tries points that fill the space.
-Each later one tries the best point so far and points that are best in a draw from what is known
-(`arena.statistics.surrogate`): those that may be the best are drawn often, and the others never.
+Each later one tries the best point so far, and those whose scores are expected to raise the score
+of the best one most (`arena.statistics.surrogate`).
 Chosen among other methods by measurement: bench/STUDIES.md, tune.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from itertools import islice, product
 from random import Random
 from typing import Final, NamedTuple
@@ -77,8 +78,6 @@ class Search:
         self.tried: list[Point] = []
         self.failed: set[Point] = set()
         self.spent = 0
-        self._groups = space.features
-        self._surrogate: Surrogate | None = None
 
     def next(self) -> Batch | None:
         """Return what the next round tries, None when the budget is spent."""
@@ -107,39 +106,45 @@ class Search:
         if points:
             self.rounds.append(Deals(self.encode(points), scores[kept]))
         self.tried += points
-        self._surrogate = None
+        for known in ("luck", "surrogate"):
+            vars(self).pop(known, None)
 
     def best(self) -> Point:
         """Return the point with the highest expected score, also one that was never tried."""
         random = stream(self.seed, "tune", "best")
-        best, points = self._best(self._look(random))
-        for shrink in _SHRINKS if len(points) > _MOST_LISTED // 2 else ():
-            best, _ = self._best([best, *self._near(best, shrink, random)])
-        return best
+        return self._refine(self._best(self._look(random)), random)
 
-    @property
+    @cached_property
+    def luck(self) -> CommonLuck:
+        """What is known of the errors of scores."""
+        return CommonLuck(self.rounds)
+
+    @cached_property
     def surrogate(self) -> Surrogate:
         """What is known of the score of all points."""
-        if self._surrogate is None:
-            points = np.concatenate([one.points for one in self.rounds])
-            means = np.concatenate([one.means() for one in self.rounds])
-            covariance = np.zeros((len(points), len(points)))
-            start = 0
-            self.luck = CommonLuck(self.rounds)
-            for of_round in map(self.luck.of_round, self.rounds):
-                end = start + len(of_round)
-                covariance[start:end, start:end] = of_round
-                start = end
-            self._surrogate = Surrogate(points, means, covariance, self._groups)
-        return self._surrogate
+        points = np.concatenate([one.points for one in self.rounds])
+        means = np.concatenate([one.means() for one in self.rounds])
+        covariance = np.zeros((len(points), len(points)))
+        start = 0
+        for of_round in map(self.luck.of_round, self.rounds):
+            end = start + len(of_round)
+            covariance[start:end, start:end] = of_round
+            start = end
+        return Surrogate(points, means, covariance, self.space.features)
 
     def encode(self, points: Sequence[Point]) -> Floats:
         """Return points as the surrogate takes them."""
         return np.array([self.space.encode(point) for point in points])
 
-    def _best(self, points: Sequence[Point]) -> tuple[Point, Sequence[Point]]:
+    def _best(self, points: Sequence[Point]) -> Point:
         means, _ = self.surrogate.predict(self.encode(points))
-        return points[int(np.argmax(means))], points
+        return points[int(np.argmax(means))]
+
+    def _refine(self, best: Point, random: Random) -> Point:
+        """Return a point that is expected to be better than this one, if one is near."""
+        for shrink in _SHRINKS if self._list() is None else ():
+            best = self._best([best, *self._near(best, shrink, random)])
+        return best
 
     def _fill(self) -> list[Point]:
         """Return points that fill the space: each parameter has its values evenly often."""
@@ -182,12 +187,12 @@ class Search:
         """Return the points that are looked at: all if they are few."""
         listed = self._list()
         if listed is not None:
-            return [point for point in listed if point not in self.failed]
+            return listed
         count = len(self.space.parameters)
-        best, _ = self._best(self.tried)
+        best = self._refine(self._best(self.tried), random)
         found = [[random.random() for _ in range(count)] for _ in range(_RANDOM)]
         near = [point for shrink in _SHRINKS for point in self._near(best, shrink, random)]
-        return [p for p in self._distinct([*self.tried, *found, *near]) if p not in self.failed]
+        return self._distinct([*self.tried, best, *found, *near])
 
     def _near(self, point: Point, shrink: float, random: Random) -> list[Point]:
         """Return points around one: a coordinate stays, or is moved, choices rarely."""
@@ -209,4 +214,6 @@ class Search:
         return self._distinct(product(*steps))
 
     def _distinct(self, points: Iterable[Sequence[float]]) -> list[Point]:
-        return [*dict.fromkeys(map(self.space.snap, points))]
+        """Return points as they are tried, each once, and none that failed."""
+        snapped = dict.fromkeys(map(self.space.snap, points))
+        return [point for point in snapped if point not in self.failed]

@@ -556,4 +556,48 @@ ARENA = [
         "range(place.first, place.node.end_lineno or 0)",
         "tests/library/test_bundle.py::test_a_method_may_be_the_last_line_of_its_class",
     ),
+    Fault(
+        "rounds of a search on the same deals",
+        "arena/tournament/tune_plan.py",
+        'seed=stream(self.base.seed, "tune", "round", number).getrandbits(63),',
+        "seed=self.base.seed,",
+        "tests/runs/test_tune.py::test_all_candidates_of_a_round_meet_the_same_deals",
+    ),
+    Fault(
+        "candidates on deals of their own",
+        "arena/tournament/tournament.py",
+        "return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing",
+        "return pairing",
+        "tests/executors/test_twins.py"
+        "::test_many_versions_meet_the_same_deals_in_parts_of_their_own",
+    ),
+    Fault(
+        "an opponent's fault counted as a win of the candidate",
+        "arena/runs/tune_parameters.py",
+        "by_opponent = result.fault is not None and result.winner == 0",
+        "by_opponent = False",
+        "tests/runs/test_tune.py::test_an_opponent_that_fails_ends_the_search_with_one_line",
+    ),
+    Fault(
+        "a setting that failed tried again",
+        "arena/tournament/search.py",
+        "        return [point for point in snapped if point not in self.failed]",
+        "        return [*snapped]",
+        "tests/tournament/test_search.py::test_what_failed_is_never_tried_again",
+    ),
+    Fault(
+        "errors on common deals taken for independent ones",
+        "arena/statistics/common_deals.py",
+        "return np.asarray(correlation * np.outer(roots, roots) / max(1, deals))",
+        "return np.asarray(np.diag(roots**2) / max(1, deals))",
+        "tests/statistics/test_surrogate.py"
+        "::test_the_covariance_of_scores_on_common_deals_is_that_of_their_errors",
+    ),
+    Fault(
+        "a search that forgets what its rounds tried",
+        "arena/runs/tune_parameters.py",
+        "        batch = self.read(place) or self.search.next()",
+        "        batch = self.search.next()",
+        "tests/runs/test_tune.py::test_a_round_of_another_search_is_refused",
+    ),
 ]

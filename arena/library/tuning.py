@@ -43,8 +43,8 @@ class Tuning:
     """What a search of parameters has found, and what the comparison on fresh deals says of it.
 
     >>> import arena
-    >>> ranges = {"patience": "0..20"}
-    >>> found = arena.tune("greedy", ranges, against="uniform", budget=200, progress=False)
+    >>> weak, ranges = "greedy(patience=1)", {"patience": "0..20"}
+    >>> found = arena.tune(weak, ranges, against="denier", budget=200, progress=False)
     >>> found.best["patience"] > 5, found.is_better
     (True, True)
     """

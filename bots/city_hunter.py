@@ -26,7 +26,7 @@ class CityHunter(Majority):
     more a take must bring for every card still in the hand.
     """
 
-    def __init__(self, setup: Setup, city: float = 9.0, patience: float = 4.0) -> None:
+    def __init__(self, setup: Setup, city: float = 3.2, patience: float = 7.2) -> None:
         super().__init__(setup, patience)
         self.promise = Hunt(setup.rules, city)
 

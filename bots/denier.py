@@ -15,7 +15,7 @@ class Denier:
     bring for every card still in the hand.
     """
 
-    def __init__(self, setup: Setup, greed: float = 0.1, patience: float = 4.0) -> None:
+    def __init__(self, setup: Setup, greed: float = 1.4, patience: float = 6.4) -> None:
         self.promise = Promise(setup.rules)
         self.size = setup.rules.take_size
         self.greed = greed

@@ -15,7 +15,7 @@ class Greedy:
     there is one take a round, and waiting for a better one costs nothing yet.
     """
 
-    def __init__(self, setup: Setup, patience: float = 3.0) -> None:
+    def __init__(self, setup: Setup, patience: float = 9.5) -> None:
         self.rules = setup.rules
         self.patience = patience
 

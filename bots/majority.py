@@ -73,7 +73,7 @@ class Majority:
     `patience` is how much more a take must bring for every card still in the hand.
     """
 
-    def __init__(self, setup: Setup, patience: float = 4.0) -> None:
+    def __init__(self, setup: Setup, patience: float = 6.2) -> None:
         self.promise = Promise(setup.rules)
         self.patience = patience
 

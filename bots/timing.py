@@ -16,7 +16,7 @@ class Timing:
     weighs this row against the next one, after a card of each seat.
     """
 
-    def __init__(self, setup: Setup, patience: float = 2.0) -> None:
+    def __init__(self, setup: Setup, patience: float = 2.3) -> None:
         self.promise = Promise(setup.rules)
         self.size = setup.rules.take_size
         self.patience = patience

@@ -9,7 +9,7 @@ as published. A `Bot` is a callable that makes a `Strategy` from a `Setup`, for 
 >>> from bots.greedy import bot as greedy
 >>> from bots.uniform import bot as uniform
 >>> play_game(greedy, uniform, seed=7).winner
-1
+0
 """
 
 from engine.cards import (

@@ -20,14 +20,14 @@ LADDER = "ladder"
 """In place of the bots of the ladder."""
 
 ELO = {
-    "uniform": 1028,
-    "greedy": 1239,
-    "city_hunter": 1370,
-    "majority": 1430,
-    "denier": 1486,
-    "timing": 1529,
-    "ismcts": 1748,
-    "champion": 1837,
+    "uniform": 1073,
+    "greedy": 1434,
+    "majority": 1434,
+    "city_hunter": 1449,
+    "denier": 1464,
+    "timing": 1486,
+    "ismcts": 1683,
+    "champion": 1777,
 }
 """The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
 
@@ -96,7 +96,7 @@ def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]
     """Return opponents with the ladder's bots in place of its name, less those compared.
 
     >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
-    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts']
+    ['mine', 'uniform', 'majority', 'city_hunter', 'timing', 'ismcts']
     """
     opponents = []
     for bot in against:

@@ -36,7 +36,7 @@ class Comparison:
     >>> import arena
     >>> comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)
     >>> comparison.verdict, comparison.pairs, comparison.counts
-    ('undecided', 16, (0, 0, 3, 0, 13))
+    ('undecided', 16, (0, 0, 1, 0, 15))
     >>> comparison.differences is None
     True
     """
@@ -144,7 +144,7 @@ def compare(
     arguments, and the errors, are those of `run`.
 
     >>> comparison = compare(
-    ...     "denier", "uniform", against="greedy", seed=1, max_pairs=16, progress=False
+    ...     "denier", "uniform", against="majority", seed=1, max_pairs=16, progress=False
     ... )
     >>> comparison.elo_low > 100
     True

@@ -185,7 +185,7 @@ def play(
 
     >>> game = play("greedy", "uniform", seed=3)
     >>> game.seats, game.ending
-    (('greedy', 'uniform'), 'greedy wins on points, 19 : 11')
+    (('greedy', 'uniform'), 'greedy wins on points, 22 : 7')
     """
     if type(pair) is not int or not 0 <= pair < MOST_PAIRS:
         raise InputError(f"pair: {show(pair)} is not a number from 0 to {MOST_PAIRS - 1:,}")

@@ -36,9 +36,9 @@ class Game:
     >>> import arena
     >>> game = arena.play("greedy", "uniform", seed=3)
     >>> game.seats, game.winner, game.win_type, game.points
-    (('greedy', 'uniform'), 'greedy', 'points', (19, 11))
+    (('greedy', 'uniform'), 'greedy', 'points', (22, 7))
     >>> [part.points for part in game.breakdown]
-    [19, 11]
+    [22, 7]
     """
 
     record: Record

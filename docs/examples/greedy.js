@@ -9,7 +9,7 @@
 const VALUES = { 2: 2, 3: 3, 4: 4, x: -1, y: -2, z: -3 };
 const CITY_WIN = 100;
 let rules = {}; // from `hello`: a run may change the numbers of the rules
-let patience = 3; // points more that a take must bring for every card still in the hand
+let patience = 9.5; // points more that a take must bring for every card still in the hand
 
 const count = (cards, card) => cards.split(card).length - 1;
 

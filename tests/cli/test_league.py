@@ -31,7 +31,7 @@ def club(arena: Arena) -> Arena:
 
 def test_a_league_from_its_beginning(club: Arena) -> None:
     """Submit, play, look, submit again and withdraw; every line fits 80 columns."""
-    done = club("league", "submit", "club", "greedy(patience=11)", "--name", "patient")
+    done = club("league", "submit", "club", "timing(patience=2.5)", "--name", "patient")
     assert done.stdout == "accepted: patient 1, by patient; it plays in the next round\n"
     done = club("league", "play", "club", "--games", "700", "--workers", "1")
     assert done.returncode == 0, done.stderr

@@ -23,14 +23,14 @@ def test_the_bot_is_the_one_on_the_page() -> None:
     assert max(len(line) for line in prose.splitlines()) <= 100
 
 
-def test_its_games_are_those_of_greedy_until_the_last_round() -> None:
+def test_its_games_are_those_of_the_base_until_the_last_round() -> None:
     """In twenty games of either against `majority`; three times twelve plies are before it."""
-    greedy, majority = resolve("greedy").load(), resolve("majority").load()
+    old_one, majority = resolve("greedy(patience=3.0)").create, resolve("majority").load()
     plus = resolve(str(FOLDER), lane="inproc").load()
     changed = 0
     for seed in range(20):
         new = play_game(plus, majority, seed=seed).record.actions
-        old = play_game(greedy, majority, seed=seed).record.actions
+        old = play_game(old_one, majority, seed=seed).record.actions
         assert new[:36] == old[:36]
         changed += new != old
     assert 0 < changed < 10

@@ -157,12 +157,12 @@ def test_the_learned_bot_is_the_guides() -> None:
 def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
     arena: Arena, tmp_path: Path, ways: list[tuple[str, str]]
 ) -> None:
-    """All runs have the same games, in which it scores most against `greedy`."""
+    """All runs have the same games, in which it scores most against a weak bot."""
     done = arena("pack", str(LINEAR), "-o", "packed.py")
     assert done.returncode == 0, done.stderr
     games = set()
     for spec, lane in ways:
-        words = [f"linear={spec}", "greedy", "--pairs", "4", "--lane", lane, "--fresh"]
+        words = [f"linear={spec}", "greedy(patience=3)", "--pairs", "4", "--lane", lane, "--fresh"]
         done = arena("play", *words, "--out", "out")
         assert done.returncode == 0, done.stderr
         games.add((tmp_path / "out" / "games.csv").read_bytes())

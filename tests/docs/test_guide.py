@@ -86,7 +86,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = re.compile(
-    r"arena (check|pack) |sampler|pytest |learn\.py|linear\.py|closer\.py|enough=|500 --seed 1$"
+    r"arena (check|compare|pack|tune) |sampler|pytest |learn\.py|linear\.py|closer\.py|enough="
+    r"|500 --seed 1$"
 )
 """Commands that take long; learn.py's bot is packed and plays in test_examples.py."""
 
@@ -105,6 +106,7 @@ def test_the_commands_run(folder: Path, commands: list[str]) -> None:
     assert len(commands) > 10
     for command in commands:
         short = re.sub(r"--games \d+", "--games 4", re.sub(r"--pairs \d+", "--pairs 2", command))
+        short = re.sub(r"--budget \d+", "--budget 112", short)
         done = markdown.run(short, folder)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         assert done.stdout or ">" in command

@@ -395,13 +395,13 @@ def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
 
 def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:
     """As plain data."""
-    with a_league(tmp_path / "club") as league:
+    with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:
         before = to_document(league)
         assert (before["round"], before["spread"]) == (0, None)
         assert [one["note"] for one in before["standings"]] == ["plays in the next round"] * 3
         play(league)
         after = to_document(league)
         json.dumps(after, allow_nan=False)
-        assert [one["bot"] for one in after["standings"]] == ["majority", "greedy", "uniform"]
+        assert [one["bot"] for one in after["standings"]] == ["timing", "greedy", "uniform"]
         assert after["spread"]["elo"] > 0
         assert not after["precise"]

@@ -30,10 +30,12 @@ from tests.runs.test_verify import HERE
 
 BUDGET = 224
 PATIENCE = ("patience=0..20",)
+WEAK = "greedy(patience=3)"
+"""A bot that a search makes better; the default was found by one."""
 
 
 def tuning(
-    bot: str = "greedy", parameters: tuple[str, ...] = PATIENCE, *panel: str, budget: int = BUDGET
+    bot: str = WEAK, parameters: tuple[str, ...] = PATIENCE, *panel: str, budget: int = BUDGET
 ) -> Tuning:
     """Return a small tuning of a bot against some others."""
     entries = [resolve(one, lane="inproc") for one in (bot, *(panel or ("majority", "denier")))]
@@ -156,15 +158,15 @@ def test_an_opponent_that_fails_ends_the_search_with_one_line(tmp_path: Path) ->
     """What a setting scores against it says nothing."""
     rogue = str(FOLDER / "raises.py")
     with pytest.raises(ArenaError, match=r"an opponent, fails: .*; see `arena show"):
-        play(tmp_path / "out", tuning("greedy", PATIENCE, rogue))
+        play(tmp_path / "out", tuning(WEAK, PATIENCE, rogue))
 
 
 def test_a_value_at_the_end_of_its_range_is_warned_of(tmp_path: Path) -> None:
     """A wider range may hold a better one."""
-    found = play(tmp_path / "out", tuning("greedy", ("patience=0..3",)))
-    assert found.best == {"patience": 3}
+    found = play(tmp_path / "out", tuning(WEAK, ("patience=0..6",)))
+    assert found.best == {"patience": 6}
     assert [*found.warnings()] == [
-        "patience=3 is at an end of its range, patience=0..3: a wider one may hold a better value"
+        "patience=6 is at an end of its range, patience=0..6: a wider one may hold a better value"
     ]
 
 
@@ -198,7 +200,7 @@ def test_a_round_of_another_search_is_refused(out: Path, tmp_path: Path) -> None
     folder = tmp_path / "out"
     shutil.copytree(out, folder)
     for parameters, message in ((("patience=5..9",), "changed"), (("patience=a,b",), "candidates")):
-        other = tuning("greedy", parameters)
+        other = tuning(WEAK, parameters)
         (folder / FILE).write_text(json.dumps(other.manifest()))
         with pytest.raises(InputError, match=message):
             play(folder, other)

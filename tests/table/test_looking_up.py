@@ -270,7 +270,7 @@ def test_games_of_a_person_are_listed_and_replayed(tmp_path: Path) -> None:
 
 def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None:
     """Its standings and news; a round is a run that can be found; no path of this machine."""
-    with a_league(tmp_path / "club") as league:
+    with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:
         play(league)
         write_site(league)
     for name, text in (("broken", "{"), ("pipe", "")):
@@ -287,7 +287,7 @@ def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None
         listed = runs["club"]
         assert (listed["name"], listed["state"], listed["report"]) == ("club", "league", False)
         shown = client.ask(query("league", name="club"))
-        assert [row["bot"] for row in shown["standings"]] == ["majority", "greedy", "uniform"]
+        assert [row["bot"] for row in shown["standings"]] == ["timing", "greedy", "uniform"]
         assert len(shown["news"]) == 3
         assert shown["round"] == 1
         assert str(tmp_path) not in json.dumps(shown)

@@ -1,4 +1,4 @@
-"""Plays as `greedy` does, but waits longer for a good take in the last round."""
+"""Plays as `greedy(patience=3.0)` does, but waits longer for a good take in the last round."""
 
 from bots.greedy import Greedy
 from engine import Action, View

@@ -106,7 +106,7 @@ def test_the_commands_run(folder: Path, commands: list[str]) -> None:
     assert len(commands) > 10
     for command in commands:
         short = re.sub(r"--games \d+", "--games 4", re.sub(r"--pairs \d+", "--pairs 2", command))
-        short = re.sub(r"--budget \d+", "--budget 112", short)
+        short = re.sub(r"--budget \d+", "--budget 224", short)
         done = markdown.run(short, folder)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         assert done.stdout or ">" in command

@@ -241,7 +241,8 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     for warning in tuned.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
     click.echo(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
-    click.echo(f"use it: {tuned.spec}")
+    if tuned.is_better:
+        click.echo(f"use it: {tuned.spec}")
     click.echo(f"results in {out}/")
 
 

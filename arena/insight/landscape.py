@@ -69,7 +69,7 @@ class Landscape:
         for point, elo in zip(points, self.elos(points), strict=True):
             yield Spot(one.value(point[place]), elo)
 
-    def worst(self, one: Parameter, errors_wide: float = Z95) -> Estimate:
+    def worst(self, one: Parameter, errors_wide: float) -> Estimate:
         """Return the Elo of the value of a parameter that is expected to be its worst."""
         place = self.space.parameters.index(one)
         points = [self._moved({place: coordinate}) for coordinate in one.steps(_STEPS)]

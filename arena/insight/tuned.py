@@ -51,8 +51,9 @@ class Tuned:
     """What a tuning came to.
 
     `curves` are the values of each parameter that the best setting has, `worst` the Elo of the
-    worst one, with its interval and one of three errors, and `edges` the parameters that are at an
-    end of their range. `proof` compares the best setting with the bot as it is.
+    worst one with an interval of three errors, because the games chose it, and `edges` the
+    parameters that are at an end of their range. `proof` compares the best setting with the bot as
+    it is.
     """
 
     tuning: Tuning
@@ -61,7 +62,7 @@ class Tuned:
     pairs: int
     rows: Sequence[Row]
     curves: Mapping[str, Sequence[Spot]]
-    worst: Mapping[str, tuple[Estimate, Estimate]]
+    worst: Mapping[str, Estimate]
     maps: Sequence[Map]
     edges: Sequence[Parameter]
     proof: SprtResult
@@ -86,12 +87,12 @@ class Tuned:
 
     def describe_parameter(self, name: str) -> str:
         """Return what may be said of a parameter, with the others as in the best setting."""
-        worst, wide = self.worst[name]
+        worst = self.worst[name]
         shown = f"{-worst.value:.0f} Elo points ({-worst.high:.0f}..{-worst.low:.0f})"
         value = describe({name: self.best[name]})
-        if -wide.low < _FLAT:
+        if -worst.low < _FLAT:
             return f"{value}; it does not matter: any other costs less than {_FLAT:.0f} Elo points"
-        if wide.high < 0:
+        if worst.high < 0:
             return f"{value}; its worst value costs {shown}"
         return f"{value}; its worst value costs {shown}, but that is not sure"
 
@@ -139,7 +140,7 @@ def make_tuned(
         search.spent * tuning.base.panel,
         [*_rows(tried, landscape)],
         curves,
-        {one.name: (landscape.worst(one), landscape.worst(one, _SURE)) for one in used},
+        {one.name: landscape.worst(one, _SURE) for one in used},
         [landscape.map(*two) for two in [*combinations(numbers, 2)][:_MOST_MAPS]],
         [*tuning.space.edges(setting)],
         proof,

@@ -130,7 +130,10 @@ def _curve(tuned: Tuned, name: str) -> Chart:
             "encoding": {"x": x},
         },
     ]
-    what = f"{tuned.describe_parameter(name)}. The band has the 95 % intervals."
+    what = (
+        f"{tuned.describe_parameter(name)}. The band has the 95 % intervals; that of the worst "
+        "value is wider, because the games chose which one it is."
+    )
     return Chart(
         f"curve-{name}", name, what, chart(rows, height=_HEIGHT, layer=layers), "landscape"
     )

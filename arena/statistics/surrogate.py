@@ -23,8 +23,8 @@ KERNELS: Final = 192
 """Kernels that are drawn from the prior."""
 
 _KEPT = 12  # of these: the likeliest
-_HEIGHT = math.log(0.08), 0.8  # of the function, in scores from 0 to 1: log of the median, spread
-_LENGTH = math.log(0.5), 0.8  # over which it changes, in ranges of a parameter with one parameter
+_HEIGHT = math.log(0.2), 0.5  # of the function, in scores from 0 to 1: log of the median, spread
+_LENGTH = math.log(0.3), 0.5  # over which it changes, in ranges of a parameter with one parameter
 _LEVEL = 0.5  # standard deviation of the mean score about one half
 _MISFIT = 1e-3  # standard deviation of what no smooth function explains
 _AHEAD = 3  # kernels, of which futures are drawn

@@ -18,7 +18,7 @@ from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Chance, Message, Thoughts
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.scratch import BOT, scratch_folder
 from engine import Action, Record, Rules, Seat, State, Strategy, Thought, View, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
@@ -59,7 +59,7 @@ def asked(
         return
     with (
         scratch_folder() as folder,
-        bot_process(entry, rules, limits, folder, check=not entry.command) as process,
+        bot_process(entry, rules, limits, folder / BOT, check=not entry.command) as process,
     ):
         process.start()
         yield _There(process, RemotePlayer(process, 0, seat, luck, limits.clock(), Timing()))

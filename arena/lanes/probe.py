@@ -13,7 +13,7 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.scratch import BOT, scratch_folder
 from engine import Rules
 
 
@@ -64,6 +64,6 @@ def _start(entry: Entry, rules: Rules, limits: Limits) -> None:
     lane = "process" if entry.lane == "inproc" else entry.lane
     with (
         scratch_folder() as folder,
-        bot_process(replace(entry, lane=lane), rules, limits, folder, check=True) as process,
+        bot_process(replace(entry, lane=lane), rules, limits, folder / BOT, check=True) as process,
     ):
         process.start()

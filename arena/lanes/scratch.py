@@ -38,6 +38,9 @@ def lock_file(path: Path) -> int:
 MARKER: Final = "made-by-district-noir-arena"
 """The file by which the arena knows its folders; a run locks that in its own."""
 
+BOT: Final = "bot"
+"""The folder of a process in a run's folder that has only one: it is emptied, the marker stays."""
+
 _PRIVATE = 0o700
 _ACCESS = 0o777  # what of a mode says who may enter a folder
 _TEXT = "District Noir Arena uses this folder, and removes it.\n"

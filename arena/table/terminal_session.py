@@ -7,7 +7,7 @@ import shlex
 from arena.games.match import Finished
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import scratch_folder
+from arena.lanes.scratch import BOT, scratch_folder
 from arena.records import ending
 from arena.records.board import shorten
 from arena.table.player import InputEnded, PersonPlayer, Quit, Terminal
@@ -28,7 +28,7 @@ def play_session(
     with (
         exit_on_termination(),
         scratch_folder() as folder,
-        bot_process(session.entry, session.rules, session.limits, folder) as process,
+        bot_process(session.entry, session.rules, session.limits, folder / BOT) as process,
     ):
         try:
             _play(first, process, records, terminal)

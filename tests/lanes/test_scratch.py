@@ -14,8 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from arena.entries.resolve import resolve
 from arena.errors import ArenaError
+from arena.games.thinking import asked
+from arena.lanes.limits import Limits
+from arena.lanes.probe import find_problems
+from arena.lanes.process import BotProcess
 from arena.lanes.scratch import MARKER, scratch_folder
+from engine import STANDARD
 from tests.conftest import run_here
 from tests.users import IS_ROOT
 
@@ -80,6 +86,25 @@ def test_the_folder_of_a_killed_run_is_removed_and_that_of_a_living_one_is_not(p
             names = {folder.name for folder in living.parent.iterdir()}
         others = {MARKER, "run-unmarked", "run-linked", "run-open", "new-1234"}
         assert names == {living.name, third.name, *others}
+
+
+def test_the_marker_stays_while_a_bot_is_tried(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bot's folder is emptied, and that of the run is not: after a kill it is still known."""
+    marked = []
+    start = BotProcess.start
+
+    def look(process: BotProcess) -> None:
+        start(process)
+        marked.extend((run / MARKER).is_file() for run in place.glob(f"{HOME}/run-*"))
+
+    monkeypatch.setattr(BotProcess, "start", look)
+    entry = resolve("uniform", lane="process")
+    assert [*find_problems([entry], STANDARD, Limits())] == []
+    with asked(entry, 0, 7, STANDARD):
+        pass
+    assert marked == [True, True]
 
 
 @pytest.mark.parametrize("what", ["open", "unmarked", "file", "link", "another's"])

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import psutil
 
@@ -22,6 +23,7 @@ FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 """The environment variable by which a process that a bot started is known as the bot's."""
 
 _SWEEPS = 50
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # they end what is under way
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
@@ -185,3 +187,29 @@ def exit_on_termination() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let no signal raise an exception here: the first one that comes is handled at the end.
+
+    So what is made is known to whoever removes it, and its removal is not left half done. A
+    signal that Python does not handle is not held.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # none raises anything there
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before: dict[int, Callable[[int, FrameType | None], object]] = {}
+    for ending in _ENDING:
+        if callable(handler := signal.getsignal(ending)):
+            before[ending] = handler
+    try:
+        for number in before:
+            signal.signal(number, lambda *signalled: came.append(signalled))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if came:
+        before[came[0][0]](*came[0])

@@ -17,7 +17,7 @@ from typing import Final
 
 from arena.errors import ArenaError
 from arena.lanes.cgroup import RUN, groups_of_run
-from arena.lanes.cleanup import remove_folder, remove_tree
+from arena.lanes.cleanup import remove_folder, remove_tree, signals_held
 from arena.lanes.users import IS_ROOT
 
 
@@ -54,16 +54,30 @@ def scratch_folder() -> Iterator[Path]:
     """Yield a new folder; at the end remove it, and kill every process started for it.
 
     The folder is locked as long as this process lives. The folders of killed runs are not
-    locked any more; they are removed first. Raises ArenaError where there can be no folder.
+    locked any more; they are removed first. Raises ArenaError where there can be no folder. A
+    signal that ends the program leaves nothing, whenever it comes.
     """
-    folder, lock = _make_folder()
-    _remove_killed(folder.parent)
+    made: list[tuple[Path, int]] = []
     try:
-        with groups_of_run(folder.name):
-            yield folder
-    finally:
-        remove_scratch(folder)
-        os.close(lock)
+        try:
+            with signals_held():
+                made.append(_make_folder())
+            folder = made[0][0]
+            _remove_killed(folder.parent)
+            with groups_of_run(folder.name):
+                yield folder
+        finally:
+            _remove_made(made)
+    finally:  # a signal came here before it was held
+        _remove_made(made)
+
+
+def _remove_made(made: list[tuple[Path, int]]) -> None:
+    with signals_held():
+        while made:
+            folder, lock = made.pop()
+            remove_scratch(folder)
+            os.close(lock)
 
 
 def remove_scratch(folder: Path) -> None:

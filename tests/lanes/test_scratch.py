@@ -6,17 +6,23 @@ import errno
 import fcntl
 import os
 import shutil
+import signal
 import stat
+import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.games.thinking import asked
+from arena.lanes import scratch
+from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
 from arena.lanes.process import BotProcess
@@ -44,6 +50,46 @@ def killed_run(place: Path) -> Iterator[Path]:
         kept = shutil.copytree(folder.parent, place / "kept")
     kept.chmod(0o700)
     yield kept.rename(folder.parent) / folder.name
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_any_line_ends_the_program_and_leaves_nothing(
+    place: Path, number: signal.Signals
+) -> None:
+    """Also while the folder is made, before anybody knows it, and while it is removed."""
+    line, came = 0, True
+    while came:
+        line, came = line + 1, False
+        with exit_on_termination(), suppress(SystemExit), signal_at(line, number) as signalled:
+            with scratch_folder() as folder:
+                assert folder.exists()
+            came = signalled()
+            assert not came, f"{number!r} at line {line} did not end the program"
+        came = signalled()
+        assert [*place.iterdir()] == [], f"left by {number!r} at line {line}"
+    assert line > 30
+
+
+@contextmanager
+def signal_at(line: int, number: signal.Signals) -> Iterator[Callable[[], bool]]:
+    """Send this process a signal at so many lines that scratch.py executes; say if it was sent."""
+    lines = 0
+
+    def follow(frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != scratch.__file__:
+            return None
+        lines += event == "line"
+        if event == "line" and lines == line:
+            signal.raise_signal(number)
+        return follow
+
+    before = sys.gettrace()
+    sys.settrace(follow)
+    try:
+        yield lambda: lines >= line
+    finally:
+        sys.settrace(before)
 
 
 def test_what_looks_like_a_folder_of_ours_is_left_alone(tmp_path: Path) -> None:

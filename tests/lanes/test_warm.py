@@ -16,6 +16,9 @@ from arena.tournament.plan import Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests.lanes.telling import forget
+
+PAGE = 4096
 
 
 @pytest.fixture
@@ -57,6 +60,20 @@ def test_no_more_than_so_many_bytes_are_read(
         (tmp_path / name).write_text("xxx")
     launch.warm(tmp_path)
     assert read == [str(tmp_path / "a")]
+
+
+def test_what_is_warm_has_been_read(tmp_path: Path) -> None:
+    """A file that is asked for alone is not there yet: three of four pages of this one were not."""
+    file = tmp_path / "table.bin"
+    with file.open("wb") as written:
+        written.write(bytes(64 << 20))
+        os.fsync(written.fileno())
+    forget(str(file))
+    launch.warm.cache_clear()
+    launch.warm(file)
+    with file.open("rb") as opened:
+        for place in range(0, 64 << 20, PAGE):
+            assert os.preadv(opened.fileno(), [bytearray(1)], place, os.RWF_NOWAIT) == 1
 
 
 def test_a_crew_begins_when_all_that_its_jails_show_has_been_asked_for(

@@ -8,6 +8,7 @@ published ones it uses the heuristic value of `ismcts` instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import exp
 from typing import Any, NamedTuple, Protocol
 
@@ -435,6 +436,27 @@ class _ManyValues:
         return worth
 
 
+def values_after(games: Any) -> Any:
+    """Return the chance of seat 0 to win in games of `arena.batch.lockstep` that are over.
+
+    A game may have ended with a round: then it is looked up in LEARNED, and else what it brought.
+    """
+    chances = games.results()
+    going_on = games.piles[:, CITY].max(axis=0) < STANDARD.cities_needed
+    for played in LEARNED:
+        some = (going_on & (games.round + 1 == played)).nonzero()[0]
+        if len(some):
+            values = _many_values(played)
+            logits = values.logits(games.piles[:, :, some], games.in_row[:, some])
+            chances[some] = 1.0 / (1.0 + values.np.exp(-logits))
+    return chances
+
+
+@cache
+def _many_values(played: int) -> _ManyValues:
+    return _ManyValues(played)
+
+
 class _Chances:
     """The chances in many games, ply by ply.
 
@@ -448,7 +470,7 @@ class _Chances:
         self.np: Any = np
         self.games = games
         self.count, self.plies = games.actions.shape
-        self.values = {played: _ManyValues(played) for played in _VALUES}
+        self.values = {played: _many_values(played) for played in _VALUES}
         self.weights = np.zeros((len(_VALUES) + 1, 1 << 8))
         for played, of in self.values.items():
             self.weights[played, : len(KINDS)] = of.sign * np.array(of.values.row)

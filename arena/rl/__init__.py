@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arena.batch.encoding import Encoding, mask
-from arena.batch.lockstep import Lockstep, find_worths, random_deals
+from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.tally import DRAW
 from arena.batch.trajectories import Trajectories, Trajectory, by_seat
+from arena.batch.worths import find_worths
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths
 
 if TYPE_CHECKING:

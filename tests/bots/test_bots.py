@@ -38,12 +38,13 @@ SHORT: dict[str, dict[str, Any]] = {
     "champion": {"iterations": 8, "positions": 200},
     "endgame": {"unseen": 5},
     "flat_mc": {"worlds": 3},
+    "grandmaster": {"budget": 0.01},
     "ismcts": {"iterations": 20, "positions": 200},
     "pimc": {"worlds": 2, "plies": 2, "positions": 200},
 }
 """Parameters with which slow bots play whole games quickly."""
 
-SOURCES = ("apprentice", "champion", "endgame", "flat_mc", "ismcts", "pimc")
+SOURCES = ("apprentice", "champion", "endgame", "flat_mc", "grandmaster", "ismcts", "pimc")
 """Bots that implement a published method, or build on a bot that does."""
 
 

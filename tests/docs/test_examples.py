@@ -170,3 +170,18 @@ def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
     assert len(games) == 1
     (standing,) = [r for r in rows(tmp_path / "out" / "standings.csv") if r["bot"] == "linear"]
     assert float(standing["score"]) > 0.6
+
+
+def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
+    """It chooses without knowing the hand that the opponent holds."""
+    text = (EXAMPLES / "rollouts.py").read_text()
+    blocks = dict(markdown.named((ROOT / "docs" / "search.md").read_text(), "python"))
+    assert blocks["rollouts.py"] == text
+    assert len(text.splitlines()) <= 40
+    made = resolve(str(EXAMPLES / "rollouts.py"), params={"worlds": 8}).create
+    won = [
+        play_game(*seats, seed=seed).winner == seats.index(made)
+        for seed in range(4)
+        for seats in ((made, timing.bot), (timing.bot, made))
+    ]
+    assert sum(won) > 4

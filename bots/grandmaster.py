@@ -1,0 +1,89 @@
+"""Three opinions of an action: tree, network, games played on.
+
+The tree is `champion`'s, the network `apprentice`'s. For the third opinion every action is tried
+against the same hands of the opponent. The round is played on by the network in both seats, and
+what it ends with is worth what `champion`'s table says. The hands are all that fit where they are
+few, and else drawn at random. Sources: those of `champion` and `apprentice`; Tesauro, Galperin,
+"On-line Policy Improvement using Monte-Carlo Search", 1996, for the rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+from bots.champion import Champion, values_after
+from engine import Action, Pack, Setup, View, size
+from engine.worlds import hands, sample_hand
+
+if TYPE_CHECKING:
+    from bots.apprentice import Network
+
+_FEW = 300  # deals of a hand, up to which all of them are tried
+
+
+class Grandmaster(Champion):
+    """Plays the action with the highest sum of three opinions.
+
+    They are its share of the visits of the tree, `prior` times its probability under the policy of
+    the network, and `weight` times what its rollouts win less often than those of the best one.
+    `budget` is the effort: 1 takes some 40 ms, and the number of iterations and of rollouts grow
+    with it. Under other rules than the published ones it plays as `champion`.
+    """
+
+    def __init__(
+        self, setup: Setup, budget: float = 1.0, prior: float = 0.5, weight: float = 8.0
+    ) -> None:
+        super().__init__(setup, iterations=max(1, round(1000 * budget)), prior=prior)
+        self.weight = weight
+        self.decisions = round(6000 * budget)
+        self.network: Network | None = _own_network() if self.published else None
+
+    def preferred(self, view: View, actions: Sequence[Action], /) -> Action:
+        """Return one of these actions, by the three opinions."""
+        if self.network is None or len(actions) == 1:
+            return super().preferred(view, actions)
+        children, policy = self.tree.children, self.network.policy(view)
+        visits = sum(child.visits for child in children.values())
+        wins = self.rollouts(view)
+        best = max(wins.values())
+
+        def worth(action: Action) -> float:
+            share = children[action].visits / visits + self.prior * policy[action]
+            return share + self.weight * (wins[action] - best)
+
+        return max(actions, key=worth)
+
+    def rollouts(self, view: View) -> dict[Action, float]:
+        """Return the share of wins of each legal action, from its rollouts."""
+        from arena.batch.rollouts import WHOLE, action_values
+
+        assert self.network
+        worlds = self.worlds_of(view)
+        policies = [self.network.scores_in] * 2
+        found = action_values(view, [hand for hand, _ in worlds], policies, values_after)
+        ways = [count for _, count in worlds]
+        whole = WHOLE * sum(ways)
+        return {
+            action: int((row * ways).sum()) / whole
+            for action, row in zip(view.legal, found, strict=True)
+        }
+
+    def worlds_of(self, view: View) -> list[tuple[Pack, int]]:
+        """Return hands that the opponent may hold, each with how often it counts."""
+        held, unseen = view.opponent_cards, size(view.unseen)
+        if comb(unseen, held) <= _FEW:
+            return [*hands(view)]
+        left = self.rules.round_plies - len(view.history) % self.rules.round_plies
+        count = max(1, self.decisions // (left * len(view.legal)))
+        return [(sample_hand(view, self.rng), 1) for _ in range(min(count, _FEW))]
+
+
+def _own_network() -> Any:
+    from bots.apprentice import own_network
+
+    return own_network()
+
+
+bot = Grandmaster

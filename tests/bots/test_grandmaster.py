@@ -1,0 +1,90 @@
+"""Grandmaster: three opinions of an action."""
+
+from __future__ import annotations
+
+from math import comb
+
+import pytest
+
+from arena.batch.rollouts import WHOLE, action_values
+from bots.apprentice import own_network
+from bots.champion import Champion, values_after
+from bots.grandmaster import Grandmaster
+from engine import STANDARD, Rules, View, hands, size
+from engine.play import setup
+from engine.view import view
+from tests.batch.test_rollouts import states, views
+from tests.bots.test_champion import first_views
+
+
+def grandmaster(**parameters: float) -> Grandmaster:
+    return Grandmaster(setup(0, 0, STANDARD), **parameters)
+
+
+def late() -> list[View]:
+    """Return what seats see of last rounds in which more than one action is legal."""
+    seen = [view(state, state.to_act) for state in states(40, seed=2, plies=43)]
+    return [one for one in seen if len(one.legal) > 1]
+
+
+def test_the_highest_sum_of_the_three_opinions_is_played() -> None:
+    """Weighed as its parameters say; no opinion alone would have played the same everywhere."""
+    network, differed = own_network(), [0, 0, 0]
+    for _, seen in views(30, seed=3):
+        if len(seen.legal) == 1 or seen.round == STANDARD.rounds:
+            continue
+        bot = Recorded(setup(0, 0, STANDARD), budget=0.05, prior=0.5, weight=4.0)
+        chosen = bot.choose(seen)
+        visits = {action: child.visits for action, child in bot.tree.children.items()}
+        wins, policy = bot.found, network.policy(seen)
+        best = max(wins.values())
+        share = {action: visits[action] / sum(visits.values()) for action in seen.legal}
+        sums = {
+            action: share[action] + 0.5 * policy[action] + 4.0 * (wins[action] - best)
+            for action in seen.legal
+        }
+        assert sums[chosen] == max(sums.values())
+        for place, opinion in enumerate((share, policy, wins)):
+            differed[place] += opinion[chosen] < max(opinion.values())
+    assert all(differed)
+
+
+class Recorded(Grandmaster):
+    """Keeps what its rollouts found."""
+
+    found: dict[int, float]
+
+    def rollouts(self, view: View) -> dict[int, float]:
+        self.found = super().rollouts(view)
+        return self.found
+
+
+def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
+    """So the opinion is exact, and no luck is drawn."""
+    for seen in late():
+        bot = grandmaster()
+        assert bot.worlds_of(seen) == [*hands(seen)]
+        found = [*hands(seen)]
+        policies = [own_network().scores_in] * 2
+        values = action_values(seen, [hand for hand, _ in found], policies, values_after)
+        deals = comb(size(seen.unseen), seen.opponent_cards)
+        for action, row in zip(seen.legal, values.tolist(), strict=True):
+            won = sum(chance * ways for chance, (_, ways) in zip(row, found, strict=True))
+            assert bot.rollouts(seen)[action] == pytest.approx(won / WHOLE / deals)
+
+
+def test_the_budget_is_the_number_of_worlds_and_of_iterations() -> None:
+    """Of many hands so many are drawn that the rollouts take about the same time at any ply."""
+    seen = View.from_text("0 55667 88")
+    drawn = {budget: grandmaster(budget=budget).worlds_of(seen) for budget in (0.5, 1.0, 2.0)}
+    assert [len(worlds) for worlds in drawn.values()] == [62, 125, 250]
+    assert {ways for _, ways in drawn[1.0]} == {1}
+    assert grandmaster(budget=0.3).effort == 300 * STANDARD.round_plies
+
+
+def test_under_other_rules_it_plays_as_champion() -> None:
+    """The network and the table are those of the published rules."""
+    rules = Rules(take_size=4)
+    for seen in first_views(rules):
+        own, plain = setup(0, 0, rules), setup(0, 0, rules)
+        assert Grandmaster(own, budget=0.02).choose(seen) == Champion(plain, 20).choose(seen)

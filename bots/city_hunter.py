@@ -3,6 +3,8 @@
 Source: R11, the city win; the rest is `majority`.
 """
 
+from typing import Any
+
 from bots.majority import Majority, Promise
 from engine import CITY, Pack, Rules, Setup, count
 
@@ -17,6 +19,10 @@ class Hunt(Promise):
     def pile_worth(self, pile: Pack) -> float:
         """Return what a pile is worth, whatever the other pile holds."""
         return super().pile_worth(pile) + self.city * count(pile, CITY)
+
+    def pile_worths(self, piles: Any) -> Any:
+        """Return `pile_worth` for an array of piles (kind, ...)."""
+        return super().pile_worths(piles) + self.city * piles[CITY]
 
 
 class CityHunter(Majority):

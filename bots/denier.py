@@ -3,6 +3,8 @@
 Source: what players of drafting games call hate drafting.
 """
 
+from typing import Any
+
 from bots.majority import Promise
 from engine import TAKE, Action, Setup, View, size
 
@@ -38,6 +40,20 @@ class Denier:
         if view.taken[rival]:
             return self.promise.gain(view, view.seat, row)
         return -self.promise.gain(view, rival, row)
+
+    def scores(self, games: Any, /) -> Any:
+        """Return the worth of each action in many games (game, action)."""
+        import numpy as np
+
+        from arena.batch.seats import Seats
+
+        seats, gains = Seats(games), self.promise.gains
+        _, other_taken = seats.taken
+        play = gains(*seats.piles(own=other_taken), seats.after_play)
+        play = np.where(other_taken, play, -play)
+        own = self.greed * gains(seats.own, seats.other, seats.take[:, None])
+        left = np.where(other_taken, 0.0, gains(seats.other, seats.own, seats.next_take[:, None]))
+        return np.concatenate([play, own - left - self.patience * seats.cards[0]]).T
 
 
 bot = Denier

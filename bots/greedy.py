@@ -3,7 +3,9 @@
 Source: the score itself (R12 to R15), one action ahead.
 """
 
-from engine import TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
+from typing import Any
+
+from engine import CITY, KINDS, TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
 
 CITY_WIN = 100
 
@@ -46,6 +48,40 @@ class Greedy:
         """Return the points of one pile less those of the other."""
         first, second = points((mine, theirs), self.rules)
         return first - second
+
+    def scores(self, games: Any, /) -> Any:
+        """Return the worth of each action in many games (game, action).
+
+        Until then the arrays have a column for each game: piles are (kind, game).
+        """
+        import numpy as np
+
+        from arena.batch.seats import Seats
+
+        seats = Seats(games)
+        taken, other_taken = seats.taken
+        play = self.gains(*seats.piles(own=other_taken), seats.after_play)
+        play = np.where(other_taken, np.where(taken, 0, play), np.minimum(0, -play))
+        take = self.gains(seats.own, seats.other, seats.take[:, None])
+        return np.concatenate([play, take - self.patience * seats.cards[0]], dtype=np.float64).T
+
+    def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
+        """Return how much takes of these cards (kind, card, game) help these piles' owners."""
+        import numpy as np
+
+        more = mine[:, None] + cards
+        leads = self.leads(more, theirs[:, None]) - self.leads(mine, theirs)
+        return np.where(more[CITY] >= self.rules.cities_needed, CITY_WIN, leads)
+
+    def leads(self, mine: Any, theirs: Any) -> Any:
+        """Return `lead` for arrays of piles (kind, ...)."""
+        import numpy as np
+
+        from arena.batch.tally import find_points
+
+        piles = np.array(np.broadcast_arrays(mine, theirs), np.int32)
+        score = find_points(piles.reshape(2, len(KINDS), -1), self.rules)
+        return (score[0] - score[1]).reshape(mine.shape[1:])
 
 
 bot = Greedy

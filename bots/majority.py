@@ -3,10 +3,14 @@
 Source: R12 to R15, each weighed by the cards that may still change it.
 """
 
+from typing import Any
+
 from engine import (
     CITY,
+    KINDS,
     SUPPORTS,
     TAKE,
+    VALUES,
     Action,
     Pack,
     Rules,
@@ -66,6 +70,35 @@ class Promise:
         nearness = 3 - self.rules.cities_needed + count(pile, CITY)
         return sets + sum(deals(pile)) + CITY_WORTH[max(0, min(3, nearness))]
 
+    def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
+        """Return what takes of these cards promise (card, game), as `gain` does for one.
+
+        The piles are arrays (kind, game), and the cards (kind, card, game).
+        """
+        more = self.leads(mine[:, None] + cards, theirs[:, None])
+        return more - self.leads(mine, theirs)
+
+    def leads(self, mine: Any, theirs: Any) -> Any:
+        """Return `lead` for arrays of piles (kind, ...), by the same steps, so to the last bit."""
+        leads = self.pile_worths(mine) - self.pile_worths(theirs)
+        for kind in SUPPORTS:
+            left = (self.rules.copies[kind] - mine[kind] - theirs[kind]).clip(0)
+            share = (mine[kind] - theirs[kind]) / (left + 1)
+            leads += self.rules.majority_values[kind] * share.clip(-1.0, 1.0)
+        return leads
+
+    def pile_worths(self, piles: Any) -> Any:
+        """Return `pile_worth` for an array of piles (kind, ...)."""
+        import numpy as np
+
+        supports = piles[: len(SUPPORTS)]
+        whole = supports.min(axis=0)
+        begun = (supports > whole).sum(axis=0, dtype=np.int8)
+        sets = self.rules.set_bonus * (whole + begun * begun / 16)
+        deals = sum([VALUES[kind] * piles[kind].astype(np.int16) for kind in KINDS if VALUES[kind]])
+        nearness = 3 - self.rules.cities_needed + piles[CITY].astype(np.int16)
+        return sets + deals + np.array(CITY_WORTH).take(nearness, mode="clip")
+
 
 class Majority:
     """Weighs every take by what it adds to the promise of the piles.
@@ -89,6 +122,19 @@ class Majority:
         if not view.taken[view.opponent]:
             return min(0.0, -self.promise.gain(view, view.opponent, row))
         return self.promise.gain(view, view.seat, row)
+
+    def scores(self, games: Any, /) -> Any:
+        """Return the worth of each action in many games (game, action)."""
+        import numpy as np
+
+        from arena.batch.seats import Seats
+
+        seats = Seats(games)
+        _, other_taken = seats.taken
+        play = self.promise.gains(*seats.piles(own=other_taken), seats.after_play)
+        play = np.where(other_taken, play, np.minimum(0.0, -play))
+        take = self.promise.gains(seats.own, seats.other, seats.take[:, None])
+        return np.concatenate([play, take - self.patience * seats.cards[0]]).T
 
 
 bot = Majority

@@ -103,13 +103,24 @@ def built_on(name: str) -> set[str]:
 
 
 def test_bots_import_the_engine_and_one_another() -> None:
-    """A bot may import the engine, numpy and the bots that it is built on, but not the arena."""
+    """A bot may import the engine, numpy and the bots that it is built on.
+
+    Of the arena it may import the room of many games, where a function needs it.
+    """
     for bot, path in BOTS.items():
         for name in imported(path):
             top = name.partition(".")[0]
             allowed = top in {"engine", "numpy"} or top in sys.stdlib_module_names
             is_a_bot = name.removeprefix("bots.") in BOTS.keys() - {"__init__"}
-            assert allowed or is_a_bot, f"{bot} imports {name}"
+            of_many_games = name in {f"arena.batch.{module}" for module in BATCH}
+            assert allowed or is_a_bot or of_many_games, f"{bot} imports {name}"
+
+
+def test_bots_need_the_arena_only_when_asked_for_many_games() -> None:
+    """No bot loads the arena, and the plain ones load no numpy."""
+    assert "arena" not in loaded_by(f"import {', '.join(f'bots.{name}' for name in BOTS)}")
+    plain = "import bots.greedy, bots.city_hunter, bots.denier, bots.timing"
+    assert not loaded_by(plain) & HEAVY
 
 
 def test_no_bot_is_built_on_itself() -> None:

@@ -92,20 +92,20 @@ class KeptHunt(KeptPromise):
 class KeptGreedy(Greedy):
     """`bots.greedy.Greedy`, whose gains are in a dict that many settings share."""
 
-    gains: ClassVar[dict[tuple[Piles, Seat, bytes], int]] = {}
+    kept: ClassVar[dict[tuple[Piles, Seat, bytes], int]] = {}
 
     def gain(self, view: View, seat: Seat, row: bytes) -> int:
         """Return how much a take from the end of this row helps the seat."""
         key = (view.piles, seat, row[-self.rules.take_size :])
-        known = self.gains.get(key)
+        known = self.kept.get(key)
         if known is None:
-            known = self.gains[key] = super().gain(view, seat, row)
+            known = self.kept[key] = super().gain(view, seat, row)
         return known
 
     @classmethod
     def forget(cls) -> None:
         """Forget all numbers."""
-        cls.gains.clear()
+        cls.kept.clear()
 
 
 class Forgetful(Protocol):

@@ -40,4 +40,18 @@ BOTS = [
         "if not first_seat(world.round):",
         "tests/bots/test_champion.py::test_the_seat_that_begins_next_is_the_first_of_the_table",
     ),
+    Fault(
+        "scores of many games in which a lead for certain counts for less",
+        "bots/majority.py",
+        "share.clip(-1.0, 1.0)",
+        "share.clip(-1.0, 0.9)",
+        "tests/bots/test_scores.py::test_the_scores_choose_as_the_bot_does",
+    ),
+    Fault(
+        "scores of many games that forget that the other seat has played",
+        "arena/batch/seats.py",
+        "np.stack([games.plies, games.plies + 1])",
+        "np.stack([games.plies, games.plies])",
+        "tests/bots/test_scores.py::test_the_scores_choose_as_the_bot_does",
+    ),
 ]

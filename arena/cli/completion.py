@@ -56,6 +56,15 @@ def complete_rules(
     return _items(f"{before}{plus}{name}=" for name in RULE_NAMES if name.startswith(word))
 
 
+def complete_restrictions(
+    _context: click.Context, _parameter: click.Parameter, typed: str
+) -> Sequence[CompletionItem]:
+    """Offer the names of the restrictions."""
+    from arena.entries.restrictions import RESTRICTIONS
+
+    return _items(name for name in RESTRICTIONS if name.startswith(typed))
+
+
 def complete_runs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:

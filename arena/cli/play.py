@@ -10,7 +10,7 @@ import click
 
 from arena.cli import person
 from arena.cli.compare import play_comparison
-from arena.cli.completion import complete_bots, complete_configs
+from arena.cli.completion import complete_bots, complete_configs, complete_restrictions
 from arena.cli.options import (
     AGAINST,
     ANCHOR,
@@ -27,6 +27,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, print_report, stoppable, to_document
+from arena.cli.vary import play_restricted
 from arena.errors import naming
 from arena.records.naming import Naming
 
@@ -42,9 +43,10 @@ _NOT_OF_A_MANIFEST = (
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
     *("rules", "limits"),
-    *("scheduler_file", "fresh", "strict"),
+    *("scheduler_file", "fresh", "strict", "restrictions"),
     *("as_json", "verbose", "quiet"),
 )
+_NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
 
 
 @click.command()
@@ -115,6 +117,14 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @click.option("--names", type=NAMES, default="english", hidden=True)
 @click.option("--thoughts", is_flag=True, hidden=True)
 @AGAINST
+@click.option(
+    "--restrict",
+    "restrictions",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_restrictions,
+    help="Say what it costs BOT to play under this restriction, such as late-take; repeatable.",
+)
 @ANCHOR
 @REPLACE
 @add_run_options(
@@ -129,6 +139,7 @@ def play(
     names: Naming,
     thoughts: bool,
     against: Sequence[str],
+    restrictions: Sequence[str],
     lane: str | None,
     out: Path | None,
     **options: Any,
@@ -136,7 +147,9 @@ def play(
     """Play bots against each other without a config.
 
     Nothing is written without --out. A BOT is what it is for `arena run`. With `human` for
-    one of two bots you play against the other: see `arena human --help`.
+    one of two bots you play against the other: see `arena human --help`. With --restrict the
+    first BOT plays the others, or itself if it is the only one, under each restriction and
+    without, always on the same deals; see docs/ablate.md.
 
     \b
     Example:
@@ -164,6 +177,10 @@ def play(
     asked = How.of(options)
     choice = asked.choose()
     settings = with_options(Config([], _PAIRS, name="play"), options)
+    if restrictions:
+        refuse_options(*_NOT_RESTRICTED, why="not with --restrict, which only prints a table")
+        play_restricted(settings, [*bots, *against], restrictions, lane, asked)
+        return
     _play(make_tournament(settings, bots, against, lane), out, asked, choice)
 
 

@@ -1,8 +1,8 @@
-"""The commands that vary a tournament: its rules, or the parameters of a bot."""
+"""The commands that vary a tournament: its rules, the parameters of a bot, or what it may do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,9 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     from arena.insight.ablation import Ablation
     from arena.insight.tuned import Tuned
+    from arena.runs.restrict_bot import Costs
     from arena.runs.tune_parameters import Progress
+    from arena.tournament.config import Config
     from arena.tournament.keys import ExecutorChoice
     from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
@@ -244,6 +246,61 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     if tuned.is_better:
         click.echo(f"use it: {tuned.spec}")
     click.echo(f"results in {out}/")
+
+
+def play_restricted(
+    settings: Config, bots: Sequence[str], names: Sequence[str], lane: str | None, how: How
+) -> None:
+    """Play the first bot under restrictions and without, and print what each of them costs.
+
+    Its opponents are the other bots, or itself where it is the only one.
+    """
+    from arena.runs.restrict_bot import UNRESTRICTED, measure, restrict, to_document
+    from arena.tournament.config import BotEntry, make_tournament
+
+    choice = how.choose()
+    against = bots[1:] or bots
+    gauntlet = make_tournament(settings, [BotEntry(bots[0], UNRESTRICTED)], against, lane)
+    restricted = restrict(gauntlet, names)
+    with stoppable(None, choice, how.workers) as executor:
+        costs = measure(restricted, executor, how.shown)
+    if how.as_json:
+        print_json(to_document(costs, restricted))
+        return
+    for line in _format_costs(costs, restricted):
+        click.echo(line)
+
+
+def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
+    """Yield a table of 80 columns, what each restriction is, and who has forfeited games."""
+    from arena.entries.restrictions import RESTRICTIONS
+
+    bot, panel = tournament.entries[-1 - tournament.panel], tournament.labels[-tournament.panel :]
+    games = counted(2 * tournament.pairs * tournament.panel, "game")
+    yield f"{bot.spec} against {', '.join(panel)}: {games} each, on the same deals"
+    change = f"{'change':>8} {'95 %':>14}"
+    yield f"{'':<15} {'score':>5}{change} {'Elo':>5} {'City':>6}{change}"
+    score, city = (100 * row["old"] for row in (costs.costs[0].score, costs.costs[0].city))
+    yield f"{bot.label:<15} {score:>5.1f} {'':>28} {city:>6.1f}"
+    for cost in costs.costs:
+        elo = f"{cost.score['elo']:>+5.0f}"
+        yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"
+    for cost in costs.costs:
+        yield f"{cost.restriction}: {RESTRICTIONS[cost.restriction].text}"
+    for label, forfeits in costs.forfeits.items():
+        yield f"{label}: {counted(forfeits, 'forfeit')}"
+    for label, faults in costs.out.items():
+        yield f"{label} was out after {faults}"
+
+
+def _changed(row: Mapping[str, Any]) -> str:
+    """Return a share with its change and the interval of that, in per cent.
+
+    What never happened, with the restriction and without, has no interval.
+    """
+    new, change, low, high = (100 * row[name] for name in ("new", "difference", "low", "high"))
+    interval = f"{low:+.1f}..{high:+.1f}" if low < high else ""
+    return f"{new:>5.1f}{change:>+8.1f} {interval:>14}"
 
 
 COMMANDS: list[click.Command] = [ablate, tune]

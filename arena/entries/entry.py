@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.entries.archive import checked_strategy, load_bot
+from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
-from engine import Setup, Strategy
+from engine import Setup, Strategy, View
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Entry:
     path: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    restriction: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -62,7 +64,11 @@ class Entry:
         """Return a new strategy for one game; raises whatever the bot raises."""
         params = deepcopy(self.params) if self.params else {}  # a bot may change a list
         strategy: Strategy = checked_strategy(self.load()(setup, **params))
-        return strategy
+        return Restricted(strategy, self.narrow) if self.restriction else strategy
+
+    def narrow(self, view: View) -> View:
+        """Return the view that the bot gets of a view of its seat."""
+        return RESTRICTIONS[self.restriction].narrow(view) if self.restriction else view
 
     def describe(self) -> dict[str, Any]:
         """Return the bot's identity as plain data."""
@@ -73,7 +79,8 @@ class Entry:
             "lane": self.lane,
             "sha256": self.sha256,
         }
-        return described | ({"needs": [*self.needs]} if self.needs else {})
+        more = {"needs": [*self.needs], "restriction": self.restriction}
+        return described | {name: value for name, value in more.items() if value}
 
 
 def check_labels(entries: Iterable[Entry]) -> None:

@@ -301,6 +301,7 @@ class OneGame:
             self.draw.lucks[seat],
             worker.tournament.limits.clock(),
             worker.timings[label],
+            narrow=worker.tournament.by_label[label].narrow,
         )
         if slot is None or self.chunk.apart:
             player.asking = partial(self._before_question, seat, player.process)

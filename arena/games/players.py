@@ -120,7 +120,8 @@ class RemotePlayer:
     """A bot in a process of its own, which may hold other games beside this one.
 
     `slot` is this game's number among them. `asking` is called before the bot is asked, with
-    the history, or with None before the game begins.
+    the history, or with None before the game begins. The bot is asked with the view that `narrow`
+    makes.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class RemotePlayer:
         clock: Clock,
         timing: Timing,
         asking: Callable[[bytes | None], None] = lambda _: None,
+        narrow: Callable[[View], View] = lambda view: view,
     ) -> None:
         self.process = process
         self.slot = slot
@@ -140,6 +142,7 @@ class RemotePlayer:
         self.clock = clock
         self.timing = timing
         self.asking = asking
+        self.narrow = narrow
         self.at_most = 0.0  # seconds of the game's limit that may have been used
 
     def begin(self) -> Asking[None]:
@@ -152,6 +155,7 @@ class RemotePlayer:
     def choose(self, view: View, /) -> Asking[Action]:
         """Return the bot's action, checked."""
         self.asking(view.history)
+        view = self.narrow(view)
         answer = yield from self._ask(self.choose_message(view))
         if answer.action is None:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())

@@ -64,7 +64,7 @@ def make_paired_games(
     tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
 ) -> PairedGames:
     """Return what two versions did; `mean` is what the new one has more in a deal, by the test."""
-    rows = pd.DataFrame(_read_games(tournament, store, out), columns=PairedGame._fields)
+    rows = read_games(tournament, store, out)
     total = mean.scaled(0.5)
     played = rows[rows["played"].astype(bool)]
     games = 2 * len(played)
@@ -91,11 +91,23 @@ def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
     return decided[DECIDED.names].reset_index(drop=True)
 
 
-def _read_games(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[PairedGame]:
-    """Yield every game of the new version beside that of the old one; opponents out have none."""
+def read_games(
+    tournament: Tournament, store: Store, out: Collection[str], version: int = 1
+) -> pd.DataFrame:
+    """Return every game of a new version beside that of the old one; opponents out have none.
+
+    The columns are those of `PairedGame`.
+    """
+    games = _read_games(tournament, store, out, version)
+    return pd.DataFrame(games, columns=PairedGame._fields)
+
+
+def _read_games(
+    tournament: Tournament, store: Store, out: Collection[str], version: int
+) -> Iterator[PairedGame]:
     for number in sorted(tournament.new_pairings):
         opponent = tournament.pairings[number].opponent
-        if opponent in out:
+        if opponent in out or tournament.version_of(number) != version:
             continue
         for new, old in _of_both(store, number, tournament.old_pairing(number)):
             yield PairedGame(
@@ -140,10 +152,10 @@ def _first_difference(new: GameResult, old: GameResult) -> int | None:
     return min(len(new.actions), len(old.actions))
 
 
-def make_differences(games: pd.DataFrame, total: Estimate) -> pd.DataFrame:
+def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
-    `games` has the columns of `PairedGame`; `total` is the lead in all, which the test gave: its
+    `games` has the columns of `PairedGame`; `total` is the lead in all where a test gave it: its
     interval and its Elo are adjusted for stopping. `new` and `old` are shares of games, won for
     `won_by` and lost for `lost_by`, and `difference` is the one less the other as they stand
     there. `error` is the standard error of the difference; of the total it is that on the side

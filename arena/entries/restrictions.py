@@ -1,0 +1,142 @@
+"""Restrict a bot: say what of its choice it may not use, or hide what it sees.
+
+A restriction makes another view of a bot's own, and the bot chooses by that one. Its actions are
+legal, and it has some wherever the bot has some: a decision at which nothing would be left is not
+restricted. Source: Jaffe and others, "Evaluating Competitive Game Balance with Restricted Play",
+2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import count
+from typing import Final, NamedTuple, TypeAlias
+
+from engine import CITY, KINDS, TAKE, VALUES, Action, Strategy, View, cards_of, pack_of
+from engine.cards import shuffled
+from engine.seeds import address, noise
+from engine.state import checked
+
+Narrow: TypeAlias = Callable[[View], View]
+"""Makes the view that a restricted bot gets of the one that its seat has."""
+
+_EARLY: Final = 2  # actions of a round
+_HIDDEN: Final = 255  # no kind and no action
+_BETRAYALS: Final = [kind for kind in KINDS if VALUES[kind] < 0]
+
+
+class Restriction(NamedTuple):
+    """What a bot does or does not do, after "it", and the views that hold it to that."""
+
+    text: str
+    narrow: Narrow
+
+
+class Restricted:
+    """A strategy under a restriction; raises IllegalAction where it does not keep to it."""
+
+    def __init__(self, strategy: Strategy, narrow: Narrow) -> None:
+        self.strategy = strategy
+        self.narrow = narrow
+
+    def choose(self, view: View, /) -> Action:
+        """Return the action that the strategy chooses by the narrower view."""
+        seen = self.narrow(view)
+        return checked(self.strategy.choose(seen), seen.legal, len(seen.history))
+
+
+def _keep(allows: Callable[[View, Action], bool]) -> Narrow:
+    """Return what keeps those of the legal actions that are allowed, or all where none is."""
+
+    def narrow(view: View) -> View:
+        legal = tuple([action for action in view.legal if allows(view, action)])
+        return view._replace(legal=legal) if legal else view
+
+    return narrow
+
+
+def _may_take_late(view: View, action: Action) -> bool:
+    """A seat has every second ply of a round."""
+    return action != TAKE or len(view.history) % view.rules.round_plies >= 2 * _EARLY
+
+
+def _must_take(view: View, action: Action) -> bool:
+    return action == TAKE or len(view.row) < view.rules.take_size
+
+
+def _spares_cities(view: View, action: Action) -> bool:
+    return action != TAKE or CITY not in view.row[-view.rules.take_size :]
+
+
+def _plays_last(kinds: Collection[Action]) -> Narrow:
+    """Return what keeps cards of these kinds in the hand while there is another card in it."""
+
+    def allows(view: View, action: Action) -> bool:
+        return action not in kinds or all(kind in kinds for kind in cards_of(view.hand))
+
+    return _keep(allows)
+
+
+def _hide_pile(view: View) -> View:
+    """Return a view in which the opponent has taken other cards, drawn by chance.
+
+    They are drawn from all that the seat then does not see: the cards that the opponent has taken,
+    its hand, the deck and the removed ones. They stand in the pile, in the opening row and in the
+    history, so that the view is one of a game, which is not over. It depends on nothing that is
+    hidden: two views that differ in hidden cards become the same.
+    """
+    places = [*_places_taken(view)]
+    cards = bytearray(view.opening + view.history)
+    for place in places:
+        cards[place] = _HIDDEN
+    pool = cards_of(view.unseen + view.piles[view.opponent])
+    known = view.seat, view.hand, cards.hex()
+    for attempt in count():
+        where = address(attempt, "hidden pile", *known)
+        drawn = shuffled(pool, noise(where, 8 * len(pool)))[: len(places)]
+        if pack_of(drawn) < view.rules.city_pack:
+            break
+    for place, kind in zip(places, drawn, strict=True):
+        cards[place] = kind
+    pile, start = pack_of(drawn), len(view.opening)
+    return view._replace(
+        piles=(pile, view.piles[1]) if view.opponent == 0 else (view.piles[0], pile),
+        opening=bytes(cards[:start]),
+        history=bytes(cards[start:]),
+    )
+
+
+def _places_taken(view: View) -> Iterator[int]:
+    """Yield where the cards that the opponent has taken stand in the opening row and history."""
+    row = [*range(len(view.opening))]
+    for ply, action in enumerate(view.history):
+        if action != TAKE:
+            row.append(len(view.opening) + ply)
+            continue
+        if view.rules.seat_at(ply) == view.opponent:
+            yield from row[-view.rules.take_size :]
+        del row[-view.rules.take_size :]
+
+
+RESTRICTIONS: Final[Mapping[str, Restriction]] = {
+    "late-take": Restriction(
+        "does not take before its third action of a round", _keep(_may_take_late)
+    ),
+    "last-take": Restriction(
+        "takes when its hand is empty, and not before",
+        _keep(lambda _, action: action != TAKE),
+    ),
+    "take-at-five": Restriction(
+        "takes as soon as the row has the five cards of a take", _keep(_must_take)
+    ),
+    "first-card": Restriction(
+        "plays its cards in their order, 5 6 7 8 2 3 4 x y z C",
+        _keep(lambda view, action: action in (view.legal[0], TAKE)),
+    ),
+    "betrayals-last": Restriction(
+        "plays a betrayal only when its hand has nothing else", _plays_last(_BETRAYALS)
+    ),
+    "no-cities": Restriction("takes no city unless its hand is empty", _keep(_spares_cities)),
+    "blind": Restriction("does not see what the opponent has taken", _hide_pile),
+}
+"""The restrictions by name."""

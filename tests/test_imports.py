@@ -273,8 +273,9 @@ BOUNDS = {
 24,000 lines in 17 rooms held the arena without leagues. A league is a room: it stands above runs,
 checks and statistics, which know nothing of it, and nothing else in the arena lasts longer than a
 run. A search of parameters needed no room and no arrow: its ranges and its plan are of
-`tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of a bot are two files: what a bot may
-do is of `entries`, which makes it, and what that costs is measured by `runs`.
+`tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of
+a bot are two files: what a bot may do is of `entries`, which makes it, and what that costs is
+measured by `runs`.
 """
 
 

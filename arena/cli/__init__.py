@@ -24,6 +24,7 @@ SECTIONS: Final = {
         "league",
         "report",
         "worth",
+        "analyse",
         "verify",
     ),
     "Bots": ("bots", "new", "check", "pack"),
@@ -107,6 +108,7 @@ def _interruption(error: click.Abort) -> str:
 
 
 from arena.cli import (  # noqa: E402
+    analyse,
     cluster,
     compare,
     leagues,
@@ -121,7 +123,7 @@ from arena.cli import (  # noqa: E402
 )
 
 for _module in (
-    *(cluster, compare, leagues, look),
+    *(analyse, cluster, compare, leagues, look),
     *(person, play, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:

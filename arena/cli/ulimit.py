@@ -43,6 +43,7 @@ NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
         "league",
         "report",
         "worth",
+        "analyse",
         "verify",
         "table",
         "sites",

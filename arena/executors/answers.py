@@ -13,11 +13,14 @@ import msgspec
 from arena.executors.deaths import Asking
 from arena.executors.frames import Garbled, pack
 from arena.executors.log import Line
+from arena.games import judged
+from arena.games.judged import JudgedGame
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
 from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import KINDS, Fault, one_line, printable
 from arena.tournament.plan import Chunk, Played
+from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
 
@@ -69,23 +72,37 @@ class Part(msgspec.Struct, array_like=True):
     results: list[GameResult]
     timings: dict[str, TimingData]
     seconds: float
+    judged: list[JudgedGame] = []
+    refusal: str = ""
 
 
 def to_part(played: Played) -> Part:
     """Return what a chunk came to as it travels."""
     timings = {label: timing.to_data() for label, timing in played.timings.items()}
-    return Part(*played.chunk[:3], played.results, timings, played.seconds)
+    more = [*played.judged], played.refusal
+    return Part(*played.chunk[:3], played.results, timings, played.seconds, *more)
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:
     """Return what a chunk came to; raises Garbled unless these are its games, and can be."""
-    if [result[:2] for result in part.results] != _places(chunk):
+    found = [game[:2] for game in (part.judged if chunk.question else part.results)]
+    if found != (_places(chunk) if not part.refusal else []):
         raise Garbled("its answer has other games than it was asked for")
+    if chunk.question:
+        return _judged_from(part, chunk)
     are_possible = all(map(is_possible, part.results))
     if not (are_possible and all(map(is_possible_timing, part.timings.values()))):
         raise Garbled("its answer has a game that cannot be")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
     return Played(chunk, part.results, timings, part.seconds)
+
+
+def _judged_from(part: Part, chunk: Chunk) -> Played:
+    """Return what was judged of a chunk; raises Garbled unless it is possible."""
+    plies = STANDARD.game_plies
+    if part.results or not all(judged.is_possible(game, plies, len(CHARS)) for game in part.judged):
+        raise Garbled("its answer has a judgement that cannot be")
+    return Played(chunk, [], {}, part.seconds, part.judged, one_line(part.refusal))
 
 
 def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:

@@ -109,7 +109,7 @@ class _Told(msgspec.Struct, array_like=True):
 
 class _Asked(msgspec.Struct, array_like=True):
     number: int
-    chunks: list[tuple[int, int, int, tuple[Seat, ...]]]
+    chunks: list[tuple[int, int, int, tuple[Seat, ...], bytes]]
 
 
 class _Numbered(msgspec.Struct, array_like=True):
@@ -154,14 +154,20 @@ def read_hello(data: bytes) -> Hello:
 
 def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
     """Return what a site is asked to play."""
-    places = [(chunk.pairing, chunk.first, chunk.pairs, chunk.seats) for chunk in chunks]
+    places = [
+        (*chunk[:3], chunk.seats, pickle.dumps(chunk.question) if chunk.question else b"")
+        for chunk in chunks
+    ]
     return msgspec.msgpack.encode(_Asked(number, places))
 
 
 def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
     """Return the number and the chunks of a batch."""
     asked = _asked.decode(data)
-    return asked.number, [Chunk(*place[:3], seats=place[3]) for place in asked.chunks]
+    return asked.number, [
+        Chunk(*place[:3], seats=place[3], question=pickle.loads(place[4]) if place[4] else None)
+        for place in asked.chunks
+    ]
 
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:

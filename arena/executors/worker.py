@@ -67,8 +67,12 @@ class Worker:
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
-        """Play a chunk's games."""
+        """Play a chunk's games, or answer its question about recorded ones."""
         start = time.perf_counter()
+        if chunk.question:
+            from arena.executors.judge_chunk import judge_chunk
+
+            return judge_chunk(chunk, self.tournament, self.reporter)
         pairing = self.tournament.pairings[chunk.pairing]
         self.timings = {label: Timing() for label in pairing}
         self._draws.clear()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError, naming
 from arena.insight.summary import format_standings
-from arena.library.request import folder_path
+from arena.library.request import Where, folder_path, of_config, open_where
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import (
     FAULT_COLUMNS,
@@ -24,6 +24,8 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
+from arena.tournament import keys
+from arena.tournament.config import convert
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from arena.insight.run_files import Tables
     from arena.insight.win_tables import WinTables
     from arena.library.report_view import ReportedRun, RunReport
+    from arena.runs.analyse import Analysis
     from arena.statistics.intervals import SeatAdvantage
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -266,6 +269,43 @@ class Results:
         if note:
             warnings.warn(note, stacklevel=2)
         return table
+
+    def analyse(
+        self,
+        by: str = keys.JUDGE,
+        *,
+        games: int = keys.ANALYSED,
+        worlds: int = keys.WORLDS,
+        agree: int = 0,
+        seed: int = 0,
+        workers: int | None = None,
+        executor: Where | None = None,
+        progress: bool = True,
+    ) -> Analysis:
+        """Return what each decision of so many games was worth, and what bots gave away.
+
+        `by` is the bot that judges; each action is tried in so many `worlds`, an even number. At
+        `agree` positions the run's bots are asked what they would do. The folder of the run keeps
+        what is judged, and gets analysis.csv. An `executor` is what it is for `arena.run`. Raises
+        InputError for other rules than the published ones and for a bot that cannot judge.
+
+        >>> import arena
+        >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
+        >>> analysis = results.analyse("greedy", worlds=4, workers=1, progress=False)
+        >>> bool((analysis.decisions["legal"] > 1).all())
+        True
+        >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
+        [['greedy', 'uniform', 4]]
+        """
+        from arena.runs.analyse import Asked, analyse_run
+
+        where = {"executor": of_config(executor), "workers": workers}
+        given = {name: value for name, value in where.items() if value is not None}
+        settings = convert({"bots": [], "pairs": 1} | given, self.name)
+        run = self._tournament, self._store, self._folder
+        with naming(str(self._folder or self.name)), open_where(executor, settings) as at:
+            asked = Asked(by, worlds, seed)
+            return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)
 
     def report(self, *others: Results) -> RunReport:
         """Return the report of the run, or what is different from it to other runs.

@@ -33,6 +33,9 @@ TABLES = (
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
+ANALYSIS = "analysis.csv"
+JUDGED = "analysis.sqlite"
+"""The games that `arena analyse` has judged."""
 REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
@@ -44,7 +47,8 @@ REPLACED = "replaced.sqlite"
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
-    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, *REPORTS),
+    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, *REPORTS),
+    *(f"{JUDGED}{ending}" for ending in ("", "-journal")),
 )
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"

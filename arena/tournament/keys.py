@@ -28,6 +28,12 @@ COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
 SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
 MOST_SWAPS: Final = 1_000_000
+JUDGE: Final = "apprentice"  # of decisions, by default
+ANALYSED: Final = 500  # games that are analysed, by default: half a minute on one core
+MOST_ANALYSED: Final = 1_000_000
+WORLDS: Final = 8  # in which an action is tried, by default
+LEAST_WORLDS: Final = 4  # two in each half, which have a standard error
+MOST_WORLDS: Final = 1000
 
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",

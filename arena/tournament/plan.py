@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from arena.games.judged import JudgedGame, Question
 from arena.games.match import GameResult
 from arena.games.swap import Swap
 from arena.games.timing import Timing
@@ -41,7 +42,7 @@ class Chunk(NamedTuple):
     because a bot's folder has been changed by others. `verdicts` decide games, by pair and seat.
     `seats` are those of the pairing's first bot, one for each half of the games, in the order of
     playing. `swaps` are made in games, by pair and seat; a machine of a cluster is not told of
-    them.
+    them. With a `question` nothing is played: the first bot of the pairing judges recorded games.
     """
 
     pairing: int
@@ -52,18 +53,22 @@ class Chunk(NamedTuple):
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
     seats: tuple[Seat, ...] = (0, 1)
     swaps: Mapping[tuple[int, Seat], Swap] = {}
+    question: Question | None = None
 
 
 class Played(NamedTuple):
     """What a chunk came to, in the order of pair and seat, and how long it took.
 
-    Timings are by label.
+    Timings are by label. A chunk with a question has no results, but games that were `judged`, or
+    a `refusal` that says why they could not be.
     """
 
     chunk: Chunk
     results: list[GameResult]
     timings: dict[str, Timing]
     seconds: float
+    judged: Sequence[JudgedGame] = ()
+    refusal: str = ""
 
     @property
     def forfeits(self) -> list[GameResult]:
@@ -74,14 +79,20 @@ class Played(NamedTuple):
 def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
     """Return what a chunk came to, from what its parts came to."""
     results: list[GameResult] = []
+    judged: list[JudgedGame] = []
     timings: dict[str, Timing] = {}
     seconds = 0.0
+    refusal = ""
     for part in parts:
         results += part.results
+        judged += part.judged
+        refusal = refusal or part.refusal
         seconds += part.seconds
         for label, timing in part.timings.items():
             timings.setdefault(label, Timing()).merge(timing)
-    return Played(chunk, sorted(results, key=lambda game: game[:2]), timings, seconds)
+    results.sort(key=lambda game: game[:2])
+    judged.sort(key=lambda game: game[:2])
+    return Played(chunk, results, timings, seconds, judged, refusal)
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -119,7 +130,8 @@ class Plan:
     """Cuts pairs into chunks, those of each pairing by the speed of its games so far.
 
     `missing` holds, for each pairing, ranges of pairs that are to be played in just this order;
-    what is added later is played in turns. `seats` is the order of the two halves of a chunk.
+    what is added later is played in turns. `seats` is the order of the two halves of a chunk. With
+    `size` chunks have so many pairs, whatever their speed.
     """
 
     def __init__(
@@ -127,9 +139,11 @@ class Plan:
         missing: Sequence[Sequence[range]],
         strikes: Strikes,
         seats: tuple[Seat, ...] = (0, 1),
+        size: int | None = None,
     ) -> None:
         self.strikes = strikes
         self.seats = seats
+        self.size = size
         self._missing: list[_Missing] = []  # a heap
         self._returned: list[Chunk] = []
         self._given: dict[tuple[int, int], int] = {}  # pairs of chunks that are being played
@@ -196,7 +210,8 @@ class Plan:
         missing = heapq.heappop(self._missing)
         turn, _, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
-        size = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
+        by_speed = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
+        size = self.size or by_speed
         stop = min(first + min(size, most), end)
         if turn >= 0:
             stop = min(stop, self.strikes.turn_end(pairing, first))

@@ -1,0 +1,169 @@
+"""Judge the decisions of many recorded games by worlds that are played on to the end of the round.
+
+A decision is judged by what its seat knew. So many hands of the opponent are drawn from the seat's
+unseen cards; in each of these worlds every legal action is tried, and the rest of the round is
+played by a policy. Cards of later rounds are no part of a world.
+
+The loss of an action is what the best one was worth more. Of many numbers with noise the largest is
+too large, so the best action is chosen by one half of the worlds and valued by the other half; then
+the halves change places, and the mean counts. An action that is chosen as well as by half of the
+worlds has loss 0 on average. Source: van Hasselt, "Double Q-learning", 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.batch.lockstep import Lockstep
+from arena.batch.piles import Cards, Indices
+from arena.batch.replay import NOTHING, Bools, Ints
+from arena.batch.rollouts import WHOLE, Policy, Values, play_on
+from engine import KINDS
+from engine.encoding import ACTIONS
+
+ILLEGAL: Final = -1
+"""Stands for the chance of an action that is not legal."""
+
+_TOGETHER = 1 << 12  # worlds that are played on at once
+_KINDS = np.arange(len(KINDS))
+
+
+class Decisions(NamedTuple):
+    """Decisions of one ply: a row of each array for each.
+
+    `chances` (decision, action) are the mean chances to win, ILLEGAL where an action is not legal,
+    `loss` what the action that was played loses, which may be below 0 by chance, `error` the
+    standard error of the loss. They are whole numbers, from 0 to WHOLE.
+    """
+
+    game: Indices
+    ply: int
+    action: Indices
+    chances: Ints
+    loss: Ints
+    error: Ints
+
+
+def judge(
+    deals: Cards,
+    actions: Cards,
+    wanted: Bools,
+    lucks: Sequence[np.random.Generator],
+    worlds: int,
+    policy: Policy,
+    values: Values,
+    beat: Callable[[], object] = lambda: None,
+) -> Iterator[Decisions]:
+    """Yield the decisions of games ply by ply; forced ones, with one legal action, are left out.
+
+    `deals` (game, card) and `actions` (game, ply) are those of games under the published rules that
+    were played to their end, with NOTHING after it; `wanted` (game, ply) says which decisions are
+    judged. Each game draws from its own luck, so that it is judged alike beside any others. There
+    is an even number of `worlds`, at least 4. `beat` is called now and then.
+    """
+    games = Lockstep(len(deals))
+    games.begin(np.arange(len(deals)), deals)
+    for ply, played in enumerate(np.ascontiguousarray(actions.T)):
+        masks = games.legal() > 0
+        rows = np.flatnonzero((played != NOTHING) & (masks.sum(axis=1) > 1))
+        hands = draw_hands(games, rows, [lucks[row] for row in rows.tolist()], worlds)
+        some = np.flatnonzero(wanted[rows, ply])
+        if len(some):
+            at, of = games.select(rows[some]), masks[rows[some]]
+            found = find_chances(at, of, hands[:, some], policy, values, beat)
+            action = played[rows[some]].astype(np.intp)
+            yield Decisions(rows[some], ply, action, *weigh(found, of, action))
+        games.step(np.where(played == NOTHING, 0, played))
+
+
+def draw_hands(
+    games: Lockstep, rows: Indices, lucks: Sequence[np.random.Generator], worlds: int
+) -> Cards:
+    """Return hands of the opponents of the seats to act (kind, row, world), each equally likely.
+
+    Nothing is looked at that the seat does not know: of the opponent's hand only its size.
+    """
+    seats = games.to_act[rows]
+    seen = games.hands[seats, :, rows].T.astype(np.int64) + games.in_row[:, rows]
+    seen += games.piles[:, :, rows].sum(axis=0, dtype=np.int64)
+    unseen = np.array(games.rules.copies)[:, None] - seen
+    held = games.hands[1 - seats, :, rows].sum(axis=1, dtype=np.int64)
+    places = np.arange(len(games.rules.deck))
+    kinds = (places >= unseen.cumsum(axis=0)[..., None]).sum(axis=0)  # (row, place), by kind
+    order = np.empty((len(rows), worlds, len(places)))
+    for keys, luck in zip(order, lucks, strict=True):
+        luck.random(out=keys)
+    np.copyto(order, 2.0, where=kinds[:, None] == len(KINDS))  # behind all cards
+    first = order.argsort(axis=2, kind="stable")[..., : int(held.max(initial=0))]
+    drawn = np.take_along_axis(np.broadcast_to(kinds[:, None], order.shape), first, axis=2)
+    np.copyto(drawn, len(KINDS), where=np.arange(drawn.shape[2]) >= held[:, None, None])
+    hands: Cards = (drawn == _KINDS[:, None, None, None]).sum(axis=3, dtype=np.uint8)
+    return hands
+
+
+def find_chances(
+    games: Lockstep,
+    masks: Bools,
+    hands: Cards,
+    policy: Policy,
+    values: Values,
+    beat: Callable[[], object] = lambda: None,
+) -> Ints:
+    """Return the chance to win of the seats to act (game, action, world), as whole numbers.
+
+    The opponents have these `hands` (kind, game, world); all legal actions (game, action) are tried
+    in the same worlds. Numbers of others mean nothing.
+    """
+    count, worlds = hands.shape[1:]
+    found = np.zeros((count, ACTIONS, worlds), np.int64)
+    game, action = np.nonzero(masks)
+    step = max(1, _TOGETHER // worlds)
+    for start in range(0, len(game), step):
+        beat()
+        some, tried = game[start : start + step], action[start : start + step]
+        own = _try(games, np.repeat(some, worlds), hands[:, some], tried, policy, values)
+        found[some, tried] = np.rint(WHOLE * own).astype(np.int64).reshape(-1, worlds)
+    return found
+
+
+def _try(
+    games: Lockstep, rows: Indices, hands: Cards, actions: Indices, policy: Policy, values: Values
+) -> npt.NDArray[np.float64]:
+    """Return the chance to win of the seats to act after these actions, world by world."""
+    worlds = games.select(rows)
+    worlds.by_round = True
+    worlds.dealt[:] = 0  # what is dealt later is not known
+    seats = worlds.to_act.copy()
+    worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.reshape(len(KINDS), -1).T
+    worlds.step(np.repeat(actions, hands.shape[2]))
+    play_on(worlds, (policy, policy))
+    chances = values(worlds)
+    return np.where(seats == 0, chances, 1 - chances)
+
+
+def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Ints]:
+    """Return mean chances, and the loss of what was played with its standard error.
+
+    `chances` are (decision, action, world).
+
+    >>> chances = np.array([[[8, 8, 8, 8], [0, 0, 16, 16], [9, 9, 9, 9]]])
+    >>> masks = np.array([[True, True, False]])
+    >>> [array.tolist() for array in weigh(chances, masks, np.array([0]))]
+    [[[8, 8, -1]], [-4], [0]]
+    """
+    decisions, half = np.arange(len(played)), chances.shape[2] // 2
+    halves = chances[..., :half], chances[..., half:]
+    losses, squares = [], []
+    for one, other in (halves, halves[::-1]):
+        best = np.where(masks, one.sum(axis=2), ILLEGAL).argmax(axis=1)
+        differences = other[decisions, best] - other[decisions, played]
+        losses.append(differences.sum(axis=1))
+        squares.append(differences.var(axis=1, ddof=1) / half)
+    loss = np.rint(sum(losses) / (2 * half)).astype(np.int64)
+    error = np.rint(np.sqrt(sum(squares)) / 2).astype(np.int64)
+    means = np.rint(chances.mean(axis=2)).astype(np.int64)
+    return np.where(masks, means, ILLEGAL), loss, error

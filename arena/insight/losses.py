@@ -1,0 +1,202 @@
+"""Make the tables of judged decisions: losses by bot, the worst decisions, and the calibration.
+
+A loss is what one judge estimates in one number of worlds. So every table has the number of worlds,
+and losses of two bots are compared only against the same opponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.games.judged import ILLEGAL, PARTS, Judged
+from arena.insight.analysis_columns import AGREEMENT, CALIBRATION, DECISIONS, LOSSES
+from arena.insight.columns_of import interval, make_frame
+from arena.statistics.intervals import Ints, Moments
+from engine import STANDARD, TAKE
+from engine.cards import CHARS
+
+_DIGITS = 6  # those of PARTS
+_BINS = 10
+_BLUNDER = 0.1
+_CERTAIN = 2  # standard errors
+_ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
+PARTS_OF: Final = ("all", *_ROUNDS, "play", "take")
+"""The parts of a bot's decisions."""
+
+
+class PlayedGame(NamedTuple):
+    """A game that was played to its end: its name and pair, who sat where, and who won."""
+
+    name: str
+    pair: int
+    seats: tuple[str, str]
+    winner: str | None
+
+
+def make_decisions(
+    games: Sequence[PlayedGame], judged: Iterable[Sequence[Judged]], worlds: int
+) -> pd.DataFrame:
+    """Return a row for each decision that was judged, in the order of the games."""
+    rows = [
+        _row(game, one, worlds)
+        for game, of_game in zip(games, judged, strict=True)
+        for one in of_game
+    ]
+    return pd.DataFrame(rows, columns=DECISIONS.names)
+
+
+def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
+    seat = STANDARD.seat_at(one.ply)
+    best = max(range(len(one.chances)), key=one.chances.__getitem__)
+    shares = [None if chance == ILLEGAL else chance / PARTS for chance in one.chances]
+    result = 0.5 if game.winner is None else float(game.winner == game.seats[seat])
+    return (
+        game.name,
+        *(game.seats[seat], game.seats[1 - seat], game.pair, seat),
+        *(one.ply, one.ply // STANDARD.round_plies + 1, CHARS[one.action]),
+        len(shares) - shares.count(None),
+        *(shares[one.action], CHARS[best], shares[best]),
+        *(one.loss / PARTS, one.error / PARTS, result, worlds, *shares),
+    )
+
+
+def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the loss of each bot against each opponent, in all and by part, with intervals."""
+    two = decisions.groupby(["bot", "opponent"], sort=False)
+    group: Ints = two.ngroup().to_numpy().astype(np.int64)
+    who = [*two.size().index]
+    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
+    loss = (PARTS * decisions["loss"]).round().to_numpy(np.int64)
+    is_blunder = (decisions["loss"] >= _BLUNDER) & (
+        decisions["loss"] > _CERTAIN * decisions["error"]
+    )
+    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
+    counts, totals, games = (np.zeros((len(PARTS_OF), units.shape[1]), np.int64) for _ in "123")
+    blunders = np.zeros((len(PARTS_OF), len(who)), np.int64)
+    for key, part in enumerate(_parts(decisions)):
+        counts[key] = np.bincount(unit[part], minlength=units.shape[1])
+        # sums of whole numbers in floats are exact up to 2**53
+        totals[key] = np.bincount(unit[part], loss[part], units.shape[1])
+        first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
+        games[key] = np.bincount(unit[part][first], minlength=units.shape[1])
+        blunders[key] = np.bincount(group[part & is_blunder.to_numpy()], minlength=len(who))
+    of_decision.add(units[0], counts, totals)
+    of_game.add(units[0], games, totals)
+    bot, part = np.indices((len(who), len(PARTS_OF))).reshape(2, -1)
+    columns = {
+        "part": np.array(PARTS_OF)[part],
+        "games": of_game.counts.ravel(),
+        "decisions": of_decision.counts.ravel(),
+        **interval("loss", "loss", of_decision.means()),
+        **interval("game_loss", "game_loss", of_game.means()),
+        "blunders": blunders.T.ravel(),
+    }
+    table = make_frame(columns, [], of_decision.counts.ravel() > 0)
+    shown = bot[of_decision.counts.ravel() > 0]
+    table["bot"], table["opponent"] = ([who[place][side] for place in shown] for side in (0, 1))
+    return _finish(table, decisions, LOSSES.names)
+
+
+def _parts(decisions: pd.DataFrame) -> list[Any]:
+    """Return which decisions are of each part."""
+    number, takes = decisions["round"].to_numpy(), decisions["action"].to_numpy() == CHARS[TAKE]
+    rounds = [number == one for one in range(1, STANDARD.rounds + 1)]
+    return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
+
+
+def _units(group: Ints, pair: Ints) -> tuple[Ints, Ints]:
+    """Return the group and the pair of each unit, and the unit of each row."""
+    units, unit = np.unique(np.stack([group, pair]), axis=1, return_inverse=True)
+    return units, unit.reshape(-1)
+
+
+def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    worlds = int(decisions["worlds"].max()) if len(decisions) else 0
+    return table.assign(worlds=worlds).reindex(columns=names)
+
+
+def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return how often games were won in which an action was given so much of a chance.
+
+    The chance is that of the action which was played: it is a plain mean over all worlds, and was
+    not chosen by them.
+    """
+    labels = [*dict.fromkeys(decisions["bot"])]
+    place = decisions["bot"].map({label: n for n, label in enumerate(labels)}).to_numpy(np.int64)
+    chance = (PARTS * decisions["chance"].astype(float)).round().to_numpy(np.int64)
+    key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
+    halves = (2 * decisions["result"]).to_numpy(np.int64)
+    match = decisions.groupby(_meeting(decisions), sort=False).ngroup().to_numpy()
+    pair = match * (int(decisions["pair"].max()) + 1 if len(decisions) else 1)
+    pair = pair + decisions["pair"].to_numpy(np.int64)
+    moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
+    for group in range(len(labels) + 1):
+        some = np.flatnonzero((place == group) | (group == len(labels)))
+        _, unit = np.unique(pair[some], return_inverse=True)
+        cells = key[some] * (unit.max(initial=-1) + 1) + unit
+        shape = _BINS, int(unit.max(initial=-1)) + 1
+        counts, totals = np.zeros((2, *shape), np.int64)
+        np.add.at(counts.reshape(-1), cells, 1)
+        np.add.at(totals.reshape(-1), cells, halves[some])
+        moments.add(np.full(shape[1], group), counts, totals)
+        sums[group] = np.bincount(key[some], chance[some], _BINS)
+    bot, number = np.indices(sums.shape).reshape(2, -1)
+    count = moments.counts.ravel()
+    columns = {
+        "bot": bot,
+        "bin": number / _BINS,
+        "decisions": count,
+        "chance": sums.ravel() / PARTS / np.maximum(count, 1),
+        **interval("won", "won", moments.shares()),
+    }
+    return _finish(make_frame(columns, labels, count > 0), decisions, CALIBRATION.names)
+
+
+def _meeting(decisions: pd.DataFrame) -> Any:
+    """Return a text for the two bots of each decision, whoever decided."""
+    two = decisions[["bot", "opponent"]]
+    return two.min(axis=1) + "/" + two.max(axis=1)
+
+
+def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the decisions of each bot that lost most, at most so many of each."""
+    lost = decisions[decisions["loss"] > 0]
+    ordered = lost.sort_values(["loss", "game", "ply"], ascending=[False, True, True])
+    worst = ordered.groupby("bot", sort=False).head(most)
+    place = {label: number for number, label in enumerate(dict.fromkeys(decisions["bot"]))}
+    return worst.sort_values("bot", key=lambda bots: bots.map(place), kind="stable")
+
+
+def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -> pd.DataFrame:
+    """Return how often two bots choose alike; `choices` are theirs at some positions.
+
+    `pairs` says of each position to which pair of games it belongs.
+    """
+    _, unit = np.unique([str(pair) for pair in pairs], return_inverse=True)
+    counts = np.bincount(unit)[None]
+    rows = []
+    for bot, own in choices.items():
+        for other, others in choices.items():
+            moments = Moments(1, 1)
+            alike = np.array([one == two for one, two in zip(own, others, strict=True)])
+            totals = np.bincount(unit, alike, counts.shape[1]).astype(np.int64)[None]
+            moments.add(np.zeros(counts.shape[1], np.int64), counts, totals)
+            share = [round(float(one[0, 0]), 4) for one in moments.shares()]
+            rows.append((bot, other, len(own), *share))
+    return pd.DataFrame(rows, columns=AGREEMENT.names)
+
+
+def choose_opponent(decisions: pd.DataFrame) -> str | None:
+    """Return the opponent that most bots have met, the first among equals; None without a game.
+
+    >>> two = pd.DataFrame({"bot": ["a", "b", "c"], "opponent": ["b", "c", "b"]})
+    >>> choose_opponent(two)
+    'b'
+    """
+    met = decisions[["bot", "opponent"]].drop_duplicates()["opponent"]
+    counts = met.value_counts(sort=False)
+    return None if counts.empty else str(counts.idxmax())

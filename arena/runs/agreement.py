@@ -1,0 +1,77 @@
+"""Ask the bots of a run what they would do at some positions, and see who chooses alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.games.judged import Recorded
+from arena.games.thinking import asked
+from arena.insight.losses import make_agreement
+from arena.lanes.faults import Forfeit
+from arena.runs.progress_bar import make_bar
+from arena.runs.rerun import resolve_same
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, State, View
+from engine.notation import parse_actions, parse_deal
+from engine.seeds import stream
+from engine.view import view
+
+
+def find_agreement(
+    tournament: Tournament,
+    games: Sequence[Recorded],
+    decisions: pd.DataFrame,
+    positions: int,
+    seed: int,
+    *,
+    progress: bool = True,
+) -> tuple[pd.DataFrame, str]:
+    """Return the table of who chooses alike, and a note of bots that could not be asked.
+
+    Of the `decisions` so many are drawn, by the seed. A bot begins anew at each of them, with what
+    the seat knew.
+    """
+    rng = stream(seed, "agreement")
+    drawn = sorted(rng.sample(range(len(decisions)), min(positions, len(decisions))))
+    some = decisions.iloc[drawn]
+    by_name = {game.name: game for game in games}
+    seen = [
+        _view(by_name[str(name)], int(ply))
+        for name, ply in zip(some["game"], some["ply"], strict=True)
+    ]
+    choices, left_out = {}, []
+    with make_bar(len(seen) * len(tournament.entries), shown=progress) as bar:
+        for entry in tournament.entries:
+            try:
+                choices[entry.label] = _ask(entry, seen, seed)
+            except (InputError, Forfeit) as error:
+                what = error.fault.message if isinstance(error, Forfeit) else str(error)
+                left_out.append(f"{entry.label} is not asked: {what}")
+            bar.update(len(seen))
+    of_pair = [*zip(some[["bot", "opponent"]].min(axis=1), some["pair"], strict=True)]
+    return make_agreement(choices, of_pair), "; ".join(left_out)
+
+
+def _view(game: Recorded, ply: int) -> View:
+    """Return what the seat to act knew."""
+    state = State(parse_deal(game.deal, STANDARD), STANDARD)
+    state.follow(parse_actions(game.actions[:ply]))
+    return view(state, state.to_act)
+
+
+def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
+    """Return what a bot chooses with each of these views; raises Forfeit or InputError."""
+    bot = entry if entry.module else resolve_same(entry)
+    if bot.is_ours:
+        bot = replace(bot, lane="inproc")
+    chosen = []
+    for number, one in enumerate(seen):
+        luck = stream(seed, "agreement", number).getrandbits(62)
+        with asked(bot, one.seat, luck, STANDARD) as strategy:
+            chosen.append(strategy.choose(one))
+    return chosen

@@ -1,0 +1,254 @@
+"""Analyse the decisions of recorded games: what each action was worth, and what bots gave away."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.errors import InputError, escape
+from arena.executors.contract import Executor
+from arena.games.judged import Recorded
+from arena.insight.losses import (
+    PlayedGame,
+    choose_opponent,
+    find_worst,
+    make_agreement,
+    make_calibration,
+    make_decisions,
+    make_losses,
+)
+from arena.insight.win_tables import count_pairs, share_out
+from arena.records.judge import parse_players, parse_record
+from arena.records.show import PLAYERS
+from arena.runs.agreement import find_agreement
+from arena.runs.judge_games import find_judge, judge_games
+from arena.store.csv_files import csv_writer
+from arena.store.finished import Game
+from arena.store.folder import ANALYSIS, JUDGED, part_of, replacing
+from arena.store.judged_games import JudgedGames
+from arena.store.reader import Choice, chosen_games
+from arena.store.store import Store
+from arena.tournament import keys
+from arena.tournament.schedule import Fixture
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, EngineError, Record, Rules, outcome
+from engine.errors import show
+
+WORST: Final = 10
+"""Decisions of each bot that are judged again, as its worst."""
+
+WORST_WORLDS: Final = 100
+"""In how many worlds: few of them make an action look bad by chance."""
+
+_CANDIDATES = 2 * WORST
+_PLACE = re.compile(r"/(\d{1,10})/[01]$")  # in the name of a game
+
+
+class Asked(NamedTuple):
+    """What is asked for: the judge's spec, the worlds of each decision, and the seed."""
+
+    by: str = keys.JUDGE
+    worlds: int = keys.WORLDS
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The decisions of some games, and the worst of each bot; how they were judged is `asked`.
+
+    `decisions` has a row for each decision with two legal actions or more; in `worst` the worst of
+    each bot were judged again in more worlds. `agreement` says who chooses alike, if bots were
+    asked, and `note` whom one could not ask.
+    """
+
+    asked: Asked
+    decisions: pd.DataFrame
+    worst: pd.DataFrame
+    agreement: pd.DataFrame
+    note: str = ""
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """The losses of each bot against each opponent, in all and by part."""
+        return make_losses(self.decisions)
+
+    @property
+    def calibration(self) -> pd.DataFrame:
+        """How often games were won, by the chance after an action, for each bot and for all."""
+        return make_calibration(self.decisions)
+
+    @property
+    def opponent(self) -> str | None:
+        """The opponent against which most bots have played."""
+        return choose_opponent(self.decisions)
+
+
+def analyse_run(
+    tournament: Tournament,
+    store: Store,
+    folder: Path | None,
+    executor: Executor,
+    asked: Asked,
+    *,
+    games: int = keys.ANALYSED,
+    choice: Choice | None = None,
+    positions: int = 0,
+    progress: bool = True,
+) -> Analysis:
+    """Return the analysis of a run, and write its decisions to the folder, if there is one.
+
+    Without a `choice` they are so many games at most, the first pairs of each pairing. What has
+    been judged is kept in the folder as it comes. At so many `positions` the bots of the run are
+    asked what they would do. Raises InputError where nothing can be judged,
+    and Interrupted at Ctrl-C.
+    """
+    _check_numbers(asked, games=(games, 1), agree=(positions, 0))
+    _check_rules(tournament.rules)
+    found = [*_read(tournament, store, games, choice)]
+    analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
+    if positions:
+        recorded = [game.recorded for game in found]
+        what = recorded, analysis.decisions, positions, asked.seed
+        agreement, note = find_agreement(tournament, *what, progress=progress)
+        analysis = replace(analysis, agreement=agreement, note=note)
+    if folder and choice is None:
+        _write(folder / ANALYSIS, analysis.decisions)
+    return analysis
+
+
+def analyse_records(
+    lines: Iterable[bytes], executor: Executor, asked: Asked, *, games: int, progress: bool = True
+) -> Analysis:
+    """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
+    _check_numbers(asked, games=(games, 1))
+    found: list[_Game] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and len(found) < games:
+            try:
+                game = _read_line(line, number)
+                found += [game] if game else []
+            except (EngineError, InputError) as error:
+                raise InputError(f"line {number}: {error}") from None
+    return _analyse(found, None, executor, asked, progress=progress)
+
+
+class _Game(NamedTuple):
+    """A game as it is judged, and as it is counted."""
+
+    recorded: Recorded
+    played: PlayedGame
+
+
+def _analyse(
+    games: Sequence[_Game], path: Path | None, executor: Executor, asked: Asked, *, progress: bool
+) -> Analysis:
+    if not games:
+        raise InputError("no game has been played to its end")
+    judge = find_judge(asked.by, asked.worlds, asked.seed)
+    recorded, played = [game.recorded for game in games], [game.played for game in games]
+    with closing(JudgedGames(path)) as kept:
+        judged = judge_games(judge, recorded, kept, executor, progress=progress)
+        decisions = make_decisions(played, judged, asked.worlds)
+        candidates = find_worst(decisions, _CANDIDATES)
+        plies = {str(name): of_game for name, of_game in candidates.groupby("game")["ply"]}
+        some = [game for game in games if game.played.name in plies]
+        again = [
+            game.recorded._replace(plies=tuple(sorted(plies[game.played.name].tolist())))
+            for game in some
+        ]
+        judge = judge._replace(worlds=max(WORST_WORLDS, asked.worlds))
+        found = judge_games(judge, again, kept, executor, progress=False) if again else []
+    rejudged = make_decisions([game.played for game in some], found, judge.worlds)
+    worst = find_worst(rejudged, WORST).reset_index(drop=True)
+    return Analysis(asked, decisions, worst, make_agreement({}, []))
+
+
+def _read(
+    tournament: Tournament, store: Store, games: int, choice: Choice | None
+) -> Iterator[_Game]:
+    """Yield the games of a run that were played to their end, those that are chosen."""
+    for fixture, game in _choose(tournament, store, games, choice):
+        if game.fault is None:
+            played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
+            yield _Game(_checked(game.record, fixture.name), played)
+
+
+def _choose(
+    tournament: Tournament, store: Store, games: int, choice: Choice | None
+) -> Iterator[tuple[Fixture, Game]]:
+    if choice and choice.pair is not None:
+        yield from chosen_games(tournament, store, choice)
+        return
+    bots = {*choice.bots} if choice else set()
+    pairs = count_pairs(store.count(), len(tournament.pairings))
+    wanted = [bots <= {*pairing} for pairing in tournament.pairings]
+    quota = share_out(pairs * np.array(wanted), max(1, games // 2)).tolist()
+    for pairing, most in zip(tournament.pairings, quota, strict=True):
+        of_pairing = chosen_games(tournament, store, Choice((pairing.bot, pairing.opponent)))
+        by_pair = groupby(of_pairing, key=lambda one: one[0].pair)
+        for _, of_pair in islice(by_pair, most):
+            yield from of_pair
+
+
+def _read_line(line: bytes, number: int) -> _Game | None:
+    """Return the game of a line, None for one that was not played to its end."""
+    record, players = parse_record(line), parse_players(line)
+    _check_rules(record.rules)
+    data = json.loads(line)
+    state = record.replay()
+    if not state.over:
+        return None
+    name = data.get("game")
+    name = escape(name) if isinstance(name, str) and name else f"line {number}"
+    place = _PLACE.search(name)
+    pair = int(place[1]) if place else number
+    winner = outcome(state.piles, state.rules).winner
+    seats = (players[0], players[1]) if players[0] != players[1] else PLAYERS
+    label = None if winner is None else seats[winner]
+    return _Game(Recorded(name, *record[:2]), PlayedGame(name, pair, seats, label))
+
+
+def _checked(record: Record, name: str) -> Recorded:
+    """Return a game as it is judged; raises InputError for one that cannot be played."""
+    try:
+        if not record.replay().over:
+            raise InputError(f"game {name}: its record cannot be played: it has no end")
+    except EngineError as error:
+        raise InputError(f"game {name}: its record cannot be played: {error}") from None
+    return Recorded(name, record.deal, record.actions)
+
+
+def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
+    """Raise InputError for numbers that are out of their bounds; counts have their least one."""
+    bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
+    bounds["worlds"] = asked.worlds, keys.LEAST_WORLDS, keys.MOST_WORLDS
+    bounds["seed"] = asked.seed, 0, keys.MOST_SEED
+    for name, (value, least, most) in bounds.items():
+        if type(value) is not int or not least <= value <= most:
+            raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
+    if asked.worlds % 2:
+        why = "one half chooses the best action, the other half says what it is worth"
+        raise InputError(f"worlds: {asked.worlds} is odd; {why}")
+
+
+def _check_rules(rules: Rules) -> None:
+    if rules != STANDARD:
+        raise InputError("other rules than the published ones, which no judge knows")
+
+
+def _write(path: Path, decisions: pd.DataFrame) -> None:
+    """Write the decisions to a file, atomically."""
+    with (
+        replacing(path, part_of(path)) as part,
+        part.open("w", encoding="utf-8", newline="") as file,
+    ):
+        csv_writer(decisions)(file)

@@ -1,0 +1,117 @@
+"""Have recorded games judged by a bot on the workers of an executor, and keep what was judged."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.contract import Executor
+from arena.executors.log import run_log
+from arena.executors.wire import versions_here
+from arena.games.judged import Judged, Question, Recorded
+from arena.runs.progress_bar import make_bar
+from arena.runs.run import Interrupted
+from arena.store.judged_games import JudgedGames
+from arena.tournament.plan import Chunk, Fits, Plan
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+VALUER: Final = "champion"
+"""The bot whose table says what a position after a round is worth."""
+
+_GAMES = 64  # of a chunk with few worlds: more are hardly faster
+_WORLDS = 512  # of the games of a chunk together
+_CHUNKS = 16  # at least, so that all workers have something
+
+
+class Judge(NamedTuple):
+    """A bot that judges, in how many worlds, and the seed by which these are drawn."""
+
+    entry: Entry
+    worlds: int
+    seed: int
+
+    def keys(self, games: Iterable[Recorded]) -> list[bytes]:
+        """Return what judged games are kept under: all that their numbers depend on."""
+        own = self.entry.describe() | {"label": "", "lane": ""}
+        what = repr((own, resolve(VALUER).sha256, versions_here(), self.worlds, self.seed))
+        return [hashlib.sha256(f"{what}{game!r}".encode()).digest() for game in games]
+
+
+def find_judge(spec: str, worlds: int, seed: int) -> Judge:
+    """Return the judge of a spec; raises InputError for a bot that cannot judge."""
+    entry = resolve(spec)
+    if entry.command:
+        raise InputError(f"bot {entry.target!r}: only a Python bot can judge")
+    return Judge(replace(entry, lane="inproc"), worlds, seed)
+
+
+def judge_games(
+    judge: Judge,
+    games: Sequence[Recorded],
+    kept: JudgedGames,
+    executor: Executor,
+    *,
+    progress: bool = True,
+) -> list[list[Judged]]:
+    """Return the decisions of games in their order; those that are `kept` are not judged again.
+
+    Raises InputError for a bot that cannot judge, and Interrupted at Ctrl-C.
+    """
+    keys = judge.keys(games)
+    found = kept.find(keys)
+    missing = {key: game for key, game in zip(keys, games, strict=True) if key not in found}
+    plan = _Judging([*missing.values()], judge)
+    of_place, tournament = [*missing], _tournament(judge)
+    known = len(games) - len(missing)
+    with make_bar(len(games), known, shown=progress) as bar, run_log(None) as log:
+        try:
+            with closing(executor.play(plan, tournament, log)) as chunks:
+                for played in chunks:
+                    if played.refusal:
+                        raise InputError(f"bot {judge.entry.target!r}: {played.refusal}")
+                    plan.learn(played)
+                    new = {of_place[game.pair]: [*game.decisions] for game in played.judged}
+                    kept.add(new)
+                    found |= new
+                    bar.update(len(new))
+        except KeyboardInterrupt:
+            raise Interrupted(len(found), len(games)) from None
+    return [found[key] for key in keys]
+
+
+def _tournament(judge: Judge) -> Tournament:
+    """Return what workers know: the judge, and the bot that says what positions are worth."""
+    entries = [
+        replace(judge.entry, label="judge"),
+        replace(resolve(VALUER), label="values", lane="inproc"),
+    ]
+    return Tournament("analysis", judge.seed, 1, entries, STANDARD)
+
+
+class _Judging(Plan):
+    """A plan whose chunks carry recorded games; the number of a game is that of its pair."""
+
+    def __init__(self, games: Sequence[Recorded], judge: Judge) -> None:
+        self.games = games
+        self.judge = judge
+        strikes = Strikes(_tournament(judge).pairings, len(games), most=sys.maxsize)
+        size = min(_GAMES, _WORLDS // judge.worlds, len(games) // _CHUNKS)
+        super().__init__([[range(len(games))]], strikes, (0,), max(1, size))
+
+    def next(self, fits: Fits | None = None) -> Chunk | None:
+        """Return the next chunk, with its games."""
+        chunk = super().next(fits)
+        if chunk is None:
+            return None
+        pairs = range(chunk.first, chunk.first + chunk.pairs)
+        games = {(pair, 0): self.games[pair] for pair in pairs}
+        return chunk._replace(question=Question(games, self.judge.worlds, self.judge.seed))

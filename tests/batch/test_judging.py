@@ -1,0 +1,268 @@
+"""Judging decisions: what the seat knew, and a loss that noise does not flatter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.batch.judging import ILLEGAL, Decisions, draw_hands, find_chances, judge, weigh
+from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.replay import NOTHING
+from arena.batch.rollouts import WHOLE, action_values, best_legal
+from bots.apprentice import Apprentice, own_network
+from bots.champion import values_after
+from engine import STANDARD, TAKE, State, counts, hands, pack_of
+from engine.encoding import ACTIONS
+from engine.view import view
+
+SCORES = Apprentice(own_network()).scores
+PLIES = STANDARD.game_plies
+Choose = Callable[[Lockstep, np.ndarray[Any, Any]], np.ndarray[Any, Any]]
+
+
+def by_hand(games: Lockstep) -> Any:
+    """Score actions without a network: take from a long row, else play what one has most of."""
+    scores = np.zeros((games.count, ACTIONS))
+    own = games.hands[games.to_act, :, np.arange(games.count)]
+    scores[:, : own.shape[1]] = own
+    scores[:, TAKE] = np.where(games.length >= 5, 9.0, -1.0)
+    return scores
+
+
+def lucks(count: int, seed: int) -> list[np.random.Generator]:
+    return [np.random.default_rng([seed, game]) for game in range(count)]
+
+
+def play(deals: Any, choose: Choose) -> Any:
+    """Return the actions (game, ply) of games that a function plays; NOTHING after the end."""
+    games = Lockstep(len(deals))
+    games.begin(np.arange(len(deals)), deals)
+    actions = np.full((len(deals), PLIES), NOTHING, np.uint8)
+    for ply in range(PLIES):
+        masks = games.legal() > 0
+        live = ~games.over
+        chosen = np.where(live, choose(games, masks), 0)
+        actions[live, ply] = chosen[live]
+        games.step(chosen)
+    return actions
+
+
+def at_random(seed: int) -> Choose:
+    rng = np.random.default_rng(seed)
+    return lambda games, masks: best_legal(rng.random((games.count, ACTIONS)), masks)
+
+
+def judged(
+    deals: Any, actions: Any, worlds: int = 8, seed: int = 1, wanted: Any = None, policy: Any = None
+) -> list[Decisions]:
+    wanted = np.ones(actions.shape, np.bool_) if wanted is None else wanted
+    more = worlds, policy or by_hand, values_after
+    return [*judge(deals, actions, wanted, lucks(len(deals), seed), *more)]
+
+
+def rows(found: Sequence[Decisions]) -> dict[tuple[int, int], tuple[Any, ...]]:
+    """Return the numbers of each decision by game and ply."""
+    return {
+        (int(game), one.ply): (int(action), chances.tolist(), int(loss), int(error))
+        for one in found
+        for game, action, chances, loss, error in zip(
+            one.game, one.action, one.chances, one.loss, one.error, strict=True
+        )
+    }
+
+
+@pytest.fixture(scope="module")
+def games() -> tuple[Any, Any]:
+    """Deals and the actions of random games."""
+    deals = random_deals(24, np.random.default_rng(4))
+    return deals, play(deals, at_random(5))
+
+
+def test_every_choice_is_judged_and_nothing_else(games: tuple[Any, Any]) -> None:
+    """The legal actions have a chance, others none; with one legal action there is no decision."""
+    deals, actions = games
+    found = rows(judged(deals, actions, 4))
+    expected = {}
+    for game, (deal, played) in enumerate(zip(deals, actions, strict=True)):
+        state = State(deal.tobytes(), STANDARD)
+        for ply, action in enumerate(played[played != NOTHING].tolist()):
+            if len(state.legal()) > 1:
+                expected[game, ply] = action, {*state.legal()}
+            state.apply(action)
+        assert state.over
+    seen = {
+        place: (action, {n for n, chance in enumerate(chances) if chance != ILLEGAL})
+        for place, (action, chances, _, _) in found.items()
+    }
+    assert seen == expected
+    assert all(-1 <= max(one[1]) <= WHOLE and min(one[1]) >= -1 for one in found.values())
+
+
+def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
+    """With other cards in the opponent's hand and in all that is dealt later, it is the same.
+
+    The hidden cards are dealt anew, and the game goes on at random from there; the decision of the
+    seat that cannot tell is judged to the same numbers.
+    """
+    deals, actions = games
+    found = rows(judged(deals, actions))
+    rng = Random(7)
+    for ply in (1, 6, 15, 30):
+        swapped, other = deals.copy(), actions.copy()
+        for game, (deal, played) in enumerate(zip(deals, actions, strict=True)):
+            state = State(deal.tobytes(), STANDARD)
+            state.follow(played[:ply].tobytes())
+            if state.over:
+                continue
+            deal = swap_hidden(state, rng)
+            state = State(deal, STANDARD)
+            state.follow(played[:ply].tobytes())
+            state.apply(int(played[ply]))
+            while not state.over:
+                state.apply(rng.choice(state.legal()))
+            swapped[game] = np.frombuffer(deal, np.uint8)
+            other[game] = NOTHING
+            other[game, : len(state.history)] = np.frombuffer(state.history, np.uint8)
+        assert (swapped != deals).any()
+        again = rows(judged(swapped, other))
+        at_ply = {place for place in found if place[1] == ply}
+        assert at_ply
+        assert {place: again[place] for place in at_ply} == {
+            place: found[place] for place in at_ply
+        }
+
+
+def swap_hidden(state: State, rng: Random) -> bytes:
+    """Return a deal in which all that the seat to act has not seen is dealt anew."""
+    deal = bytearray(state.deal())
+    size, rounds = STANDARD.hand_size, STANDARD.rounds
+    seat, number = state.to_act, len(state.history) // STANDARD.round_plies
+    start = 2 * size + STANDARD.opening_row
+    places: list[int] = []
+    for one in range(number, rounds):
+        for of in (0, 1):
+            first = of * size if one == 0 else start + (one - 1) * 2 * size + of * size
+            own = range(first, first + size)
+            if one > number:
+                places += own
+            elif of != seat:
+                held = [kind for kind, n in enumerate(counts(state.hands[of])) for _ in range(n)]
+                for place in own:
+                    if deal[place] in held:
+                        held.remove(deal[place])
+                        places.append(place)
+    places += range(start + (rounds - 1) * 2 * size, len(deal))
+    cards = [deal[place] for place in places]
+    rng.shuffle(cards)
+    for place, card in zip(places, cards, strict=True):
+        deal[place] = card
+    return bytes(deal)
+
+
+def test_the_chances_are_those_of_the_worlds_one_by_one(games: tuple[Any, Any]) -> None:
+    """As `action_values` finds them for the view, with the same hands."""
+    deals, actions = games
+    table = Lockstep(len(deals))
+    table.begin(np.arange(len(deals)), deals)
+    for ply in range(20):
+        table.step(np.where(actions[:, ply] == NOTHING, 0, actions[:, ply]))
+    masks = table.legal() > 0
+    some = np.flatnonzero(~table.over & (masks.sum(axis=1) > 1))
+    drawn = draw_hands(table, some, lucks(len(some), 3), 4)
+    found = find_chances(table.select(some), masks[some], drawn, by_hand, values_after)
+    for row, game in enumerate(some.tolist()):
+        state = State(deals[game].tobytes(), STANDARD)
+        state.follow(actions[game, :20].tobytes())
+        seen = view(state, state.to_act)
+        held = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in drawn[:, row].T]
+        expected = action_values(seen, held, (by_hand, by_hand), values_after)
+        assert found[row, [*seen.legal]].tolist() == expected.tolist()
+
+
+def test_every_hand_is_drawn_as_often_as_it_is_likely() -> None:
+    """Compared with all hands of a view, which are counted."""
+    deals = random_deals(1, np.random.default_rng(8))
+    state = State(deals[0].tobytes(), STANDARD)
+    rng, table = Random(2), Lockstep(1)
+    table.begin(np.arange(1), deals)
+    for _ in range(43):
+        action = rng.choice(state.legal())
+        state.apply(action)
+        table.step(np.array([action]))
+    seen = view(state, state.to_act)
+    ways = dict(hands(seen))
+    drawn = draw_hands(table, np.arange(1), lucks(1, 5), 20_000)[:, 0].T
+    kinds, times = np.unique(drawn, axis=0, return_counts=True)
+    packs = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in kinds]
+    assert 3 < len(packs) == len(ways)
+    for pack, count in zip(packs, times.tolist(), strict=True):
+        share = ways[pack] / sum(ways.values())
+        assert count / 20_000 == pytest.approx(share, abs=5 * (share / 20_000) ** 0.5)
+
+
+def test_a_game_is_judged_alike_beside_any_others(games: tuple[Any, Any]) -> None:
+    """So it does not matter how games are cut into chunks, nor which decisions are wanted."""
+    deals, actions = games
+    found = rows(judged(deals, actions))
+    wanted = np.zeros(actions.shape, np.bool_)
+    wanted[:, 8:20] = True
+    some = deals[5:9], actions[5:9], wanted[5:9], lucks(24, 1)[5:9]
+    part = [*judge(*some, 8, by_hand, values_after)]
+    assert rows(part) == {
+        (game - 5, ply): numbers
+        for (game, ply), numbers in found.items()
+        if 5 <= game < 9 and 8 <= ply < 20
+    }
+
+
+def test_who_plays_the_choice_of_the_judge_loses_nothing() -> None:
+    """Chosen in as many worlds as one half has: 0 within its error, where best minus played is not.
+
+    Of other worlds: the judge has not seen them. A random player loses much.
+    """
+    deals = random_deals(60, np.random.default_rng(11))
+    own = lucks(len(deals), 12)
+
+    def choose(games: Lockstep, masks: Any) -> Any:
+        some = np.flatnonzero(~games.over)
+        drawn = draw_hands(games, some, [own[game] for game in some.tolist()], 4)
+        chances = find_chances(games.select(some), masks[some], drawn, by_hand, values_after)
+        actions = np.zeros(games.count, np.intp)
+        actions[some] = best_legal(chances.sum(axis=2), masks[some])
+        return actions
+
+    found = judged(deals, play(deals, choose))
+    mean, error = average([one.loss for one in found])
+    assert abs(mean) < 2.5 * error
+    naive = [one.chances.max(axis=1) - played(one) for one in found]
+    high, error_of_naive = average(naive)
+    assert high > 5 * error_of_naive
+    at_all, _ = average([one.loss for one in judged(deals, play(deals, at_random(13)))])
+    assert at_all > 2 * high
+
+
+def played(one: Decisions) -> Any:
+    return one.chances[np.arange(len(one.game)), one.action]
+
+
+def average(parts: Sequence[Any]) -> tuple[float, float]:
+    """Return the mean of some numbers with its standard error."""
+    numbers = np.concatenate(parts) / WHOLE
+    return float(numbers.mean()), float(numbers.std() / len(numbers) ** 0.5)
+
+
+def test_the_error_is_that_of_a_mean_over_worlds() -> None:
+    """A difference of 0.3 with a standard deviation of 0.03 in a world: 0.0106 over 8 worlds."""
+    rng = np.random.default_rng(3)
+    chances = np.zeros((4000, 2, 8), np.int64)
+    chances[:, 0] = WHOLE // 2
+    chances[:, 1] = np.rint(WHOLE * (0.2 + rng.normal(0, 0.03, (4000, 8))))
+    masks = np.ones((4000, 2), np.bool_)
+    _, loss, error = weigh(chances, masks, np.ones(4000, np.intp))
+    assert loss.mean() / WHOLE == pytest.approx(0.3, abs=0.001)
+    assert loss.std() / WHOLE == pytest.approx(0.03 / 8**0.5, rel=0.05)
+    assert (error**2.0).mean() ** 0.5 / WHOLE == pytest.approx(0.03 / 8**0.5, rel=0.05)

@@ -1,0 +1,201 @@
+"""`arena analyse`: the same numbers whatever plays them on, and one line for what cannot be."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import arena as library
+from arena.errors import InputError
+from tests.conftest import Arena, run_here, start_command
+from tests.tiers import few
+from tests.waiting import until
+
+FILE, KEPT = "analysis.csv", "analysis.sqlite"
+QUICK = ("--by", "greedy", "--worlds", "4")
+BY = "def bot(setup):\n    return {}\n"
+NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
+    "N(choose=lambda view: view.legal[0])"
+)
+FAILS = NO_SCORES.replace("])", "], scores=lambda games: 1 / 0)")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a gauntlet, and one under other rules."""
+    folder = tmp_path_factory.mktemp("analyse")
+    words = ("play", "uniform", "timing", "--against", "greedy", "--pairs", "6", "-q")
+    assert run_here(folder, *words, "--out", "run").returncode == 0
+    words = ("play", "uniform", "greedy", "--pairs", "1", "--rules", '{"set_bonus": 4}', "-q")
+    assert run_here(folder, *words, "--out", "other").returncode == 0
+    (folder / "no_scores.py").write_text(NO_SCORES)
+    (folder / "fails.py").write_text(FAILS)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """Return the folder of the test, with the runs."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def count(path: Path) -> int:
+    """Return how many games are kept."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            (games,) = database.execute("SELECT count(*) FROM judged").fetchone()
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+    return int(games)
+
+
+def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
+    arena: Arena, folder: Path
+) -> None:
+    """What was judged before the kill is kept, and not judged again."""
+    words = ("analyse", "run", *QUICK, "--games", "12", "-q")
+    assert arena(*words, "--workers", "1").returncode == 0
+    alone = (folder / "run" / FILE).read_bytes()
+    assert len(alone.splitlines()) > 400
+    assert count(folder / "run" / KEPT) > 12  # and the worst, judged again
+    (folder / "run" / KEPT).unlink()
+    (folder / "run" / FILE).unlink()
+    command = start_command(folder, *words, "--workers", "3")
+    until(lambda: command.poll() is not None or count(folder / "run" / KEPT) > 2)
+    command.kill()
+    command.communicate()
+    kept = count(folder / "run" / KEPT)
+    assert kept > 2
+    done = arena(*words, "--workers", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "run" / FILE).read_bytes() == alone
+    assert count(folder / "run" / KEPT) > kept or command.returncode == 0
+    assert {path.name for path in (folder / "run").glob(".*")} <= {".lock"}
+
+
+def test_text_json_csv_and_the_library_have_the_same_numbers(
+    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also an exported file, whose games are those of the run."""
+    words = (*QUICK, "--games", "12")
+    done = arena("analyse", "run", *words, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    read = pd.read_csv(folder / "run" / FILE)
+    assert (document["decisions"], document["games"]) == (len(read), 12)
+    assert (read["worlds"] == 4).all()
+    monkeypatch.chdir(folder)
+    analysis = library.open("run").analyse(by="greedy", worlds=4, games=12, progress=False)
+    pd.testing.assert_frame_equal(analysis.decisions.fillna(-1), read.fillna(-1), check_dtype=False)
+    (row,) = (
+        row
+        for row in document["losses"]
+        if (row["bot"], row["opponent"], row["part"]) == ("uniform", "greedy", "all")
+    )
+    own = read[read["bot"] == "uniform"]
+    assert (row["decisions"], row["games"], row["worlds"]) == (len(own), 6, 4)
+    assert row["loss"] == pytest.approx(own["loss"].mean(), abs=1e-4)
+    assert row["game_loss"] == pytest.approx(own["loss"].sum() / 6, abs=1e-4)
+    pairs = own.groupby("pair")["loss"].agg(["sum", "count"])
+    spread = pairs["sum"] - pairs["count"] * own["loss"].mean()
+    half = 4.302653 * (3 / 2 * (spread**2).sum()) ** 0.5 / len(own)  # Student, 2 degrees
+    assert row["loss_high"] - row["loss"] == pytest.approx(half, abs=2e-4)
+    text = arena("analyse", "run", *words).stdout.splitlines()
+    assert max(map(len, text)) <= 80
+    assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
+    assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 3
+    arena("export", "run", "-o", "games.jsonl")
+    wanted = read["game"].unique()
+    lines = (folder / "games.jsonl").read_text().splitlines()
+    some = [line for line in lines if json.loads(line)["game"] in wanted]
+    (folder / "some.jsonl").write_text("\n".join(some))
+    assert arena("analyse", "some.jsonl", *words, "-o", "again.csv").returncode == 0
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "again.csv"), read)
+
+
+def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
+    """Of one game; the run's file stays as it is."""
+    done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0].startswith("1 game, ")
+    assert lines[2].split()[:2] == ["0", "uniform"]
+    assert not (folder / "run" / FILE).exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
+    """Every bot agrees with itself, and two of them with each other alike from both sides."""
+    words = ("analyse", "run", *QUICK, "--games", "6", "--agree", "12")
+    table = json.loads(arena(*words, "--json").stdout)["agreement"]
+    shares = {(row["bot"], row["other"]): row["share"] for row in table}
+    assert {two: share for two, share in shares.items() if two[0] == two[1]} == dict.fromkeys(
+        ((bot, bot) for bot in ("uniform", "timing", "greedy")), 1.0
+    )
+    assert all(shares[other, bot] == share for (bot, other), share in shares.items())
+    assert shares["timing", "greedy"] < 1
+    assert {row["positions"] for row in table} == {12}
+    assert " 1 uniform" in arena(*words).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    few(
+        [
+            (("other",), "other: other rules than the published ones, which no judge knows"),
+            (("run", "--by", "./no_scores.py"), "no method scores(games)"),
+            (("run", "--by", "./fails.py"), "ZeroDivisionError: division by zero"),
+            (("run", "--by", "cmd:true"), "only a Python bot can judge"),
+            (("run", "--by", "nobody"), "nobody"),
+            (("run", "--games", "0"), "'--games': 0 is not in the range"),
+            (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
+            (("run", "--worlds", "7"), "worlds: 7 is odd; "),
+            (("run", "nobody"), "no bot 'nobody' in this run"),
+            (("run", "--against", "nobody", "--games", "2", *QUICK), "--against: no game against"),
+            (("nowhere",), "nowhere: no such file, and no such run"),
+            (("no_scores.py",), "no_scores.py: line 1: "),
+            (("games.jsonl", "--agree", "3"), "--agree: only for a run"),
+        ],
+        quick=13,
+        unpack=True,
+    ),
+)
+def test_what_cannot_be_is_one_line_and_status_2(
+    arena: Arena, folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    """And nothing is left of it."""
+    (folder / "games.jsonl").write_text("")
+    done = arena("analyse", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "other" / FILE).exists()
+
+
+def test_a_file_in_the_place_of_what_is_kept_is_left_alone(arena: Arena, folder: Path) -> None:
+    """A database of somebody else, and what is none."""
+    kept = folder / "run" / KEPT
+    with closing(sqlite3.connect(kept)) as database:
+        database.execute("CREATE TABLE mine (number)")
+    for content in (kept.read_bytes(), b"my notes" * 200):
+        kept.write_bytes(content)
+        done = arena("analyse", "run", *QUICK)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert KEPT in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert kept.read_bytes() == content
+
+
+def test_the_library_refuses_what_the_command_does(folder: Path) -> None:
+    """As InputError."""
+    results = library.open(folder / "run")
+    for wrong in ({"worlds": 7}, {"worlds": 2}, {"games": 0}, {"seed": -1}, {"by": "cmd:true"}):
+        with pytest.raises(InputError):
+            results.analyse(**wrong, progress=False)

@@ -600,4 +600,19 @@ ARENA = [
         "        batch = self.search.next()",
         "tests/runs/test_tune.py::test_a_round_of_another_search_is_refused",
     ),
+    Fault(
+        "a hidden pile that tells what is in it",
+        "arena/entries/restrictions.py",
+        "    known = view.seat, view.hand, cards.hex()",
+        "    known = view.seat, view.hand, view.history.hex()",
+        "tests/entries/test_restrictions.py"
+        "::test_a_hidden_pile_depends_on_nothing_that_is_hidden",
+    ),
+    Fault(
+        "a restriction that a bot in a process of its own does not have",
+        "arena/games/players.py",
+        "        view = self.narrow(view)\n",
+        "",
+        "tests/cli/test_restrict.py::test_the_same_in_a_process_of_its_own",
+    ),
 ]

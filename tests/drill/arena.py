@@ -605,8 +605,7 @@ ARENA = [
         "arena/entries/restrictions.py",
         "    known = view.seat, view.hand, cards.hex()",
         "    known = view.seat, view.hand, view.history.hex()",
-        "tests/entries/test_restrictions.py"
-        "::test_a_hidden_pile_depends_on_nothing_that_is_hidden",
+        "tests/entries/test_restrictions.py::test_a_hidden_pile_depends_on_nothing_that_is_hidden",
     ),
     Fault(
         "a restriction that a bot in a process of its own does not have",

@@ -12,22 +12,23 @@ from arena.batch.rollouts import WHOLE, action_values, best_legal, pick
 from arena.errors import InputError
 from bots.apprentice import Apprentice, own_network
 from bots.champion import Champion, values_after
-from engine import STANDARD, Setup, State, View, hands, outcome, pack_of
+from engine import STANDARD, Rules, Setup, State, View, hands, outcome, pack_of
 from engine.state import random_deal
 from engine.view import view
 from tests.batch.test_lockstep import check_same, check_seen, counted
+from tests.positions import RULE_SETS
 from tests.tiers import few
 
 APPRENTICE = Apprentice(own_network())
 
 
-def states(count: int, seed: int, plies: int | None = None) -> list[State]:
+def states(count: int, seed: int, plies: int | None = None, rules: Rules = STANDARD) -> list[State]:
     """Return states of random games, at a random ply or after so many."""
     rng = Random(seed)
     found: list[State] = []
     while len(found) < count:
-        state = State(random_deal(rng, STANDARD), STANDARD)
-        for _ in range(rng.randrange(48) if plies is None else plies):
+        state = State(random_deal(rng, rules), rules)
+        for _ in range(rng.randrange(rules.game_plies) if plies is None else plies):
             if not state.over:
                 state.apply(rng.choice(state.legal()))
         if not state.over:
@@ -35,24 +36,25 @@ def states(count: int, seed: int, plies: int | None = None) -> list[State]:
     return found
 
 
-def views(count: int, seed: int) -> list[tuple[State, View]]:
+def views(count: int, seed: int, rules: Rules = STANDARD) -> list[tuple[State, View]]:
     """Return positions with what the seat to act sees."""
-    return [(state, view(state, state.to_act)) for state in states(count, seed)]
+    return [(state, view(state, state.to_act)) for state in states(count, seed, rules=rules)]
 
 
-def test_the_world_with_the_true_hand_is_the_truth() -> None:
+@pytest.mark.parametrize("rules", few(RULE_SETS.values(), 3), ids=RULE_SETS)
+def test_the_world_with_the_true_hand_is_the_truth(rules: Rules) -> None:
     """It shows the same, and goes on as the game does to the end of the round."""
     rng = Random(3)
-    for state, seen in views(60, seed=4):
+    for state, seen in views(40, seed=4, rules=rules):
         games = Lockstep.from_view(seen, [state.hands[seen.opponent]] * 2)
         while not games.over.all():
             check_same(games, [state, state])
-            check_seen(games, [state, state], STANDARD)
+            check_seen(games, [state, state], rules)
             action = rng.choice(state.legal())
             games.step(np.array([action, action]))
             state.apply(action)
         assert counted(games.piles[0, :, 0]) == state.piles[0]
-        assert state.over or len(state.history) % STANDARD.round_plies == 0
+        assert state.over or len(state.history) % rules.round_plies == 0
 
 
 def test_with_luck_the_rest_is_dealt_and_the_game_goes_to_its_end() -> None:

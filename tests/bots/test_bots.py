@@ -41,10 +41,14 @@ SHORT: dict[str, dict[str, Any]] = {
     "grandmaster": {"budget": 0.01},
     "ismcts": {"iterations": 20, "positions": 200},
     "pimc": {"worlds": 2, "plies": 2, "positions": 200},
+    "responder": {"worlds": 8, "games": 40},
 }
 """Parameters with which slow bots play whole games quickly."""
 
-SOURCES = ("apprentice", "champion", "endgame", "flat_mc", "grandmaster", "ismcts", "pimc")
+SOURCES = (
+    *("apprentice", "champion", "endgame", "flat_mc", "grandmaster", "ismcts", "pimc"),
+    "responder",
+)
 """Bots that implement a published method, or build on a bot that does."""
 
 

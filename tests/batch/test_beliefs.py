@@ -1,0 +1,193 @@
+"""What a seat believes of the opponent's hand, and the best response to a policy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from arena.batch.beliefs import Belief
+from arena.batch.lockstep import Lockstep
+from arena.batch.responses import respond
+from arena.batch.rollouts import WHOLE, action_values
+from bots.apprentice import Apprentice, own_network
+from bots.champion import values_after
+from bots.timing import bot as timing
+from engine import STANDARD, Pack, Rules, State, View, hands, outcome, pack_of
+from engine.play import setup
+from engine.state import played, random_deal
+from engine.view import view
+
+APPRENTICE = Apprentice(own_network())
+SMALL = Rules((2, 2, 1, 0, 0, 1, 0, 0, 0, 0, 1), 1, 2, 2, 2, 1)
+
+
+class Moment(NamedTuple):
+    """A position of seat 0, what it sees, and the state at the beginning of the round."""
+
+    state: State
+    seen: View
+    start: State
+
+
+def moments(seed: int, other: Any, rules: Rules = STANDARD) -> Iterator[Moment]:
+    """Yield the positions of seat 0 in a game of random actions against a strategy."""
+    rng = Random(seed)
+    state = State(random_deal(rng, rules), rules)
+    while not state.over:
+        if len(state.history) % rules.round_plies == 0:
+            start = state.copy()
+        seen = view(state, state.to_act)
+        if state.to_act == 0:
+            yield Moment(state, seen, start)
+            state.apply(rng.choice(seen.legal))
+        else:
+            state.apply(other.choose(seen))
+
+
+def by_hand(moment: Moment, strategy: Any, doubt: float) -> dict[Pack, float]:
+    """Return the weights by Bayes' rule, hand by hand and ply by ply in the engine."""
+    _, seen, start = moment
+    theirs = pack_of(played(seen.history, seen.round - 1, 1, seen.rules))
+    deals = dict(hands(view(start, 0)))
+    weights = {}
+    for hand, _ in hands(seen):
+        world = start.copy()
+        world.hands = [start.hands[0], hand + theirs]
+        weight = float(deals[hand + theirs])
+        for action in seen.history[len(start.history) :]:
+            others = len(world.legal()) - 1
+            if world.to_act == 1 and others:
+                is_said = strategy.choose(view(world, 1)) == action
+                weight *= 1 - doubt if is_said else doubt / others
+            world.apply(action)
+        weights[hand] = weight
+    return weights
+
+
+@pytest.mark.parametrize("rules", [SMALL, STANDARD], ids=["small", "published"])
+def test_a_belief_is_bayes_rule(rules: Rules) -> None:
+    """Hand by hand in the engine, late in a round of the published game and always in a small."""
+    strategy = timing(setup(0, 1, rules))
+    checked = 0
+    belief = Belief(strategy.scores, doubt=0.25)
+    for moment in moments(3, strategy, rules):
+        belief.update(moment.seen)
+        if len(belief.weights) > 400:
+            continue  # it takes long, one by one
+        expected = by_hand(moment, strategy, 0.25)
+        found = dict(zip(belief.hands, belief.weights.tolist(), strict=True))
+        assert found == pytest.approx(expected, rel=1e-12)
+        checked += 1
+    assert checked >= rules.rounds
+
+
+def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
+    """Against `apprentice`, by half a nat where it has acted; the wrong policy gains less."""
+    strategy = timing(setup(0, 1, STANDARD))
+    gains: dict[str, list[float]] = {"right": [], "wrong": []}
+    for seed in range(3):
+        beliefs = {"right": Belief(APPRENTICE.scores), "wrong": Belief(strategy.scores)}
+        for state, seen, start in moments(seed, APPRENTICE):
+            acted = len(seen.history) - len(start.history) > 1
+            for name, belief in beliefs.items():
+                belief.update(seen)
+                chances = belief.weights / belief.weights.sum()
+                chance = chances[belief.hands.index(state.hands[1])]
+                assert chance > 0
+                ways = dict(hands(seen))
+                alike = ways[state.hands[1]] / sum(ways.values())
+                if acted:
+                    gains[name].append(float(np.log(chance / alike)))
+    assert np.mean(gains["right"]) > 0.5
+    assert np.mean(gains["right"]) > np.mean(gains["wrong"])
+
+
+def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> None:
+    """And one that comes from another game, another seat or other cards begins anew."""
+    strategy = timing(setup(0, 1, STANDARD))
+    often = Belief(strategy.scores)
+    seen = [moment.seen for moment in moments(5, strategy)][:12]
+    for one in [*seen, seen[3], *[moment.seen for moment in moments(6, strategy)][:9]]:
+        often.update(one)
+        late = Belief(strategy.scores)
+        late.update(one)
+        assert often.hands == late.hands
+        assert often.weights.tobytes() == late.weights.tobytes()
+    first = View.from_text("0 5678C xy")
+    for text in ("0 56782 xy", "1 5678C xy 5", "0 5678C xx"):
+        often.update(first)
+        often.update(other := View.from_text(text))
+        assert {*often.hands} <= {hand for hand, _ in hands(other)}
+
+
+def test_a_sample_has_the_weights_of_all() -> None:
+    """Each hand as often as its weight says, a fraction up or down; few hands are all there."""
+    belief = Belief(APPRENTICE.scores)
+    belief.update(View.from_text("1 5678C xy T"))
+    some, times = belief.sample(100)
+    assert times.sum() == 100
+    assert len(some) <= 100
+    wanted = 100 * belief.weights / belief.weights.sum()
+    drawn = np.zeros(len(wanted))
+    drawn[some] = times
+    assert (abs(drawn - wanted) < 1).all()
+    every, weights = belief.sample(len(wanted))
+    assert (every == np.arange(len(wanted))).all()
+    assert weights / weights.sum() == pytest.approx(wanted / 100, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_response_is_that_of_a_plain_search(seed: int) -> None:
+    """In a round under small rules, where every action is tried: decision by decision."""
+    strategy = timing(setup(0, 1, SMALL))
+    for moment in moments(seed, strategy, SMALL):
+        belief = Belief(strategy.scores)
+        belief.update(moment.seen)
+        _, weights = belief.sample(10_000)
+        found = respond(belief.games, weights, 0, [strategy.scores] * 2, Lockstep.results, 10_000)
+        worlds = []
+        for hand, weight in zip(belief.hands, weights.tolist(), strict=True):
+            world = moment.state.copy()
+            world.hands = [moment.state.hands[0], hand]
+            worlds.append((world, weight))
+        for action in moment.seen.legal:
+            assert found[action] == search([(w.copy(), n) for w, n in worlds], action, strategy)
+
+
+def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
+    """Return what an action of seat 0 comes to, with the best ones afterwards."""
+    after: dict[bytes, list[tuple[State, int]]] = defaultdict(list)
+    total = 0
+    for world, weight in worlds:
+        world.apply(action)
+        while not world.over and world.to_act == 1:
+            world.apply(strategy.choose(view(world, 1)))
+        if world.over:
+            winner = outcome(world.piles, world.rules).winner
+            total += weight * (WHOLE // 2 if winner is None else WHOLE * (winner == 0))
+        else:
+            after[world.history].append((world, weight))
+    for some in after.values():
+        total += max(
+            search([(world.copy(), n) for world, n in some], each, strategy)
+            for each in some[0][0].legal()
+        )
+    return total
+
+
+def test_a_response_with_few_games_plays_on_by_the_own_policy() -> None:
+    """One ply of actions, then the policies: as `rollouts.action_values` has it."""
+    for moment in [*moments(7, APPRENTICE)][::5]:
+        belief = Belief(APPRENTICE.scores)
+        belief.update(moment.seen)
+        some, weights = belief.sample(20)
+        policies = [APPRENTICE.scores] * 2
+        found = respond(belief.games.select(some), weights, 0, policies, values_after, 0)
+        held = [belief.hands[place] for place in some]
+        values = action_values(moment.seen, held, policies, values_after)
+        assert found[list(moment.seen.legal)].tolist() == (values @ weights).tolist()

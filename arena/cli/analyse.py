@@ -64,6 +64,13 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     show_default=True,
     help="Positions at which all bots of a run are asked what they would do.",
 )
+@click.option(
+    "--worst",
+    type=Whole(0, keys.MOST_ANALYSED),
+    default=keys.WORST,
+    show_default=True,
+    help="Worst decisions of each bot, which are judged again in 100 worlds.",
+)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
 @key_option("workers", "all cores")
 @key_option("executor", "local")
@@ -75,7 +82,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
 @json_option
 @QUIET
 def analyse(
-    target: Path, bots: Sequence[str], by: str, worlds: int, seed: int, **options: Any
+    target: Path, bots: Sequence[str], by: str, worlds: int, worst: int, seed: int, **options: Any
 ) -> None:
     """Say what each decision was worth, and what bots gave away.
 
@@ -93,7 +100,7 @@ def analyse(
     """
     from arena.runs.analyse import Asked
 
-    asked = Asked(by, worlds, seed)
+    asked = Asked(by, worlds, seed, worst)
     if is_run(target, line=None, chosen=bool(bots)):
         analysis = _analyse_run(target, bots, asked, options)
     else:
@@ -109,7 +116,8 @@ def analyse(
     if options["as_json"]:
         print_json(_document(target, analysis, against))
         return
-    for line in _format(target, bots, analysis, against):
+    lines = _format(target, bots, analysis, against)
+    for line in _format_losses(analysis, against) if options["quiet"] else lines:
         click.echo(line)
 
 

@@ -276,6 +276,7 @@ class Results:
         *,
         games: int = keys.ANALYSED,
         worlds: int = keys.WORLDS,
+        worst: int = keys.WORST,
         agree: int = 0,
         seed: int = 0,
         workers: int | None = None,
@@ -284,14 +285,15 @@ class Results:
     ) -> Analysis:
         """Return what each decision of so many games was worth, and what bots gave away.
 
-        `by` is the bot that judges; each action is tried in so many `worlds`, an even number. At
-        `agree` positions the run's bots are asked what they would do. The folder of the run keeps
+        `by` is the bot that judges; each action is tried in so many `worlds`, an even number. So
+        many of the `worst` decisions of each bot are judged again in 100 worlds. At `agree`
+        positions the run's bots are asked what they would do. The folder of the run keeps
         what is judged, and gets analysis.csv. An `executor` is what it is for `arena.run`. Raises
         InputError for other rules than the published ones and for a bot that cannot judge.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
-        >>> analysis = results.analyse("greedy", worlds=4, workers=1, progress=False)
+        >>> analysis = results.analyse("greedy", worlds=4, worst=0, workers=1, progress=False)
         >>> bool((analysis.decisions["legal"] > 1).all())
         True
         >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
@@ -304,7 +306,7 @@ class Results:
         settings = convert({"bots": [], "pairs": 1} | given, self.name)
         run = self._tournament, self._store, self._folder
         with naming(str(self._folder or self.name)), open_where(executor, settings) as at:
-            asked = Asked(by, worlds, seed)
+            asked = Asked(by, worlds, seed, worst)
             return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)
 
     def report(self, *others: Results) -> RunReport:

@@ -27,12 +27,10 @@ from arena.insight.losses import (
     make_losses,
 )
 from arena.insight.win_tables import count_pairs, share_out
-from arena.records.judge import parse_players, parse_record
-from arena.records.show import PLAYERS
 from arena.runs.agreement import find_agreement
 from arena.runs.judge_games import find_judge, judge_games
 from arena.store.csv_files import csv_writer
-from arena.store.finished import Game
+from arena.store.finished import Game, read_line
 from arena.store.folder import ANALYSIS, JUDGED, part_of, replacing
 from arena.store.judged_games import JudgedGames
 from arena.store.reader import Choice, chosen_games
@@ -40,25 +38,26 @@ from arena.store.store import Store
 from arena.tournament import keys
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError, Record, Rules, outcome
+from engine import STANDARD, EngineError, Record, Rules
 from engine.errors import show
 
-WORST: Final = 10
-"""Decisions of each bot that are judged again, as its worst."""
-
 WORST_WORLDS: Final = 100
-"""In how many worlds: few of them make an action look bad by chance."""
+"""In how many worlds the worst decisions are judged again: in few, some look bad by chance."""
 
-_CANDIDATES = 2 * WORST
+_CANDIDATES = 2  # for each of the worst
 _PLACE = re.compile(r"/(\d{1,10})/[01]$")  # in the name of a game
 
 
 class Asked(NamedTuple):
-    """What is asked for: the judge's spec, the worlds of each decision, and the seed."""
+    """What is asked for: the judge's spec, the worlds of each decision, and the seed.
+
+    So many of the `worst` decisions of each bot are judged again.
+    """
 
     by: str = keys.JUDGE
     worlds: int = keys.WORLDS
     seed: int = 0
+    worst: int = keys.WORST
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def _analyse(
     with closing(JudgedGames(path)) as kept:
         judged = judge_games(judge, recorded, kept, executor, progress=progress)
         decisions = make_decisions(played, judged, asked.worlds)
-        candidates = find_worst(decisions, _CANDIDATES)
+        candidates = find_worst(decisions, _CANDIDATES * asked.worst)
         plies = {str(name): of_game for name, of_game in candidates.groupby("game")["ply"]}
         some = [game for game in games if game.played.name in plies]
         again = [
@@ -168,7 +167,7 @@ def _analyse(
         judge = judge._replace(worlds=max(WORST_WORLDS, asked.worlds))
         found = judge_games(judge, again, kept, executor, progress=False) if again else []
     rejudged = make_decisions([game.played for game in some], found, judge.worlds)
-    worst = find_worst(rejudged, WORST).reset_index(drop=True)
+    worst = find_worst(rejudged, asked.worst).reset_index(drop=True)
     return Analysis(asked, decisions, worst, make_agreement({}, []))
 
 
@@ -201,20 +200,15 @@ def _choose(
 
 def _read_line(line: bytes, number: int) -> _Game | None:
     """Return the game of a line, None for one that was not played to its end."""
-    record, players = parse_record(line), parse_players(line)
-    _check_rules(record.rules)
-    data = json.loads(line)
-    state = record.replay()
-    if not state.over:
+    game = read_line(line)
+    if game is None or game.fault:
         return None
-    name = data.get("game")
+    _check_rules(game.record.rules)
+    name = json.loads(line).get("game")
     name = escape(name) if isinstance(name, str) and name else f"line {number}"
     place = _PLACE.search(name)
-    pair = int(place[1]) if place else number
-    winner = outcome(state.piles, state.rules).winner
-    seats = (players[0], players[1]) if players[0] != players[1] else PLAYERS
-    label = None if winner is None else seats[winner]
-    return _Game(Recorded(name, *record[:2]), PlayedGame(name, pair, seats, label))
+    played = PlayedGame(name, int(place[1]) if place else number, game.seats, game.winner)
+    return _Game(Recorded(name, game.record.deal, game.record.actions), played)
 
 
 def _checked(record: Record, name: str) -> Recorded:
@@ -232,6 +226,7 @@ def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
     bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
     bounds["worlds"] = asked.worlds, keys.LEAST_WORLDS, keys.MOST_WORLDS
     bounds["seed"] = asked.seed, 0, keys.MOST_SEED
+    bounds["worst"] = asked.worst, 0, keys.MOST_ANALYSED
     for name, (value, least, most) in bounds.items():
         if type(value) is not int or not least <= value <= most:
             raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")

@@ -69,6 +69,8 @@ def judge_games(
     keys = judge.keys(games)
     found = kept.find(keys)
     missing = {key: game for key, game in zip(keys, games, strict=True) if key not in found}
+    if not missing:
+        return [found[key] for key in keys]
     plan = _Judging([*missing.values()], judge)
     of_place, tournament = [*missing], _tournament(judge)
     known = len(games) - len(missing)

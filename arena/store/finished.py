@@ -207,6 +207,15 @@ def _ask(record: Record, seat: Seat | None, by: Entry | None) -> list[list[float
     return find_beliefs(record, by, (0, 1) if seat is None else (seat,)) if by else None
 
 
+def read_line(line: bytes) -> Game | None:
+    """Return the finished game of a line of a file of records, None for one that goes on.
+
+    Raises EngineError for a line without a record, or one that cannot be played.
+    """
+    record, names = parse_record(line), parse_players(line)
+    return _read_game(line, record, (names[0], names[1]) if names[0] != names[1] else PLAYERS)
+
+
 def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
     """Return the game of a line if it is finished: played to its end, or forfeited."""
     state = record.replay()

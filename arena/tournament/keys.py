@@ -34,6 +34,7 @@ MOST_ANALYSED: Final = 1_000_000
 WORLDS: Final = 8  # in which an action is tried, by default
 LEAST_WORLDS: Final = 4  # two in each half, which have a standard error
 MOST_WORLDS: Final = 1000
+WORST: Final = 10  # decisions of each bot that are shown as its worst, by default
 
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",

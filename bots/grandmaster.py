@@ -33,7 +33,7 @@ class Grandmaster(Champion):
     """
 
     def __init__(
-        self, setup: Setup, budget: float = 1.0, prior: float = 0.5, weight: float = 8.0
+        self, setup: Setup, budget: float = 1.0, prior: float = 0.5, weight: float = 4.0
     ) -> None:
         super().__init__(setup, iterations=max(1, round(1000 * budget)), prior=prior)
         self.weight = weight

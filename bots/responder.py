@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from bots.champion import values_after
 from bots.ismcts import SPREAD
 from bots.majority import Promise
-from engine import CITY, STANDARD, Action, Setup, Strategy, View
+from engine import CITY, STANDARD, Action, Bot, Setup, View
 
 Victim: TypeAlias = Literal["apprentice", "city_hunter", "denier", "greedy", "majority", "timing"]
 
@@ -47,15 +47,16 @@ class Responder:
         self.doubt = doubt
         own: Any = import_module("bots.apprentice").bot(setup)
         self.policies = [own.scores, own.scores]
-        self.meet(setup, import_module(f"bots.{victim}").bot(setup))
+        self.meet(setup, import_module(f"bots.{victim}").bot)
 
-    def meet(self, setup: Setup, victim: Strategy) -> Responder:
-        """Respond to this strategy from now on; raises TypeError if it has no `scores`."""
+    def meet(self, setup: Setup, victim: Bot) -> Responder:
+        """Respond to this bot from now on; raises TypeError if it has no method `scores`."""
         from arena.batch.beliefs import Belief
 
-        scores = getattr(victim, "scores", None)
+        strategy = victim(setup._replace(seat=1 - setup.seat))
+        scores = getattr(strategy, "scores", None)
         if not callable(scores):
-            raise TypeError(f"{type(victim).__name__} has no method scores(games)")
+            raise TypeError(f"{type(strategy).__name__} has no method scores(games)")
         self.policies[1 - setup.seat] = scores
         self.belief = Belief(scores, self.doubt)
         return self

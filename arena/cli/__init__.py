@@ -27,7 +27,7 @@ SECTIONS: Final = {
         "analyse",
         "verify",
     ),
-    "Bots": ("bots", "new", "check", "pack"),
+    "Bots": ("bots", "new", "check", "probe", "pack"),
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "Machines": ("doctor", "sites"),
 }

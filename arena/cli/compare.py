@@ -1,4 +1,4 @@
-"""The command that compares two bots, or two versions of one."""
+"""The commands that compare two bots, and that look for an opponent to which a bot loses."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ from arena.cli.completion import complete_bots
 from arena.cli.options import (
     AGAINST,
     PAIRS,
+    PATH,
+    QUIET,
     REPLACE,
+    SEED,
     add_run_options,
+    json_option,
+    key_option,
     print_json,
     with_options,
 )
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
+_PROBED = 400  # pairs: the interval is then some 8 points wide
 
 
 @click.command()
@@ -150,4 +156,61 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     click.echo(f"results in {out}/")
 
 
-COMMANDS: list[click.Command] = [compare]
+@click.command()
+@click.argument("bot", shell_complete=complete_bots)
+@key_option("pairs", f"{_PROBED}")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
+@key_option("workers", "all cores")
+@click.option(
+    "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
+)
+@click.option("--force", is_flag=True, help="Replace the file if there is one.")
+@json_option
+@QUIET
+def probe(
+    bot: str,
+    pairs: int | None,
+    seed: int,
+    workers: int | None,
+    out: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say how much BOT loses at least, to an opponent that knows how it plays.
+
+    The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
+    against the likeliest of them. It asks BOT's method scores(games), see docs/probe.md, meets BOT
+    in fresh pairs, and is kept as a bot. Another opponent may win more.
+
+    \b
+    Example:
+      arena probe greedy --pairs 10 --out responds.py &&
+        arena play ./responds.py greedy --pairs 10
+    """
+    from arena.entries.resolve import resolve
+    from arena.executors import log
+    from arena.executors.local import LocalExecutor, count_cores
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.probe_bot import meet, write_opponent
+    from arena.runs.probe_bot import probe as play_probe
+    from arena.runs.run import Interrupted
+
+    victim = resolve(bot)
+    file = write_opponent(victim, out, force=force)
+    tournament = meet(victim, file, pairs or _PROBED, seed)
+    adopt_orphans()
+    shown = log.QUIET if quiet else log.NORMAL
+    try:
+        found = play_probe(tournament, file, LocalExecutor(workers or count_cores()), shown)
+    except Interrupted:
+        raise click.Abort(f"the opponent is kept in {file}") from None
+    if as_json:
+        print_json(found.document())
+        return
+    for line in [found.sentence] if quiet else found.lines():
+        click.echo(line)
+
+
+COMMANDS: list[click.Command] = [compare, probe]

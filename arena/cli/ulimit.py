@@ -38,6 +38,7 @@ NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
         "run",
         "play",
         "compare",
+        "probe",
         "ablate",
         "tune",
         "league",

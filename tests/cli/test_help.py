@@ -13,6 +13,7 @@ from tests.conftest import Arena
 WITH_JSON = (
     "run",
     "compare",
+    "probe",
     "play",
     "ablate",
     "bots",

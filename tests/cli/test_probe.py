@@ -1,0 +1,113 @@
+"""`arena probe`: an opponent that is proved, and one line where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_mistakes import refusal
+from tests.conftest import Arena
+
+STRANGER = '''"""Plays its first legal action, and scores actions so."""
+
+from shown import scored
+
+
+class First:
+    def __init__(self, setup, broken=False):
+        self.broken = broken
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+    def scores(self, games, /):
+        return scored(games.count, self.broken)
+
+
+bot = First
+'''
+BESIDE = """import numpy as np
+
+
+def scored(count, broken):
+    if broken:
+        raise ValueError("no score today")
+    return np.tile(-np.arange(12.0), (count, 1))
+"""
+
+
+def test_a_probe_keeps_the_opponent_that_it_proves(arena: Arena, tmp_path: Path) -> None:
+    """Played again by any number of workers, it wins the same games."""
+    done = arena("probe", "greedy", "--pairs", "2", "--seed", "5", "--workers", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["sentence"].startswith("greedy loses at least ")
+    assert found["low"] < found["score"] <= found["high"]
+    assert (found["bot"], found["file"], found["pairs"]) == ("greedy", "probe-greedy.py", 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["probe-greedy.py"]
+    words: tuple[str, ...] = ("--pairs", "2", "--seed", "5", "--workers", "2")
+    again = arena("probe", "greedy", *words)
+    assert again.stdout.splitlines()[0] == found["sentence"]
+    words = (*words, "--lane", "inproc", "--json")
+    rows = json.loads(arena("play", "./probe-greedy.py", "greedy", *words).stdout)["standings"]
+    (score,) = [row["score"] for row in rows if row["bot"] == "probe-greedy"]
+    assert score == pytest.approx(found["score"], abs=1e-4)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Path:
+    """Return the folder of a bot that scores actions, with a module beside it."""
+    folder = tmp_path / "first"
+    folder.mkdir()
+    (folder / "bot.py").write_text(STRANGER)
+    (folder / "shown.py").write_text(BESIDE)
+    return folder
+
+
+def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Path) -> None:
+    """Which plays without the folder, and replaces no other file."""
+    words = ("--pairs", "1", "--quiet")
+    done = arena("probe", "./first/", "--out", "against.py", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("first loses ")
+    for path in stranger.iterdir():
+        path.unlink()
+    done = arena("play", "./against.py", "uniform", "--pairs", "1", "--json")
+    assert json.loads(done.stdout)["forfeits"] == 0
+    message = refusal(arena, "probe", "greedy", "--out", "against.py", *words)
+    assert message == "against.py: exists already; --force replaces it"
+    assert arena("probe", "greedy", "--out", "against.py", "--force", *words).returncode == 0
+
+
+RAISES = "exception: ValueError: no score today"
+MISTAKES = [
+    (("uniform",), "uniform: it has no method scores(games), by which its policy is asked; docs"),
+    (("champion(iterations=9)",), "champion(iterations=9): it has no method scores(games), by"),
+    (("cmd:cat",), "bot 'cmd:cat': has no method scores(games): only a Python file can have one"),
+    (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
+    (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
+    (("first/bot.py",), "bot 'probe-bot.py': does not start: ModuleNotFoundError: No module named"),
+    (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
+    (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
+    (("greedy", "--out", "probe"), "probe: a bot's file ends in .py"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
+def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
+    arena: Arena, stranger: Path, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    """And no opponent is left that cannot play."""
+    assert refusal(arena, "probe", *words).startswith(message)
+    assert [path.name for path in tmp_path.iterdir()] == [stranger.name]
+
+
+def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None:
+    """It would lose to anybody; the opponent is kept."""
+    source = STRANGER.replace("from shown import scored", "").replace("view.legal[0]", "17")
+    (tmp_path / "odd.py").write_text(source + BESIDE)
+    message = refusal(arena, "probe", "./odd.py", "--pairs", "2")
+    assert message.startswith("odd: it has forfeited a game: illegal action 17")
+    assert (tmp_path / "probe-odd.py").exists()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
+MINUTES = click.FloatRange(0, 10_000, min_open=True)
 _PROBED = 400  # pairs: the interval is then some 8 points wide
 
 
@@ -160,6 +161,10 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
 @click.argument("bot", shell_complete=complete_bots)
 @key_option("pairs", f"{_PROBED}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
+@click.option(
+    "--minutes", type=MINUTES, metavar="M", help="Learn from the bot's games, played for so long."
+)
+@click.option("--learn", type=PAIRS, metavar="PAIRS", help="The same, with so many pairs of games.")
 @key_option("workers", "all cores")
 @click.option(
     "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
@@ -171,6 +176,8 @@ def probe(
     bot: str,
     pairs: int | None,
     seed: int,
+    minutes: float | None,
+    learn: int | None,
     workers: int | None,
     out: Path | None,
     *,
@@ -181,8 +188,9 @@ def probe(
     """Say how much BOT loses at least, to an opponent that knows how it plays.
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
-    against the likeliest of them. It asks BOT's method scores(games), see docs/probe.md, meets BOT
-    in fresh pairs, and is kept as a bot. Another opponent may win more.
+    against the likeliest of them. It asks BOT's method scores(games); with --minutes a network
+    learns to play as BOT, and is asked instead. Then it meets BOT itself in fresh pairs, and is
+    kept as a bot. Another opponent may win more: see docs/probe.md.
 
     \b
     Example:
@@ -193,19 +201,26 @@ def probe(
     from arena.executors import log
     from arena.executors.local import LocalExecutor, count_cores
     from arena.lanes.cleanup import adopt_orphans
-    from arena.runs.probe_bot import meet, write_opponent
+    from arena.runs.probe_bot import find_opponent, meet
     from arena.runs.probe_bot import probe as play_probe
     from arena.runs.run import Interrupted
 
     victim = resolve(bot)
-    file = write_opponent(victim, out, force=force)
-    tournament = meet(victim, file, pairs or _PROBED, seed)
-    adopt_orphans()
+    executor = LocalExecutor(workers or count_cores())
     shown = log.QUIET if quiet else log.NORMAL
+    adopt_orphans()
+    kept = "nothing is kept"
+    if learn or minutes:
+        kept = "the games to learn from are kept in results/, and the same command goes on"
     try:
-        found = play_probe(tournament, file, LocalExecutor(workers or count_cores()), shown)
+        file, learned = find_opponent(
+            victim, executor, out, learn, minutes, seed, shown, force=force
+        )
+        kept = f"the opponent is kept in {file}"
+        tournament = meet(victim, file, pairs or _PROBED, seed)
+        found = play_probe(tournament, file, executor, shown)._replace(clone=learned)
     except Interrupted:
-        raise click.Abort(f"the opponent is kept in {file}") from None
+        raise click.Abort(kept) from None
     if as_json:
         print_json(found.document())
         return

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.entries.archive import MAGIC, read_archive
 from arena.entries.entry import Entry
@@ -19,6 +19,7 @@ from arena.entries.spec import is_file
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET
+from arena.runs.clone_bot import learn_clone, play_to_learn
 from arena.runs.prepare import prepare
 from arena.runs.run import run
 from arena.statistics.intervals import score_interval
@@ -26,7 +27,10 @@ from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.tournament import Tournament
 
-HOW: Final = "docs/probe.md says how a bot gets one"
+if TYPE_CHECKING:
+    from arena.batch.learner import Clone
+
+HOW: Final = "--minutes M learns it from games (docs/probe.md)"
 
 NO_SCORES: Final = "has no method scores(games)"
 """What `bots.responder` says of a bot whose policy cannot be asked in many games."""
@@ -40,8 +44,35 @@ _TEXT: Final = '''\
 
 def bot(setup: Setup) -> Strategy:
     """Return what responds to a bot whose policy it knows."""
-    return Responder(setup).meet(setup, {victim})
+    return Responder({how}).meet(setup, {victim})
 '''
+
+
+_CLONE: Final = b'''\
+"""Plays as another bot does, by a network that has learned from its games."""
+
+import pkgutil
+
+from bots.apprentice import begin, read
+
+network = read(pkgutil.get_data(__name__, "victim.npz"))
+
+
+def victim(setup):
+    """Return the strategy for one game."""
+    return begin(network, setup)
+'''
+
+
+class Learned(NamedTuple):
+    """By how many pairs a clone was made, and in which share of choices it plays as the bot does.
+
+    `before` is that of `apprentice`, from which it was made.
+    """
+
+    pairs: int
+    alike: float
+    before: float
 
 
 class Probed(NamedTuple):
@@ -53,6 +84,7 @@ class Probed(NamedTuple):
     score: float
     low: float
     high: float
+    clone: Learned | None = None
 
     @property
     def sentence(self) -> str:
@@ -65,24 +97,38 @@ class Probed(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""
-        return self._asdict() | {"sentence": self.sentence}
+        clone = self.clone._asdict() if self.clone else None
+        return self._asdict() | {"sentence": self.sentence, "clone": clone}
 
     def lines(self) -> Iterator[str]:
         """Yield what the command prints."""
         yield self.sentence
         yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
+        if self.clone:
+            pairs, alike, before = self.clone
+            yield (
+                f"it knows only a clone, learned from {counted(pairs, 'pair')}: "
+                f"the same action in {100 * alike:.0f} % of choices"
+            )
+            yield f"  (apprentice, of which it was made: {100 * before:.0f} %)"
 
 
-def write_opponent(victim: Entry, file: Path | None, *, force: bool = False) -> Path:
-    """Write the bot that responds to another one, and return its place.
+def name_of(victim: Entry) -> str:
+    """Return what the opponent of a bot is called."""
+    return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
 
-    A bot that is a file or a folder travels with it. Raises InputError for a program, for a place
-    at which no bot can be written, and for another file there, unless with `force`.
+
+def write_opponent(
+    victim: Entry, file: Path | None, clone: Clone | None = None, *, force: bool = False
+) -> Path:
+    """Write the bot that responds to another one, or to its clone, and return its place.
+
+    A bot that is a file or a folder travels with it. Raises InputError for a program without a
+    clone, for a place at which no bot can be written, and for another file there, unless with
+    `force`.
     """
-    if victim.command or victim.is_code:
-        raise InputError(f"bot {victim.target!r}: {NO_SCORES}: only a Python file can have one")
-    path = file or Path(f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}.py")
-    content = _make_opponent(victim)
+    path = file or Path(f"{name_of(victim)}.py")
+    content = _respond_to_clone(victim, clone) if clone else _make_opponent(victim)
     if not (path.is_file() and path.read_bytes() == content):
         write_file(path, content, [], force=force)
     return path
@@ -90,6 +136,8 @@ def write_opponent(victim: Entry, file: Path | None, *, force: bool = False) -> 
 
 def _make_opponent(victim: Entry) -> bytes:
     """Return the source of the bot that responds to another one, packed with the bot's files."""
+    if victim.command or victim.is_code:
+        raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     if victim.source is None or victim.is_ours:
         return _text(victim, victim.module)
     files, main = {"victim.py": victim.source}, "victim"
@@ -103,6 +151,27 @@ def _make_opponent(victim: Entry) -> bytes:
     return write_packed(packed, _MAIN, imported_bots(packed, BOTS))
 
 
+def _respond_to_clone(victim: Entry, clone: Clone) -> bytes:
+    """Return the source of the bot that responds to a clone, which is in its files."""
+    about = (
+        f"a clone of {victim.label}, which plays as it does in {100 * clone.alike:.0f} % of choices"
+    )
+    doubt = min(0.9, max(0.02, round(1 - clone.alike, 2)))
+    text = _TEXT.format(
+        label=_plain(about),
+        imports="from bots.responder import Responder\n"
+        "from engine import Setup, Strategy\n\nfrom .victim import victim",
+        how=f"setup, doubt={doubt}",
+        victim="victim",
+    )
+    files = {_MAIN: text.encode(), "victim.py": _CLONE, "victim.npz": clone.content}
+    return write_packed(files, _MAIN, imported_bots(files, BOTS))
+
+
+def _plain(label: str) -> str:
+    return label.replace('"', "'").replace("\\", "/")
+
+
 def _text(victim: Entry, module: str) -> bytes:
     """Return the source of the bot; `module` is where it finds the other one."""
     imports = [f"from {module} import bot as victim", "from bots.responder import Responder"]
@@ -111,8 +180,8 @@ def _text(victim: Entry, module: str) -> bytes:
     if victim.params:
         imports.insert(0, "from functools import partial\n")
         made = f"partial(victim, **{victim.params!r})"
-    label = victim.label.replace('"', "'")
-    return _TEXT.format(label=label, imports="\n".join(imports), victim=made).encode()
+    filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
+    return _TEXT.format(how="setup", **filled).encode()
 
 
 def meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
@@ -167,3 +236,29 @@ def _check(tournament: Tournament, store: Store, file: Path) -> None:
         if NO_SCORES in message:
             raise InputError(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
         raise InputError(f"{victim}: its method scores fails: {message}")
+
+
+def find_opponent(
+    victim: Entry,
+    executor: Executor,
+    file: Path | None,
+    learn: int | None,
+    minutes: float | None,
+    seed: int,
+    shown: int,
+    *,
+    force: bool,
+) -> tuple[Path, Learned | None]:
+    """Write the opponent of a bot, and return its place; learn a clone where that is asked for.
+
+    The games to learn from are kept in results/, in a folder of the bot's name and source, and
+    the next call goes on from them.
+    """
+    if learn is None and minutes is None:
+        return write_opponent(victim, file, force=force), None
+    folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
+    pairs = play_to_learn(victim, folder, executor, learn, 60 * (minutes or 0), seed, shown)
+    clone = learn_clone(folder, pairs, seed)
+    return write_opponent(victim, file, clone, force=force), Learned(
+        pairs, clone.alike, clone.before
+    )

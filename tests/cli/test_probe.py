@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def stranger(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Path) -> None:
     """Which plays without the folder, and replaces no other file."""
     words = ("--pairs", "1", "--quiet")
@@ -81,16 +83,20 @@ def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Pat
     assert arena("probe", "greedy", "--out", "against.py", "--force", *words).returncode == 0
 
 
-RAISES = "exception: ValueError: no score today"
 MISTAKES = [
-    (("uniform",), "uniform: it has no method scores(games), by which its policy is asked; docs"),
+    (
+        ("uniform",),
+        "uniform: it has no method scores(games), by which its policy is asked; --minutes M",
+    ),
     (("champion(iterations=9)",), "champion(iterations=9): it has no method scores(games), by"),
-    (("cmd:cat",), "bot 'cmd:cat': has no method scores(games): only a Python file can have one"),
+    (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --minutes M learns it from"),
     (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
     (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
     (("first/bot.py",), "bot 'probe-bot.py': does not start: ModuleNotFoundError: No module named"),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
+    (("uniform", "--minutes", "0"), "Invalid value for '--minutes'"),
+    (("uniform", "--learn", "0"), "Invalid value for '--learn'"),
     (("greedy", "--out", "probe"), "probe: a bot's file ends in .py"),
 ]
 
@@ -111,3 +117,23 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
     message = refusal(arena, "probe", "./odd.py", "--pairs", "2")
     assert message.startswith("odd: it has forfeited a game: illegal action 17")
     assert (tmp_path / "probe-odd.py").exists()
+
+
+def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path) -> None:
+    """The same one by any number of workers; the games are kept, and not played again."""
+    words = ("probe", "uniform", "--learn", "9", "--pairs", "1")
+    first = arena(*words, "--workers", "1")
+    assert first.returncode == 0, first.stderr
+    assert re.search(r"^it knows only a clone, learned from 9 pairs: ", first.stdout, re.M)
+    opponent = (tmp_path / "probe-uniform.py").read_bytes()
+    (folder,) = (tmp_path / "results").iterdir()
+    starts = (folder / "run.log").read_text().count("ready: ")
+    assert starts
+    again = arena(*words, "--workers", "2", "--json")
+    document = json.loads(again.stdout)
+    assert document["sentence"] == first.stdout.splitlines()[0]
+    assert document["clone"]["pairs"] == 9
+    assert (tmp_path / "probe-uniform.py").read_bytes() == opponent
+    assert (folder / "run.log").read_text().count("ready: ") == starts
+    longer = arena("probe", "uniform", "--minutes", "0.001", "--pairs", "1", "--out", "b.py")
+    assert re.search(r"learned from 17 pairs: ", longer.stdout)

@@ -10,84 +10,28 @@ from __future__ import annotations
 
 import argparse
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from arena.batch.learner import Network, look, probabilities, to_bytes
 from arena.rl import (
     ACTIONS,
     DRAW,
-    VERSION,
     WORTHS,
     Encoding,
     Lockstep,
     by_seat,
-    find_worths,
     random_deals,
 )
-from bots.apprentice import UNIT, WEIGHT, Apprentice, read
+from bots.apprentice import Apprentice, read
 from bots.timing import bot as timing
 from engine import KINDS, STANDARD, play_game
 
 FEATURES = Encoding().size + WORTHS
-TEN_POINTS = 10.0  # points are given to the networks in tens
 SEEN = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)  # by the critic
 CLIP = 0.2
 LAMBDA = 0.95  # of the generalised advantage estimate
-
-
-class Network:
-    """Layers of weights with rectified units between them, which Adam improves."""
-
-    def __init__(self, sizes, rng, last=1.0):
-        self.layers = []
-        for place, (rows, columns) in enumerate(pairwise(sizes)):
-            scale = np.sqrt(2 / rows) * (last if place == len(sizes) - 2 else 1)
-            self.layers.append(rng.normal(0, scale, (rows, columns)).astype(np.float32))
-            self.layers.append(np.zeros(columns, np.float32))
-        self.means = [np.zeros_like(layer) for layer in self.layers]
-        self.squares = [np.zeros_like(layer) for layer in self.layers]
-        self.steps = 0
-
-    def __call__(self, inputs):
-        """Return the outputs, and keep what `improve` needs."""
-        self.inputs = [inputs]
-        for place in range(0, len(self.layers), 2):
-            inputs = inputs @ self.layers[place] + self.layers[place + 1]
-            if place < len(self.layers) - 2:
-                inputs = np.maximum(inputs, 0)
-            self.inputs.append(inputs)
-        return inputs
-
-    def improve(self, slopes, rate):
-        """Go a step against the slopes of the loss by the outputs of the last call."""
-        gradients = []
-        for place in range(len(self.layers) - 2, -1, -2):
-            inputs = self.inputs[place // 2]
-            gradients[:0] = [inputs.T @ slopes, slopes.sum(axis=0)]
-            if place:
-                slopes = slopes @ self.layers[place].T * (inputs > 0)
-        length = np.sqrt(sum(float((part * part).sum()) for part in gradients))
-        shrink = min(1.0, 0.5 / (length + 1e-8))
-        self.steps += 1
-        for layer, mean, square, part in zip(
-            self.layers, self.means, self.squares, gradients, strict=True
-        ):
-            part *= shrink
-            mean += 0.1 * (part - mean)
-            square += 0.001 * (part * part - square)
-            size = rate * np.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps)
-            layer -= size * mean / (np.sqrt(square) + 1e-6)
-
-
-def look(games):
-    """Return what the seats to act know, as numbers, and their legal actions."""
-    observations, masks = games.observe()
-    known = np.empty((games.count, FEATURES), np.float32)
-    known[:, :-WORTHS] = observations
-    known[:, -WORTHS:] = find_worths(games) / TEN_POINTS
-    return known, masks.astype(np.bool_)
 
 
 def look_behind(games):
@@ -98,13 +42,6 @@ def look_behind(games):
     for hands in to_come:
         parts += [np.where(second, hands[seat], hands[1 - seat]) for seat in (1, 0)]
     return np.concatenate(parts).T.astype(np.float32)
-
-
-def probabilities(scores, masks):
-    """Return the chance of each action: the softmax of the scores of those that are legal."""
-    scores = np.where(masks, scores, -np.inf)
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def play(actor, count, rng):
@@ -210,21 +147,6 @@ def learn(actor, critic, decisions, rng, options, progress):
     return float(np.mean(losses)), float(disorder.mean())
 
 
-def save(actor, path):
-    """Write the weights as whole numbers, as bots/apprentice.py reads them."""
-    layers = {}
-    for place, layer in enumerate(actor.layers):
-        layer = layer.astype(np.float64)
-        if place == 0:
-            layer[-WORTHS:] /= TEN_POINTS
-        if place % 2:
-            layers[f"layer{place}"] = np.rint(layer * UNIT * WEIGHT).astype(np.int32)
-        else:
-            whole = np.rint(layer * WEIGHT).clip(-32767, 32767)
-            layers[f"layer{place}"] = whole.astype(np.int16)
-    np.savez(path, version=VERSION, **layers)
-
-
 def match(path, pairs):
     """Return the share of points that the saved network wins against `timing`."""
     network = read(path.read_bytes())
@@ -267,15 +189,15 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("weights.npz"))
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    actor = Network([FEATURES, *options.hidden, ACTIONS], rng, last=0.01)
-    critic = Network([SEEN, *options.hidden, 1], rng, last=0.1)
+    actor = Network.random([FEATURES, *options.hidden, ACTIONS], rng, last=0.01)
+    critic = Network.random([SEEN, *options.hidden, 1], rng, last=0.1)
     began = time.perf_counter()
     lessons = -(-options.games // options.together)
     for lesson in range(lessons):
         decisions = play(actor, options.together, rng)
         figures = learn(actor, critic, decisions, rng, options, lesson / lessons)
         if lesson % (lessons // 40 + 1) == 0 or lesson == lessons - 1:
-            save(actor, options.out)
+            options.out.write_bytes(to_bytes(actor))
             tell((lesson + 1) * options.together, began, figures, decisions, options)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    analyse,
     cluster,
     endurance,
     engine,
@@ -66,6 +67,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "ten_million": ("Ten million games on two workers", ten_million.table),
     "tail": ("The end of a long run alone, of repeated games", tail.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
+    "analyse": ("Judging decisions: `arena analyse`", analyse.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }
 

@@ -262,11 +262,11 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 18,
-    "arrows": 91,
+    "arrows": 92,
     "floors": 10,
-    "files": 272,
-    "modules with one importer": 45,
-    "lines of code": 27_720,
+    "files": 281,
+    "modules with one importer": 49,
+    "lines of code": 28_680,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
@@ -275,7 +275,8 @@ checks and statistics, which know nothing of it, and nothing else in the arena l
 run. A search of parameters needed no room and no arrow: its ranges and its plan are of
 `tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of
 a bot are two files: what a bot may do is of `entries`, which makes it, and what that costs is
-measured by `runs`.
+measured by `runs`. Analyses of recorded games are nine files, a step of the way in each: workers
+judge with `batch`, which is the arrow.
 """
 
 

@@ -29,7 +29,7 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.runs.analyse import Analysis, Asked
+    from arena.runs.analysis import Analysis, Asked
 
 _LABEL: Final = 14
 _MOST_ALIKE: Final = 12  # bots, of which a table has 80 columns
@@ -56,7 +56,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     show_default=True,
     help="Hands of the opponent that each action is tried against; an even number.",
 )
-@click.option("--against", metavar="BOT", help="The opponent in the table.  [default: most met]")
+@click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
 @click.option(
     "--agree",
     type=Whole(0, keys.MOST_ANALYSED),
@@ -98,7 +98,7 @@ def analyse(
       arena play greedy uniform --pairs 10 --out results/losses &&
         arena analyse results/losses
     """
-    from arena.runs.analyse import Asked
+    from arena.runs.analysis import Asked
 
     asked = Asked(by, worlds, seed, worst)
     if is_run(target, line=None, chosen=bool(bots)):
@@ -110,7 +110,7 @@ def analyse(
             from arena.store.csv_files import csv_writer
 
             csv_writer(analysis.decisions)(file)
-    against = _choose(analysis, options["against"])
+    against = _choose(analysis, options["opponent"])
     if analysis.note and not options["quiet"]:
         click.echo(f"note: {escape(analysis.note)}", err=True)
     if options["as_json"]:
@@ -124,7 +124,7 @@ def analyse(
 def _analyse_run(
     path: Path, bots: Sequence[str], asked: Asked, options: Mapping[str, Any]
 ) -> Analysis:
-    from arena.runs.analyse import analyse_run
+    from arena.runs.analysis import analyse_run
     from arena.store.reader import choose, read_run
 
     how = _how(options)
@@ -147,7 +147,7 @@ def _analyse_run(
 
 def _analyse_file(path: Path, asked: Asked, options: Mapping[str, Any]) -> Analysis:
     from arena.records.judge import read_lines
-    from arena.runs.analyse import analyse_records
+    from arena.runs.analysis import analyse_records
     from arena.runs.run import Interrupted
 
     if options["agree"]:
@@ -175,7 +175,7 @@ def _choose(analysis: Analysis, against: str | None) -> str:
     """Return the opponent of the table; raises InputError for one without a game."""
     known = [*dict.fromkeys(analysis.decisions["opponent"])]
     if against is not None and against not in known:
-        raise InputError(f"--against: no game against {against!r}; there are {', '.join(known)}")
+        raise InputError(f"--opponent: no game against {against!r}; there are {', '.join(known)}")
     return against or str(analysis.opponent)
 
 
@@ -202,7 +202,7 @@ def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
         **asked._asdict(),
         "games": int(decisions["game"].nunique()),
         "decisions": len(decisions),
-        "against": against,
+        "opponent": against,
         "losses": plain_rows(analysis.losses),
         "worst": _worst(target, analysis.worst),
         "calibration": plain_rows(analysis.calibration),
@@ -224,7 +224,6 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
         return
     yield ""
     yield from _format_losses(analysis, against)
-    yield ""
     yield from _format_worst(target, bots, analysis)
     yield ""
     yield from _format_calibration(analysis)
@@ -283,6 +282,7 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
         worst = worst.groupby("bot", sort=False).head(1)
     if worst.empty:
         return
+    yield ""
     shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
     yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
     for row in plain_rows(worst):

@@ -85,11 +85,10 @@ def to_part(played: Played) -> Part:
 
 def from_part(part: Part, chunk: Chunk) -> Played:
     """Return what a chunk came to; raises Garbled unless these are its games, and can be."""
-    found = [game[:2] for game in (part.judged if chunk.question else part.results)]
-    if found != (_places(chunk) if not part.refusal else []):
-        raise Garbled("its answer has other games than it was asked for")
     if chunk.question:
         return _judged_from(part, chunk)
+    if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
+        raise Garbled("its answer has other games than it was asked for")
     are_possible = all(map(is_possible, part.results))
     if not (are_possible and all(map(is_possible_timing, part.timings.values()))):
         raise Garbled("its answer has a game that cannot be")
@@ -99,6 +98,8 @@ def from_part(part: Part, chunk: Chunk) -> Played:
 
 def _judged_from(part: Part, chunk: Chunk) -> Played:
     """Return what was judged of a chunk; raises Garbled unless it is possible."""
+    if [game[:2] for game in part.judged] != ([] if part.refusal else _places(chunk)):
+        raise Garbled("its answer has other games than it was asked for")
     plies = STANDARD.game_plies
     if part.results or not all(judged.is_possible(game, plies, len(CHARS)) for game in part.judged):
         raise Garbled("its answer has a judgement that cannot be")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from arena.insight.run_files import Tables
     from arena.insight.win_tables import WinTables
     from arena.library.report_view import ReportedRun, RunReport
-    from arena.runs.analyse import Analysis
+    from arena.runs.analysis import Analysis
     from arena.statistics.intervals import SeatAdvantage
 
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -299,12 +299,13 @@ class Results:
         >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
         [['greedy', 'uniform', 4]]
         """
-        from arena.runs.analyse import Asked, analyse_run
+        from arena.runs.analysis import Asked, analyse_run
 
         where = {"executor": of_config(executor), "workers": workers}
         given = {name: value for name, value in where.items() if value is not None}
         settings = convert({"bots": [], "pairs": 1} | given, self.name)
-        run = self._tournament, self._store, self._folder
+        folder = self._folder if self._folder and self._folder.is_dir() else None
+        run = self._tournament, self._store, folder
         with naming(str(self._folder or self.name)), open_where(executor, settings) as at:
             asked = Asked(by, worlds, seed, worst)
             return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
@@ -124,6 +126,19 @@ def test_text_json_csv_and_the_library_have_the_same_numbers(
     pd.testing.assert_frame_equal(pd.read_csv(folder / "again.csv"), read)
 
 
+@pytest.mark.slow
+def test_other_processes_judge_the_same(folder: Path) -> None:
+    """Those of a pool, which stand for the machines of a cluster."""
+    results = library.open(folder / "run")
+    how = {"worlds": 4, "games": 12, "worst": 2, "progress": False}
+    here = results.analyse("greedy", **how)  # type: ignore[arg-type]
+    (folder / "run" / KEPT).unlink()
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        there = results.analyse("greedy", **how, executor=pool)  # type: ignore[arg-type]
+    assert there.decisions.equals(here.decisions)
+    assert there.worst.equals(here.worst)
+
+
 def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
     """Of one game; the run's file stays as it is."""
     done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
@@ -162,7 +177,10 @@ def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
             (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
             (("run", "--worlds", "7"), "worlds: 7 is odd; "),
             (("run", "nobody"), "no bot 'nobody' in this run"),
-            (("run", "--against", "nobody", "--games", "2", *QUICK), "--against: no game against"),
+            (
+                ("run", "--opponent", "nobody", "--games", "2", *QUICK),
+                "--opponent: no game against",
+            ),
             (("nowhere",), "nowhere: no such file, and no such run"),
             (("no_scores.py",), "no_scores.py: line 1: "),
             (("games.jsonl", "--agree", "3"), "--agree: only for a run"),

@@ -34,7 +34,20 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *few(("play", "bots", "compare", "worth", "verify", "doctor", "ablate", "tune", "check")),
+        *few(
+            (
+                "play",
+                "bots",
+                "compare",
+                "worth",
+                "verify",
+                "doctor",
+                "ablate",
+                "tune",
+                "check",
+                "analyse",
+            )
+        ),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
@@ -46,6 +59,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "worth": ["out"],
+        "analyse": ["out", "--by", "greedy", "--worst", "0"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],
     }

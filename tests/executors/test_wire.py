@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors import frames, wire
 from arena.executors.wire import Versions
+from arena.games.judged import PARTS, Judged, JudgedGame, Question, Recorded
 from arena.games.match import GameResult
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault
@@ -89,6 +90,63 @@ def test_a_batch_comes_back_as_it_was() -> None:
     """Number, pairs and the order of the seats are the same."""
     chunks = [CHUNK, Chunk(0, 0, 300)]
     assert wire.read_batch(wire.write_batch(3, chunks)) == (3, chunks)
+
+
+QUESTION = Question({(5, 0): Recorded("a/b/5/0", "5" * 45, "5T", (0,))}, 8, 3)
+ASKED = Chunk(2, 5, 1, seats=(0,), question=QUESTION)
+JUDGED = Judged(0, 1, [-1, 500_000, *[-1] * 9, PARTS], -2, 7)
+
+
+def judged(*games: JudgedGame, results: Sequence[GameResult] = (), refusal: str = "") -> bytes:
+    part = [2, 5, 1, results, {}, 0.5, games, refusal]
+    return msgspec.msgpack.encode([7, [part], []])
+
+
+def test_a_question_and_its_answer_come_back_as_they_were() -> None:
+    """Or a line that says why there is none."""
+    assert wire.read_batch(wire.write_batch(3, [ASKED, CHUNK])) == (3, [ASKED, CHUNK])
+    other = ASKED._replace(first=6, question=QUESTION._replace(seed=4))
+    games = [JudgedGame(5, 0, [JUDGED]), JudgedGame(6, 0, [])]
+    sent = [
+        Played(chunk, [], {}, 0.5, [game])
+        for chunk, game in zip((ASKED, other), games, strict=True)
+    ]
+    played, _ = wire.read_answer(wire.write_answer(7, sent, []), [ASKED, other])
+    assert played == sent
+    refused = [Played(ASKED, [], {}, 0.5, [], "it cannot judge")]
+    assert wire.read_answer(wire.write_answer(7, refused, []), [ASKED])[0] == refused
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        judged(),
+        judged(JudgedGame(6, 0, [JUDGED])),
+        judged(JudgedGame(5, 0, [JUDGED]), results=RESULTS),
+        judged(JudgedGame(5, 0, [JUDGED]), refusal="both"),
+        *(
+            judged(JudgedGame(5, 0, [JUDGED._replace(**wrong)]))
+            for wrong in (
+                {"ply": 48},
+                {"action": 12},
+                {"loss": PARTS + 1},
+                {"error": -1},
+                {"chances": [0] * 11},
+                {"chances": [PARTS + 1] * 12},
+            )
+        ),
+    ],
+)
+def test_a_judgement_that_cannot_be_is_garbled(data: bytes) -> None:
+    """As a game is that cannot be."""
+    with pytest.raises(frames.Garbled):
+        wire.read_answer(data, [ASKED])
+
+
+def test_games_that_are_to_be_played_cannot_be_refused() -> None:
+    """Only a question can."""
+    with pytest.raises(frames.Garbled):
+        wire.read_answer(judged(refusal="no"), [CHUNK])
 
 
 def test_a_head_comes_back_as_it_was() -> None:

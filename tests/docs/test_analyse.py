@@ -1,0 +1,35 @@
+"""What docs/analyse.md says is true: its commands, and the columns of the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena.insight.losses import DECISIONS
+from tests import ROOT, markdown
+
+PAGE = (ROOT / "docs" / "analyse.md").read_text()
+
+
+def test_the_page_names_the_columns_of_the_file() -> None:
+    """All of them, in their order."""
+    table = PAGE.split("## The file")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == DECISIONS.names
+
+
+@pytest.mark.slow
+def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
+    """The run gets its file; the last command prints a document."""
+    for command in markdown.commands(PAGE):
+        done = markdown.run(command, tmp_path)
+        assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert {row["positions"] for row in document["agreement"]} == {20}
+    table = pd.read_csv(tmp_path / "results" / "losses" / "analysis.csv")
+    assert [*table.columns] == DECISIONS.names
+    assert document["decisions"] == len(table)

@@ -99,16 +99,16 @@ def analyse(
         arena analyse results/losses
     """
     from arena.runs.analysis import Asked
+    from arena.store.csv_files import csv_writer
 
     asked = Asked(by, worlds, seed, worst)
-    if is_run(target, line=None, chosen=bool(bots)):
-        analysis = _analyse_run(target, bots, asked, options)
-    else:
-        analysis = _analyse_file(target, asked, options)
+    of_run = is_run(target, line=None, chosen=bool(bots))
     with open_out(options["out"]) as file:
+        if of_run:
+            analysis = _analyse_run(target, bots, asked, options)
+        else:
+            analysis = _analyse_file(target, asked, options)
         if options["out"] is not None:
-            from arena.store.csv_files import csv_writer
-
             csv_writer(analysis.decisions)(file)
     against = _choose(analysis, options["opponent"])
     if analysis.note and not options["quiet"]:

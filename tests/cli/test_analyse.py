@@ -17,7 +17,6 @@ import arena as library
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from tests.conftest import Arena, run_here, start_command
-from tests.tiers import few
 from tests.waiting import until
 
 FILE, KEPT = "analysis.csv", "analysis.sqlite"
@@ -166,34 +165,38 @@ def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    few(
-        [
-            (("other",), "other: other rules than the published ones, which no judge knows"),
-            (("run", "--by", "./no_scores.py"), "no method scores(games)"),
-            (("run", "--by", "./fails.py"), "ZeroDivisionError: division by zero"),
-            (("run", "--by", "cmd:true"), "only a Python bot can judge"),
-            (("run", "--by", "nobody"), "nobody"),
-            (("run", "--games", "0"), "'--games': 0 is not in the range"),
-            (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
-            (("run", "--worlds", "7"), "worlds: 7 is odd; "),
-            (("run", "nobody"), "no bot 'nobody' in this run"),
-            (
-                ("run", "--opponent", "nobody", "--games", "2", *QUICK),
-                "--opponent: no game against",
-            ),
-            (("nowhere",), "nowhere: no such file, and no such run"),
-            (("no_scores.py",), "no_scores.py: line 1: "),
-            (("games.jsonl", "--agree", "3"), "--agree: only for a run"),
-        ],
-        quick=13,
-        unpack=True,
-    ),
+    [
+        (("other",), "other: other rules than the published ones, which no judge knows"),
+        (("run", "--by", "./no_scores.py"), "no method scores(games)"),
+        (("run", "--by", "./fails.py"), "ZeroDivisionError: division by zero"),
+        (("run", "--by", "cmd:true"), "only a Python bot can judge"),
+        (("run", "--by", "nobody"), "nobody"),
+        (("run", "--games", "0"), "'--games': 0 is not in the range"),
+        (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
+        (("run", "--worlds", "7"), "worlds: 7 is odd; "),
+        (("run", "nobody"), "no bot 'nobody' in this run"),
+        (
+            ("run", "--opponent", "nobody", "--games", "2", *QUICK),
+            "--opponent: no game against",
+        ),
+        (("nowhere",), "nowhere: no such file, and no such run"),
+        (("run", "-o", "fails.py"), "fails.py: exists already, and is not changed"),
+        (("other.jsonl",), "other.jsonl: line 1: other rules than the published ones"),
+        (("half.jsonl",), "half.jsonl: no game has been played to its end"),
+        (("bad.jsonl",), "bad.jsonl: line 2: illegal action"),
+        (("no_scores.py",), "no_scores.py: line 1: "),
+        (("games.jsonl", "--agree", "3"), "--agree: only for a run"),
+    ],
 )
 def test_what_cannot_be_is_one_line_and_status_2(
     arena: Arena, folder: Path, words: tuple[str, ...], message: str
 ) -> None:
     """And nothing is left of it."""
     (folder / "games.jsonl").write_text("")
+    arena("export", "other", "-o", "other.jsonl")
+    half = '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}\n'
+    (folder / "half.jsonl").write_text(half)
+    (folder / "bad.jsonl").write_text(half + half.replace("56T", "C"))
     done = arena("analyse", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

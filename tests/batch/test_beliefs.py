@@ -24,6 +24,8 @@ from engine.view import view
 
 APPRENTICE = Apprentice(own_network())
 SMALL = Rules((2, 2, 1, 0, 0, 1, 0, 0, 0, 0, 1), 1, 2, 2, 2, 1)
+LARGER = Rules((2, 2, 2, 1, 1, 1, 0, 1, 0, 0, 2), 4, 3, 2, 2, 1)
+"""copies, removed, hand_size, opening_row, take_size, rounds."""
 
 
 class Moment(NamedTuple):
@@ -141,15 +143,16 @@ def test_a_sample_has_the_weights_of_all() -> None:
     assert weights / weights.sum() == pytest.approx(wanted / 100, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_response_is_that_of_a_plain_search(seed: int) -> None:
+@pytest.mark.parametrize("rules", [SMALL, LARGER], ids=["small", "larger"])
+def test_a_response_is_that_of_a_plain_search(rules: Rules) -> None:
     """In a round under small rules, where every action is tried: decision by decision."""
-    strategy = timing(setup(0, 1, SMALL))
-    for moment in moments(seed, strategy, SMALL):
+    strategy = timing(setup(0, 1, rules))
+    for moment in moments(1, strategy, rules):
         belief = Belief(strategy.scores)
         belief.update(moment.seen)
         _, weights = belief.sample(10_000)
-        found = respond(belief.games, weights, 0, [strategy.scores] * 2, Lockstep.results, 10_000)
+        policies = [not_asked, strategy.scores]  # the own one is not asked
+        found = respond(belief.games, weights, 0, policies, Lockstep.results, 1 << 20)
         worlds = []
         for hand, weight in zip(belief.hands, weights.tolist(), strict=True):
             world = moment.state.copy()
@@ -157,6 +160,11 @@ def test_a_response_is_that_of_a_plain_search(seed: int) -> None:
             worlds.append((world, weight))
         for action in moment.seen.legal:
             assert found[action] == search([(w.copy(), n) for w, n in worlds], action, strategy)
+
+
+def not_asked(_games: Lockstep) -> Any:
+    """Stand for the policy of a seat that tries every action."""
+    raise AssertionError
 
 
 def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
@@ -182,11 +190,12 @@ def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
 
 def test_a_response_with_few_games_plays_on_by_the_own_policy() -> None:
     """One ply of actions, then the policies: as `rollouts.action_values` has it."""
+    strategy = timing(setup(0, 1, STANDARD))
     for moment in [*moments(7, APPRENTICE)][::5]:
         belief = Belief(APPRENTICE.scores)
         belief.update(moment.seen)
         some, weights = belief.sample(20)
-        policies = [APPRENTICE.scores] * 2
+        policies = [strategy.scores, APPRENTICE.scores]
         found = respond(belief.games.select(some), weights, 0, policies, values_after, 0)
         held = [belief.hands[place] for place in some]
         values = action_values(moment.seen, held, policies, values_after)

@@ -133,6 +133,7 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     document = json.loads(again.stdout)
     assert document["sentence"] == first.stdout.splitlines()[0]
     assert document["clone"]["pairs"] == 9
+    assert document["clone"]["before"] < 0.7  # it would be 1 for the moves of apprentice itself
     assert (tmp_path / "probe-uniform.py").read_bytes() == opponent
     assert (folder / "run.log").read_text().count("ready: ") == starts
     longer = arena("probe", "uniform", "--minutes", "0.001", "--pairs", "1", "--out", "b.py")

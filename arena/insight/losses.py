@@ -130,41 +130,57 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
     )
 
 
+class _Sums(NamedTuple):
+    """The sums of the losses of each two bots, by part; blunders are counted (part, two bots)."""
+
+    of_decision: Moments
+    of_game: Moments
+    blunders: Ints
+
+
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the loss of each bot against each opponent, in all and by part, with intervals."""
     two = decisions.groupby(["bot", "opponent"], sort=False)
-    group: Ints = two.ngroup().to_numpy().astype(np.int64)
     who = [*two.size().index]
+    sums = _sum_losses(decisions, two.ngroup().to_numpy().astype(np.int64), len(who))
+    bot, part = np.indices((len(who), len(PARTS_OF))).reshape(2, -1)
+    count = sums.of_decision.counts.ravel()
+    columns = {
+        "part": np.array(PARTS_OF)[part],
+        "games": sums.of_game.counts.ravel(),
+        "decisions": count,
+        **interval("loss", "loss", sums.of_decision.means()),
+        **interval("game_loss", "game_loss", sums.of_game.means()),
+        "blunders": sums.blunders.T.ravel(),
+    }
+    table = make_frame(columns, [], count > 0)
+    for side, name in enumerate(("bot", "opponent")):
+        table[name] = [who[place][side] for place in bot[count > 0]]
+    return _finish(table, decisions, LOSSES.names)
+
+
+def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
+    """Add the losses up by pair; `group` numbers the two bots of each decision."""
     units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
-    loss = (PARTS * decisions["loss"]).round().to_numpy(np.int64)
-    is_blunder = (decisions["loss"] >= _BLUNDER) & (
-        decisions["loss"] > _CERTAIN * decisions["error"]
-    )
-    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
-    counts, totals, games = (np.zeros((len(PARTS_OF), units.shape[1]), np.int64) for _ in "123")
-    blunders = np.zeros((len(PARTS_OF), len(who)), np.int64)
+    loss = _in_parts(decisions["loss"])
+    is_blunder = (loss >= _BLUNDER * PARTS) & (loss > _CERTAIN * _in_parts(decisions["error"]))
+    counts, totals, games = np.zeros((3, len(PARTS_OF), units.shape[1]), np.int64)
+    of_decision, of_game = (Moments(groups, len(PARTS_OF), PARTS) for _ in "12")
+    blunders = np.zeros((len(PARTS_OF), groups), np.int64)
     for key, part in enumerate(_parts(decisions)):
         counts[key] = np.bincount(unit[part], minlength=units.shape[1])
         # sums of whole numbers in floats are exact up to 2**53
         totals[key] = np.bincount(unit[part], loss[part], units.shape[1])
         first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
         games[key] = np.bincount(unit[part][first], minlength=units.shape[1])
-        blunders[key] = np.bincount(group[part & is_blunder.to_numpy()], minlength=len(who))
+        blunders[key] = np.bincount(group[part & is_blunder], minlength=groups)
     of_decision.add(units[0], counts, totals)
     of_game.add(units[0], games, totals)
-    bot, part = np.indices((len(who), len(PARTS_OF))).reshape(2, -1)
-    columns = {
-        "part": np.array(PARTS_OF)[part],
-        "games": of_game.counts.ravel(),
-        "decisions": of_decision.counts.ravel(),
-        **interval("loss", "loss", of_decision.means()),
-        **interval("game_loss", "game_loss", of_game.means()),
-        "blunders": blunders.T.ravel(),
-    }
-    table = make_frame(columns, [], of_decision.counts.ravel() > 0)
-    shown = bot[of_decision.counts.ravel() > 0]
-    table["bot"], table["opponent"] = ([who[place][side] for place in shown] for side in (0, 1))
-    return _finish(table, decisions, LOSSES.names)
+    return _Sums(of_decision, of_game, blunders)
+
+
+def _in_parts(column: pd.Series[float]) -> Ints:
+    return (PARTS * column.to_numpy(np.float64)).round().astype(np.int64)
 
 
 def _parts(decisions: pd.DataFrame) -> list[Any]:
@@ -192,23 +208,17 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     not chosen by them.
     """
     labels = [*dict.fromkeys(decisions["bot"])]
-    place = decisions["bot"].map({label: n for n, label in enumerate(labels)}).to_numpy(np.int64)
-    chance = (PARTS * decisions["chance"].astype(float)).round().to_numpy(np.int64)
+    chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    halves = (2 * decisions["result"]).to_numpy(np.int64)
-    match = decisions.groupby(_meeting(decisions), sort=False).ngroup().to_numpy()
-    pair = match * (int(decisions["pair"].max()) + 1 if len(decisions) else 1)
-    pair = pair + decisions["pair"].to_numpy(np.int64)
+    pair = decisions.groupby([_meeting(decisions), "pair"], sort=False).ngroup().to_numpy()
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
-    for group in range(len(labels) + 1):
-        some = np.flatnonzero((place == group) | (group == len(labels)))
+    for group, label in enumerate([*labels, None]):
+        some = np.flatnonzero((decisions["bot"] == label) if label is not None else chance >= 0)
         _, unit = np.unique(pair[some], return_inverse=True)
-        cells = key[some] * (unit.max(initial=-1) + 1) + unit
-        shape = _BINS, int(unit.max(initial=-1)) + 1
-        counts, totals = np.zeros((2, *shape), np.int64)
-        np.add.at(counts.reshape(-1), cells, 1)
-        np.add.at(totals.reshape(-1), cells, halves[some])
-        moments.add(np.full(shape[1], group), counts, totals)
+        counts, totals = np.zeros((2, _BINS, int(unit.max(initial=-1)) + 1), np.int64)
+        np.add.at(counts, (key[some], unit), 1)
+        np.add.at(totals, (key[some], unit), (2 * decisions["result"]).to_numpy(np.int64)[some])
+        moments.add(np.full(counts.shape[1], group), counts, totals)
         sums[group] = np.bincount(key[some], chance[some], _BINS)
     bot, number = np.indices(sums.shape).reshape(2, -1)
     count = moments.counts.ravel()

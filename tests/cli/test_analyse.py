@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -114,6 +115,7 @@ def test_text_json_csv_and_the_library_have_the_same_numbers(
     assert row["loss_high"] - row["loss"] == pytest.approx(half, abs=2e-4)
     text = arena("analyse", "run", *words).stdout.splitlines()
     assert max(map(len, text)) <= 80
+    check_calibration(document["calibration"], read)
     assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
     assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 3
     arena("export", "run", "-o", "games.jsonl")
@@ -123,6 +125,18 @@ def test_text_json_csv_and_the_library_have_the_same_numbers(
     (folder / "some.jsonl").write_text("\n".join(some))
     assert arena("analyse", "some.jsonl", *words, "-o", "again.csv").returncode == 0
     pd.testing.assert_frame_equal(pd.read_csv(folder / "again.csv"), read)
+
+
+def check_calibration(rows: list[dict[str, Any]], decisions: pd.DataFrame) -> None:
+    """Every decision is in one bin of its bot and in one of all, which has the games won."""
+    assert sum(row["decisions"] for row in rows) == 2 * len(decisions)
+    for row in rows:
+        some = decisions[decisions["chance"].between(row["bin"], row["bin"] + 0.1 - 1e-9)]
+        some = some[some["bot"] == row["bot"]] if row["bot"] else some
+        if row["bin"] < 0.9:  # a chance of 1 is in the last bin
+            assert row["decisions"] == len(some)
+            assert row["chance"] == pytest.approx(some["chance"].mean(), abs=1e-4)
+            assert row["won"] == pytest.approx(some["result"].mean(), abs=1e-4)
 
 
 @pytest.mark.slow

@@ -44,10 +44,10 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
 )
 @click.option(
     "--games",
-    type=Whole(1, keys.MOST_ANALYSED),
+    type=Whole(2, keys.MOST_ANALYSED),
     default=keys.ANALYSED,
     show_default=True,
-    help="Games at most.",
+    help="Games at most, both of each pair.",
 )
 @click.option(
     "--worlds",

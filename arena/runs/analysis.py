@@ -110,7 +110,7 @@ def analyse_run(
     asked what they would do. Raises InputError where nothing can be judged,
     and Interrupted at Ctrl-C.
     """
-    _check_numbers(asked, games=(games, 1), agree=(positions, 0))
+    _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     _check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
     analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
@@ -128,7 +128,7 @@ def analyse_records(
     lines: Iterable[bytes], executor: Executor, asked: Asked, *, games: int, progress: bool = True
 ) -> Analysis:
     """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
-    _check_numbers(asked, games=(games, 1))
+    _check_numbers(asked, games=(games, 2))
     found: list[_Game] = []
     for number, line in enumerate(lines, 1):
         if line.strip() and len(found) < games:
@@ -190,7 +190,7 @@ def _choose(
     bots = {*choice.bots} if choice else set()
     pairs = count_pairs(store.count(), len(tournament.pairings))
     wanted = [bots <= {*pairing} for pairing in tournament.pairings]
-    quota = share_out(pairs * np.array(wanted), max(1, games // 2)).tolist()
+    quota = share_out(pairs * np.array(wanted), games // 2).tolist()
     for pairing, most in zip(tournament.pairings, quota, strict=True):
         of_pairing = chosen_games(tournament, store, Choice((pairing.bot, pairing.opponent)))
         by_pair = groupby(of_pairing, key=lambda one: one[0].pair)

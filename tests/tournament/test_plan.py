@@ -64,6 +64,16 @@ def test_a_chunk_takes_a_fraction_of_a_second() -> None:
     assert {chunk.pairs for chunk in chunks(5.0) if chunk.first} == {1}
 
 
+def test_chunks_of_a_size_have_it_whatever_their_speed() -> None:
+    """The last one has what is left."""
+    plan = Plan([[range(10)]], Strikes([("a", "b")], 10, most=1), (0,), 4)  # type: ignore[list-item]
+    found = []
+    while chunk := plan.next():
+        plan.learn(Played(chunk, [], {}, 9.0))
+        found.append((chunk.first, chunk.pairs, chunk.seats))
+    assert found == [(0, 4, (0,)), (4, 4, (0,)), (8, 2, (0,))]
+
+
 def test_the_speed_of_a_pairing_is_that_of_one_pair() -> None:
     """At 1/16 s for a pair, a chunk of 0.3 s has four whole pairs, however many the last had.
 

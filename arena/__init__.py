@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
+    from arena.library.probing import probe
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
@@ -36,6 +37,7 @@ else:
         "league": "arena.library.standing:league",
         "open": "arena.library.running:open_run",
         "play": "arena.library.running:play",
+        "probe": "arena.library.probing:probe",
         "run": "arena.library.running:run",
         "tune": "arena.library.tuning:tune",
     }
@@ -74,6 +76,7 @@ __all__ = [
     "league",
     "open",
     "play",
+    "probe",
     "run",
     "tune",
 ]

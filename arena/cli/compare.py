@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # games in which the change decided
 MINUTES = click.FloatRange(0, 10_000, min_open=True)
-_PROBED = 400  # pairs: the interval is then some 8 points wide
 
 
 @click.command()
@@ -159,7 +158,7 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
 
 @click.command()
 @click.argument("bot", shell_complete=complete_bots)
-@key_option("pairs", f"{_PROBED}")
+@key_option("pairs", f"{keys.PROBED_PAIRS}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
 @click.option(
     "--minutes", type=MINUTES, metavar="M", help="Learn from the bot's games, played for so long."
@@ -217,7 +216,7 @@ def probe(
             victim, executor, out, learn, minutes, seed, shown, force=force
         )
         kept = f"the opponent is kept in {file}"
-        tournament = meet(victim, file, pairs or _PROBED, seed)
+        tournament = meet(victim, file, pairs or keys.PROBED_PAIRS, seed)
         found = play_probe(tournament, file, executor, shown)._replace(clone=learned)
     except Interrupted:
         raise click.Abort(kept) from None

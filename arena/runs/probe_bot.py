@@ -136,7 +136,7 @@ def write_opponent(
 
 def _make_opponent(victim: Entry) -> bytes:
     """Return the source of the bot that responds to another one, packed with the bot's files."""
-    if victim.command or victim.is_code:
+    if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     if victim.source is None or victim.is_ours:
         return _text(victim, victim.module)

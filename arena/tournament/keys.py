@@ -26,6 +26,7 @@ ELO1: Final = 10
 ERROR_RATE: Final = 0.05
 COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
+PROBED_PAIRS: Final = 400  # the interval is then some 8 points wide
 SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
 MOST_SWAPS: Final = 1_000_000
 JUDGE: Final = "apprentice"  # of decisions, by default

@@ -46,6 +46,7 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
                 "tune",
                 "check",
                 "analyse",
+                "probe",
             )
         ),
     ],
@@ -58,6 +59,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "compare": ["greedy", "uniform", "--max-pairs", "1"],
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
+        "probe": ["greedy", "--pairs", "1"],
         "worth": ["out"],
         "analyse": ["out", "--by", "greedy", "--worst", "0"],
         "verify": ["out"],

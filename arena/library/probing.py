@@ -1,0 +1,57 @@
+"""Probe a bot from the arguments of a call: how much it loses at least, and to whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor, count_cores
+from arena.executors.log import NORMAL, QUIET
+from arena.library.request import Bot, Location, folder_path, request
+from arena.runs import probe_bot as runs
+from arena.runs.probe_bot import Probed
+from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS
+from engine.errors import show
+
+
+def probe(
+    bot: Bot,
+    *,
+    pairs: int = PROBED_PAIRS,
+    seed: int = 0,
+    learn: int | None = None,
+    minutes: float | None = None,
+    workers: int | None = None,
+    out: Location | None = None,
+    force: bool = False,
+    progress: bool = True,
+) -> Probed:
+    """Say how much a bot loses at least, to an opponent that knows how it plays.
+
+    The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
+    `learn` or `minutes` it knows a clone, which has learned from so many pairs of games, or for so
+    long; they are kept in results/. The result has a `sentence`, the `score` of the opponent in so
+    many `pairs` with its interval, `low` and `high`, and its `file`. Raises InputError, with the
+    message of `arena probe`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = probe("greedy", pairs=2, out=f"{folder}/best.py", progress=False)
+    >>> found.bot, found.pairs, found.score > 0.5
+    ('greedy', 2, True)
+    """
+    if learn is not None and not (type(learn) is int and 1 <= learn <= MOST_PAIRS):
+        raise InputError(f"learn: {show(learn)} is not a number from 1 to {MOST_PAIRS:,}")
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise InputError(f"minutes: {show(minutes)} is not a number above 0")
+    given = {"seed": seed, "workers": workers, "pairs": pairs}
+    default = {"name": "probe", "pairs": PROBED_PAIRS}
+    tournament, _ = request([bot, ("opponent", "uniform")], None, given, default)
+    executor = LocalExecutor(workers or count_cores())
+    shown = NORMAL if progress else QUIET
+    victim, place = tournament.entries[0], None if out is None else Path(folder_path(out, "out"))
+    file, learned = runs.find_opponent(
+        victim, executor, place, learn, minutes, seed, shown, force=force
+    )
+    played = runs.meet(victim, file, tournament.pairs, tournament.seed)
+    return runs.probe(played, file, executor, shown)._replace(clone=learned)

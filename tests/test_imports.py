@@ -262,11 +262,11 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 18,
-    "arrows": 92,
+    "arrows": 93,
     "floors": 10,
-    "files": 281,
-    "modules with one importer": 49,
-    "lines of code": 28_680,
+    "files": 292,
+    "modules with one importer": 51,
+    "lines of code": 29_400,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
@@ -276,7 +276,9 @@ run. A search of parameters needed no room and no arrow: its ranges and its plan
 `tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of
 a bot are two files: what a bot may do is of `entries`, which makes it, and what that costs is
 measured by `runs`. Analyses of recorded games are nine files, a step of the way in each: workers
-judge with `batch`, which is the arrow.
+judge with `batch`, which is the arrow. A bot that tries actions in many worlds, or is tried in
+them, needs positions, rollouts, beliefs and responses, each a noun of `batch`. A probe is two files
+of `runs` and one of `library`; its clones learn in `batch`, which is the other arrow.
 """
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
-MINUTES = click.FloatRange(0, 10_000, min_open=True)
 
 
 @click.command()
@@ -156,14 +155,31 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     click.echo(f"results in {out}/")
 
 
+def _check_minutes(
+    _context: click.Context, _option: click.Parameter, minutes: float | None
+) -> float | None:
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise click.BadParameter(f"{minutes:g} is not a number above 0")
+    return minutes
+
+
 @click.command()
 @click.argument("bot", shell_complete=complete_bots)
 @key_option("pairs", f"{keys.PROBED_PAIRS}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
 @click.option(
-    "--minutes", type=MINUTES, metavar="M", help="Learn from the bot's games, played for so long."
+    "--minutes",
+    type=float,
+    metavar="M",
+    callback=_check_minutes,
+    help="Learn from BOT's games, played for so long.  [default: none]",
 )
-@click.option("--learn", type=PAIRS, metavar="PAIRS", help="The same, with so many pairs of games.")
+@click.option(
+    "--learn",
+    type=PAIRS,
+    metavar="PAIRS",
+    help="The same, with so many pairs of games.  [default: none]",
+)
 @key_option("workers", "all cores")
 @click.option(
     "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
@@ -184,7 +200,7 @@ def probe(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say how much BOT loses at least, to an opponent that knows how it plays.
+    """Say how much BOT loses at least, to an opponent that knows it.
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
     against the likeliest of them. It asks BOT's method scores(games); with --minutes a network

@@ -54,4 +54,25 @@ BOTS = [
         "np.stack([games.plies, games.plies])",
         "tests/bots/test_scores.py::test_the_scores_choose_as_the_bot_does",
     ),
+    Fault(
+        "a belief in which every hand is dealt as often",
+        "arena/batch/beliefs.py",
+        "np.array([ways for _, ways in worlds]",
+        "np.array([1.0 for _, ways in worlds]",
+        "tests/batch/test_beliefs.py::test_a_belief_is_bayes_rule",
+    ),
+    Fault(
+        "a response that does not see what the other seat has played",
+        "arena/batch/responses.py",
+        "seen = _REPLIES * seen + actions + 1",
+        "seen = _REPLIES * seen",
+        "tests/batch/test_beliefs.py::test_a_response_is_that_of_a_plain_search",
+    ),
+    Fault(
+        "a clone of the bot that the cloned one plays against",
+        "arena/runs/clone_bot.py",
+        "[1 - row[2] for row in rows]",
+        "[row[2] for row in rows]",
+        "tests/cli/test_probe.py::test_a_bot_without_scores_is_probed_by_a_clone",
+    ),
 ]

@@ -78,6 +78,8 @@ def test_a_clone_comes_nearer_and_equal_luck_makes_it_again() -> None:
     for clone in clones:
         assert clone.alike > clone.before + 0.05
     apprentice.read(clones[0].content)
+    few, _, _ = choices_of(2)
+    assert imitate(WEIGHTS, few, np.random.default_rng(1)).before > 0
     none = Choices(*(part[:0] for part in choices))
     assert imitate(WEIGHTS, none, np.random.default_rng(1)).content == WEIGHTS
 

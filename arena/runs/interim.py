@@ -42,7 +42,8 @@ class FirstFaults:
         if place := find_place(traceback):
             logger.warning("  %s", place)
         fixture = Fixture(self.pairings[pairing], result.pair, result.seat)
-        logger.warning("  to see it again: %s", self.command(fixture))
+        if command := self.command(fixture):
+            logger.warning("  to see it again: %s", command)
 
 
 class FirstFault(NamedTuple):

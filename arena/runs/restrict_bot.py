@@ -103,7 +103,8 @@ def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> 
             if result.fault and result.winner == 1
         )
     if of_all[0].empty:
-        raise ArenaError("no opponent plays to the end: all of them had too many faults")
+        out = ", ".join(f"{label} after {faults}" for label, faults in outcome.out.items())
+        raise ArenaError(f"no opponent is left to measure by: out were {out}")
     costs = [
         Cost(name, make_differences(games))
         for name, games in zip(tournament.labels, of_all, strict=False)

@@ -23,7 +23,8 @@ def replay_commands(tournament: Tournament) -> Command:
 
     The command works in the folder where the run was started. It holds everything that
     decides the game, and nothing of the run's folder. For a game with a class or function of a
-    program it is a call of the library, in that program.
+    program it is a call of the library, in that program. It is empty for a game of a restricted
+    bot, which no command plays by itself.
     """
     entries = tournament.by_label
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
@@ -35,6 +36,8 @@ def replay_commands(tournament: Tournament) -> Command:
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
+        if any(entries[label].restriction for label in labels):
+            return ""
         if any(entries[label].is_code for label in labels):
             return _call(tournament, fixture)
         words = ["arena", "game", *(entries[label].spec for label in labels), *common]

@@ -148,9 +148,15 @@ def test_a_program_and_a_file_are_restricted_too(arena: Arena, tmp_path: Path) -
         done = arena("play", "./obstinate.py", *words, "--lane", lane, "-q")
         assert done.returncode == 0, done.stderr
         assert "late-take: 8 forfeits" in done.stdout.splitlines()
+    shown = arena("play", "./obstinate.py", *words).stderr
+    assert "late-take forfeits a game (illegal, ply 0)" in shown
+    assert "to see it again" not in shown
     words = ("play", "greedy", "./broken.py", "--pairs", "2", "--restrict", "blind", "--json")
     (one,) = json.loads(arena(*words, "--lane", "inproc").stdout)["restrictions"]
     assert (one["forfeits"], one["differences"][0]["new"]) == (0, 1.0)
+    done = arena(*words[:4], "9", *words[5:], "--lane", "inproc")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("out were broken after 10 illegal actions\n")
 
 
 @pytest.mark.study

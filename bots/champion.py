@@ -442,15 +442,12 @@ class _ManyValues:
 
 
 def values_after(games: Any) -> Any:
-    """Return the chance of seat 0 to win in games of `arena.batch.lockstep` that are over.
-
-    A game may have ended with a round: then it is looked up in LEARNED, and else what it brought.
-    """
+    """Return the chance of seat 0 to win in games of `arena.batch` that ended with a round."""
     chances = games.results()
     going_on = games.piles[:, CITY].max(axis=0) < STANDARD.cities_needed
     for played in LEARNED:
         some = (going_on & (games.round + 1 == played)).nonzero()[0]
-        if len(some):
+        if len(some):  # by LEARNED, or else by what the game has brought
             values = _many_values(played)
             logits = values.logits(games.piles[:, :, some], games.in_row[:, some])
             chances[some] = 1.0 / (1.0 + values.np.exp(-logits))

@@ -8,7 +8,8 @@ from arena.entries.catalogue import ELO
 from tests.bots.golden import SEEDS, play, read
 
 GAMES = read()
-SEARCHING = ("champion", "flat_mc", "grandmaster", "ismcts", "pimc")  # of which a game takes half a second
+SEARCHING = ("champion", "flat_mc", "grandmaster", "ismcts", "pimc", "responder")
+"""Bots of which a game takes half a second."""
 CASES = [
     pytest.param(name, seed, marks=[pytest.mark.slow] * (seed > 1 and name in SEARCHING))
     for name, seed in GAMES

@@ -59,14 +59,14 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
 @click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
 @click.option(
     "--agree",
-    type=Whole(0, keys.MOST_ANALYSED),
+    type=Whole(0, keys.MOST_ANALYSED - 1),
     default=0,
     show_default=True,
     help="Positions at which all bots of a run are asked what they would do.",
 )
 @click.option(
     "--worst",
-    type=Whole(0, keys.MOST_ANALYSED),
+    type=Whole(0, keys.MOST_ANALYSED - 1),
     default=keys.WORST,
     show_default=True,
     help="Worst decisions of each bot, which are judged again in 100 worlds.",

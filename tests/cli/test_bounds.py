@@ -36,7 +36,7 @@ OPTIONS = [*numbers(cli)]
 def test_the_bounds_of_a_number_are_round(option: click.Parameter, whole: Whole) -> None:
     """A power of ten or two, or one less of what is counted from 0 or has as many bits."""
     least, most = whole.range.min, whole.range.max
-    assert least in (0, 1, 4)
+    assert least in (0, 1, 2, 4)
     below = {number - 1 for number in ({*TENS, *TWOS} if least == 0 else {2**63})}
     assert most in (below if least == 0 else below | TENS | TWOS)
     if isinstance(option.default, int):

@@ -6,6 +6,7 @@ import io
 import pkgutil
 
 import numpy as np
+import pytest
 
 from arena.batch import learner
 from arena.batch.learner import Choices, Network, from_bytes, gather, imitate, to_bytes
@@ -70,6 +71,7 @@ def test_choices_are_what_the_bot_saw_and_did() -> None:
     assert count == len(choices.actions)
 
 
+@pytest.mark.slow
 def test_a_clone_comes_nearer_and_equal_luck_makes_it_again() -> None:
     """In games from which it has not learned; never further away than where it began."""
     choices, _, _ = choices_of(64)

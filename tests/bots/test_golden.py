@@ -8,10 +8,15 @@ from arena.entries.catalogue import ELO
 from tests.bots.golden import SEEDS, play, read
 
 GAMES = read()
-SEARCHING = ("champion", "flat_mc", "grandmaster", "ismcts", "pimc", "responder")
+SEARCHING = ("champion", "flat_mc", "ismcts", "pimc")
 """Bots of which a game takes half a second."""
+SLOWEST = ("grandmaster", "responder")  # a second or two
 CASES = [
-    pytest.param(name, seed, marks=[pytest.mark.slow] * (seed > 1 and name in SEARCHING))
+    pytest.param(
+        name,
+        seed,
+        marks=[pytest.mark.slow] * (name in SLOWEST or (seed > 1 and name in SEARCHING)),
+    )
     for name, seed in GAMES
 ]
 

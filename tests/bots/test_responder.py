@@ -19,6 +19,7 @@ def against_greedy(own: Setup) -> Strategy:
     return bot(own, victim="greedy", worlds=20)
 
 
+@pytest.mark.slow
 def test_it_wins_from_the_bot_that_it_knows() -> None:
     """Most games, in either seat."""
     won = 0.0

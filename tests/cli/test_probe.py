@@ -119,6 +119,7 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
     assert (tmp_path / "probe-odd.py").exists()
 
 
+@pytest.mark.slow
 def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path) -> None:
     """The same one by any number of workers; the games are kept, and not played again."""
     words = ("probe", "uniform", "--learn", "9", "--pairs", "1")

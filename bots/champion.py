@@ -329,16 +329,18 @@ class Champion(Ismcts):
         return super().search(view)
 
     def preferred(self, view: View, actions: Sequence[Action], /) -> Action:
-        """Return one of these actions, by its visits and its prior."""
-        if self.policy is None:
-            return super().preferred(view, actions)
-        children, policy = self.tree.children, self.policy(view)
+        """Return one of these actions, the one of the highest worth."""
+        return max(actions, key=self.worths(view).__getitem__)
+
+    def worths(self, view: View) -> dict[Action, float]:
+        """Return the share of the visits of each action, and what the prior adds."""
+        children = self.tree.children
         visits = sum(child.visits for child in children.values())
-
-        def worth(action: Action) -> float:
-            return children[action].visits / visits + self.prior * policy[action]
-
-        return max(actions, key=worth)
+        worths = {action: child.visits / visits for action, child in children.items()}
+        if self.policy:
+            for action, probability in self.policy(view).items():
+                worths[action] += self.prior * probability
+        return worths
 
     def value(self, world: State) -> float:
         """Return the chance of seat 0 to win after this round, from 0 to 1."""

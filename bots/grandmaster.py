@@ -9,16 +9,11 @@ few, and else drawn at random. Sources: those of `champion` and `apprentice`; Te
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any
 
 from bots.champion import Champion, values_after
 from engine import Action, Pack, Setup, View, size
 from engine.worlds import hands, sample_hand
-
-if TYPE_CHECKING:
-    from bots.apprentice import Network
 
 _FEW = 300  # deals of a hand, up to which all of them are tried
 
@@ -38,30 +33,24 @@ class Grandmaster(Champion):
         super().__init__(setup, iterations=max(1, round(1000 * budget)), prior=prior)
         self.weight = weight
         self.decisions = round(6000 * budget)
-        self.network: Network | None = _own_network() if self.published else None
 
-    def preferred(self, view: View, actions: Sequence[Action], /) -> Action:
-        """Return one of these actions, by the three opinions."""
-        if self.network is None or len(actions) == 1:
-            return super().preferred(view, actions)
-        children, policy = self.tree.children, self.network.policy(view)
-        visits = sum(child.visits for child in children.values())
-        wins = self.rollouts(view)
-        best = max(wins.values())
-
-        def worth(action: Action) -> float:
-            share = children[action].visits / visits + self.prior * policy[action]
-            return share + self.weight * (wins[action] - best)
-
-        return max(actions, key=worth)
+    def worths(self, view: View) -> dict[Action, float]:
+        """Return the sum of the three opinions of each action."""
+        worths = super().worths(view)
+        if self.published:
+            wins = self.rollouts(view)
+            best = max(wins.values())
+            for action, won in wins.items():
+                worths[action] += self.weight * (won - best)
+        return worths
 
     def rollouts(self, view: View) -> dict[Action, float]:
         """Return the share of wins of each legal action, from its rollouts."""
         from arena.batch.rollouts import WHOLE, action_values
+        from bots.apprentice import own_network
 
-        assert self.network
         worlds = self.worlds_of(view)
-        policies = [self.network.scores_in] * 2
+        policies = [own_network().scores_in] * 2
         found = action_values(view, [hand for hand, _ in worlds], policies, values_after)
         ways = [count for _, count in worlds]
         whole = WHOLE * sum(ways)
@@ -78,12 +67,6 @@ class Grandmaster(Champion):
         left = self.rules.round_plies - len(view.history) % self.rules.round_plies
         count = max(1, self.decisions // (left * len(view.legal)))
         return [(sample_hand(view, self.rng), 1) for _ in range(min(count, _FEW))]
-
-
-def _own_network() -> Any:
-    from bots.apprentice import own_network
-
-    return own_network()
 
 
 bot = Grandmaster

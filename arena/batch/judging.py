@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Cards, Indices
+from arena.batch.positions import by_kind
 from arena.batch.replay import NOTHING, Bools, Ints
-from arena.batch.rollouts import WHOLE, Policy, Values, play_on
+from arena.batch.rollouts import Policy, Values, own_chances, play_on
 from engine import KINDS
 from engine.encoding import ACTIONS
 
@@ -92,9 +92,8 @@ def draw_hands(
     seen += games.piles[:, :, rows].sum(axis=0, dtype=np.int64)
     unseen = np.array(games.rules.copies)[:, None] - seen
     held = games.hands[1 - seats, :, rows].sum(axis=1, dtype=np.int64)
-    places = np.arange(len(games.rules.deck))
-    kinds = (places >= unseen.cumsum(axis=0)[..., None]).sum(axis=0)  # (row, place), by kind
-    order = np.empty((len(rows), worlds, len(places)))
+    kinds = by_kind(unseen, len(games.rules.deck)).T  # (row, place)
+    order = np.empty((len(rows), worlds, kinds.shape[1]))
     for keys, luck in zip(order, lucks, strict=True):
         luck.random(out=keys)
     np.copyto(order, 2.0, where=kinds[:, None] == len(KINDS))  # behind all cards
@@ -126,13 +125,13 @@ def find_chances(
         beat()
         some, tried = game[start : start + step], action[start : start + step]
         own = _try(games, np.repeat(some, worlds), hands[:, some], tried, policy, values)
-        found[some, tried] = np.rint(WHOLE * own).astype(np.int64).reshape(-1, worlds)
+        found[some, tried] = own.reshape(-1, worlds)
     return found
 
 
 def _try(
     games: Lockstep, rows: Indices, hands: Cards, actions: Indices, policy: Policy, values: Values
-) -> npt.NDArray[np.float64]:
+) -> Ints:
     """Return the chance to win of the seats to act after these actions, world by world."""
     worlds = games.select(rows)
     worlds.by_round = True
@@ -141,8 +140,7 @@ def _try(
     worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.reshape(len(KINDS), -1).T
     worlds.step(np.repeat(actions, hands.shape[2]))
     play_on(worlds, (policy, policy))
-    chances = values(worlds)
-    return np.where(seats == 0, chances, 1 - chances)
+    return own_chances(worlds, seats, values)
 
 
 def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Ints]:

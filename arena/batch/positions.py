@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.batch.piles import Cards, Indices, Piles
 from arena.errors import InputError
@@ -85,7 +86,7 @@ class Positions(Piles):
         games.over[:] = view.over
         games.by_round = luck is None
         if luck is not None:
-            games.dealt[view.round :] = _deal_rest(unseen - held, rules, view.round, luck)
+            games.dealt[view.round :] = deal_rest(unseen - held, rules, view.round, luck)
         return games
 
     def newest(self) -> Cards:
@@ -127,13 +128,28 @@ def _counts(packs: Sequence[Pack]) -> Cards:
     return (together >> _SHIFTS & (1 << BITS) - 1).astype(np.uint8)
 
 
-def _deal_rest(cards: Cards, rules: Rules, played: int, luck: np.random.Generator) -> Cards:
-    """Return the hands (round, seat, kind, game) of the rounds to come, dealt of these cards."""
+def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
+    """Return cards that are counted (kind, game) one by one (place, game), in so many places.
+
+    Places that are left have the number of the kinds.
+
+    >>> by_kind(np.array([[1, 0], [2, 1]]), 3).tolist()
+    [[0, 1], [1, 2], [1, 2]]
+    """
+    sums = cards.cumsum(axis=0)[:, None]
+    kinds: Indices = (np.arange(places)[:, None] >= sums).sum(axis=0)
+    return kinds
+
+
+def deal_rest(cards: Cards, rules: Rules, played: int, luck: np.random.Generator) -> Cards:
+    """Return the hands (round, seat, kind, game) of the rounds to come, dealt of these cards.
+
+    All games have as many cards left, and `played` rounds behind them.
+    """
     deal = rules.hand_size
     rounds = rules.rounds - played
-    numbers = np.arange(cards.sum(axis=0).max(initial=0))[:, None]
-    kinds = (numbers >= cards.cumsum(axis=0)[:, None]).sum(axis=0)  # (place, game), by kind
-    kinds = luck.permuted(kinds, axis=0)[: 2 * rounds * deal]
+    left = by_kind(cards, cards.sum(axis=0).max(initial=0))
+    kinds = luck.permuted(left, axis=0)[: 2 * rounds * deal]
     hands = kinds.reshape(rounds, 2, deal, cards.shape[1])
     of_kind = hands[:, :, None] == np.arange(len(KINDS))[:, None, None]
     dealt: Cards = of_kind.sum(axis=3, dtype=np.uint8)

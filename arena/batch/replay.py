@@ -6,6 +6,7 @@ plays as it has cards. The tests compare every ply with `engine.State` (tests/ba
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -98,6 +99,18 @@ def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
     piles[-1], row[-1], within[-1] = table.piles, table.in_row, table.within
     ended = (actions != NOTHING).sum(axis=1)
     return Replay(rules, actions, ended, piles, row, within, _takes(taken, rules))
+
+
+def in_rows(games: Sequence[bytes], plies: int) -> Cards:
+    """Return the actions of games as an array (game, ply), with NOTHING after the end of each.
+
+    >>> in_rows([b"\\0\\1", b"\\2"], 2).tolist()
+    [[0, 1], [2, 255]]
+    """
+    actions = np.full((len(games), plies), NOTHING, np.uint8)
+    for row, played in zip(actions, games, strict=True):
+        row[: len(played)] = np.frombuffer(played, np.uint8)
+    return actions
 
 
 class _Table(Piles):

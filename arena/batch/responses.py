@@ -11,7 +11,7 @@ import numpy.typing as npt
 from arena.batch.beliefs import packs_of
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Indices
-from arena.batch.rollouts import WHOLE, Policy, Values, pick, play_on
+from arena.batch.rollouts import Policy, Values, own_chances, pick, play_on
 from engine import Seat
 from engine.encoding import ACTIONS
 
@@ -90,9 +90,7 @@ def _settle(
     """Add what games that are over came to, to the worths of the actions before."""
     over = np.flatnonzero(games.over)
     if len(over):
-        chances = values(games.select(over))
-        own = chances if seat == 0 else 1 - chances
-        whole = np.rint(WHOLE * own).astype(np.int64)
+        whole = own_chances(games.select(over), seat, values)
         np.add.at(nodes.worths.reshape(-1), edges[over], weights[over] * whole)
 
 

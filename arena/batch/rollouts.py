@@ -74,6 +74,12 @@ def action_values(
     games = Lockstep.from_view(view, hands).select(np.tile(np.arange(count), len(view.legal)))
     games.step(np.repeat(np.array(view.legal, np.intp), count))
     play_on(games, policies)
+    return own_chances(games, view.seat, values).reshape(-1, count)
+
+
+def own_chances(games: Lockstep, seats: Any, values: Values) -> npt.NDArray[np.int64]:
+    """Return the chances of these seats to win in games that are over, from 0 to WHOLE."""
     chances = values(games)
-    own = chances if view.seat == 0 else 1 - chances
-    return np.rint(WHOLE * own).astype(np.int64).reshape(-1, count)
+    own = np.where(np.equal(seats, 0), chances, 1 - chances)
+    whole: npt.NDArray[np.int64] = np.rint(WHOLE * own).astype(np.int64)
+    return whole

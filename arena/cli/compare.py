@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
+    from arena.runs.probe_bot import Probed
     from arena.runs.run import Outcome
     from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
@@ -187,19 +188,7 @@ def _check_minutes(
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @json_option
 @QUIET
-def probe(
-    bot: str,
-    pairs: int | None,
-    seed: int,
-    minutes: float | None,
-    learn: int | None,
-    workers: int | None,
-    out: Path | None,
-    *,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Say how much BOT loses at least, to an opponent that knows it.
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
@@ -212,35 +201,39 @@ def probe(
       arena probe greedy --pairs 10 --out responds.py &&
         arena play ./responds.py greedy --pairs 10
     """
-    from arena.entries.resolve import resolve
-    from arena.executors import log
-    from arena.executors.local import LocalExecutor, count_cores
-    from arena.lanes.cleanup import adopt_orphans
-    from arena.runs.probe_bot import find_opponent, meet
-    from arena.runs.probe_bot import probe as play_probe
-    from arena.runs.run import Interrupted
-
-    victim = resolve(bot)
-    executor = LocalExecutor(workers or count_cores())
-    shown = log.QUIET if quiet else log.NORMAL
-    adopt_orphans()
-    kept = "nothing is kept"
-    if learn or minutes:
-        kept = "the games to learn from are kept in results/, and the same command goes on"
-    try:
-        file, learned = find_opponent(
-            victim, executor, out, learn, minutes, seed, shown, force=force
-        )
-        kept = f"the opponent is kept in {file}"
-        tournament = meet(victim, file, pairs or keys.PROBED_PAIRS, seed)
-        found = play_probe(tournament, file, executor, shown)._replace(clone=learned)
-    except Interrupted:
-        raise click.Abort(kept) from None
+    found = _probe(bot, options, quiet=quiet)
     if as_json:
         print_json(found.document())
         return
     for line in [found.sentence] if quiet else found.lines():
         click.echo(line)
+
+
+def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
+    """Return what a probe came to; at Ctrl-C say what is kept."""
+    from arena.entries.resolve import resolve
+    from arena.executors import log
+    from arena.executors.local import LocalExecutor, count_cores
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.probe_bot import find_opponent, probe
+    from arena.runs.run import Interrupted
+
+    victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
+    executor = LocalExecutor(options["workers"] or count_cores())
+    shown = log.QUIET if quiet else log.NORMAL
+    adopt_orphans()
+    kept = "nothing is kept"
+    if any(how):
+        kept = "the games to learn from are kept in results/, and the same command goes on"
+    try:
+        file, learned = find_opponent(
+            victim, executor, options["out"], *how, seed, shown, force=options["force"]
+        )
+        kept = f"the opponent is kept in {file}"
+        pairs = options["pairs"] or keys.PROBED_PAIRS
+        return probe(victim, file, pairs, seed, executor, shown)._replace(clone=learned)
+    except Interrupted:
+        raise click.Abort(kept) from None
 
 
 COMMANDS: list[click.Command] = [compare, probe]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from arena.batch.judging import judge
-from arena.batch.replay import NOTHING
+from arena.batch.replay import in_rows
 from arena.batch.rollouts import WHOLE, Policy, Values
 from arena.errors import InputError
 from arena.executors.log import Reporter
@@ -88,12 +88,10 @@ def _judge(
 def _arrays(games: Sequence[Recorded]) -> tuple[Any, Any, Any]:
     """Return deals (game, card), actions and which decisions are wanted (game, ply)."""
     deals = np.frombuffer(b"".join(parse_cards(game.deal) for game in games), np.uint8)
-    actions = np.full((len(games), STANDARD.game_plies), NOTHING, np.uint8)
+    actions = in_rows([parse_actions(game.actions) for game in games], STANDARD.game_plies)
     wanted = np.zeros(actions.shape, np.bool_)
-    for row, game in enumerate(games):
-        played = np.frombuffer(parse_actions(game.actions), np.uint8)
-        actions[row, : len(played)] = played
-        wanted[row, slice(None) if game.plies is None else [*game.plies]] = True
+    for row, game in zip(wanted, games, strict=True):
+        row[slice(None) if game.plies is None else [*game.plies]] = True
     return deals.reshape(len(games), -1), actions, wanted
 
 

@@ -53,5 +53,5 @@ def probe(
     file, learned = runs.find_opponent(
         victim, executor, place, learn, minutes, seed, shown, force=force
     )
-    played = runs.meet(victim, file, tournament.pairs, tournament.seed)
-    return runs.probe(played, file, executor, shown)._replace(clone=learned)
+    found = runs.probe(victim, file, tournament.pairs, tournament.seed, executor, shown)
+    return found._replace(clone=learned)

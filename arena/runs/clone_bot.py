@@ -74,21 +74,19 @@ def learn_clone(folder: Path, pairs: int, seed: int = 0) -> Clone:
     import numpy as np
 
     from arena.batch.learner import gather, imitate
-    from arena.batch.replay import NOTHING
+    from arena.batch.replay import in_rows
 
     tournament, store = read_run(folder)
     with closing(store):
         rows = [*store.records([pairs])]
     deals = bytearray()
-    actions = np.full((len(rows), tournament.rules.game_plies), NOTHING, np.uint8)
-    for number, (pairing, pair, seat, _, win_type, _, text) in enumerate(rows):
+    for pairing, pair, seat, _, win_type, _, _ in rows:
         if win_type == "forfeit":
             raise InputError(
                 f"{tournament.labels[1]}: it has forfeited games: see arena show {folder}"
             )
         deals += tournament.draw(tournament.fixture(pairing, pair, seat)).deal
-        played = parse_actions(text)
-        actions[number, : len(played)] = np.frombuffer(played, np.uint8)
+    actions = in_rows([parse_actions(row[-1]) for row in rows], tournament.rules.game_plies)
     seats = np.array([1 - row[2] for row in rows])
     choices = gather(np.frombuffer(bytes(deals), np.uint8).reshape(len(rows), -1), actions, seats)
     rng = np.random.default_rng(stream(seed, "clone").getrandbits(64))

@@ -184,7 +184,7 @@ def _text(victim: Entry, module: str) -> bytes:
     return _TEXT.format(how="setup", **filled).encode()
 
 
-def meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
+def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
     """Return the tournament in which a bot meets the opponent in this file.
 
     A bot of ours is played in the worker, with its opponent.
@@ -197,12 +197,15 @@ def meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
     return replace(tournament, entries=[opponent, victim])
 
 
-def probe(tournament: Tournament, file: Path, executor: Executor, shown: int = NORMAL) -> Probed:
-    """Play what `meet` returned, and return what it came to.
+def probe(
+    victim: Entry, file: Path, pairs: int, seed: int, executor: Executor, shown: int = NORMAL
+) -> Probed:
+    """Let a bot meet the opponent in this file, and return what that came to.
 
     Raises InputError where one of the two forfeits a game, if it is in the first pair before the
     others are played. An opponent that cannot play is removed. Raises what `run` raises, too.
     """
+    tournament = _meet(victim, file, pairs, seed)
     try:
         for problem in prepare(tournament):
             raise InputError(problem)

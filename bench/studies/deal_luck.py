@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.positions import deal_rest
 from arena.batch.rollouts import Policy, pick, play_on
 from arena.entries.resolve import resolve
 from bots.champion import values_after
-from engine import KINDS, STANDARD
+from engine import STANDARD
 from engine.play import setup
 
 PAIRS = 2000
@@ -96,14 +97,7 @@ def deal_anew(games: Lockstep, rng: np.random.Generator) -> Lockstep:
     """Return these games with other hands, of the cards that neither pile nor row shows."""
     twin = games.select(np.arange(games.count))
     hidden = _COPIES - games.piles.sum(axis=0, dtype=np.int64) - games.in_row
-    places = np.arange(hidden.sum(axis=0).max())[:, None]
-    kinds = (places >= hidden.cumsum(axis=0)[:, None]).sum(axis=0)
-    keys = rng.random(kinds.shape)
-    keys[kinds == len(KINDS)] = 2  # no card
-    dealt = np.take_along_axis(kinds, keys.argsort(axis=0), axis=0)
-    for seat in (0, 1):
-        hand = dealt[seat * STANDARD.hand_size :][: STANDARD.hand_size]
-        twin.hands[seat] = (hand[:, None] == np.arange(len(KINDS))[:, None]).sum(axis=0)
+    twin.hands[:] = deal_rest(hidden, STANDARD, int(games.round[0]), rng)[0]
     return twin
 
 

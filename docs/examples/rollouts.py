@@ -14,6 +14,8 @@ network = own_network()
 
 
 class Rollouts:
+    """Plays the action that wins most in its worlds."""
+
     def __init__(self, setup, worlds):
         self.rng = setup.rng
         self.worlds = worlds

@@ -1,0 +1,204 @@
+"""Teach a network by the games that it plays: proximal policy optimisation.
+
+The network chooses from what the seat to act knows. A second one, the critic, which only learning
+needs, says how the game will end; it sees all cards, so that what is learned from a game is not
+the luck of its deal. Source: Schulman and others, "Proximal Policy Optimization Algorithms", 2017.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from arena.batch.encoding import Encoding
+from arena.batch.learner import Network, look, probabilities
+from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.tally import DRAW
+from arena.batch.trajectories import Trajectories, by_seat
+from engine import KINDS, STANDARD
+from engine.encoding import ACTIONS, WORTHS
+
+FEATURES: Final = Encoding().size + WORTHS
+"""Inputs of the network that chooses."""
+
+SEEN: Final = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)
+"""Inputs of the critic."""
+
+CLIP: Final = 0.2
+LAMBDA: Final = 0.95
+"""Of the generalised advantage estimate."""
+
+
+class Options(NamedTuple):
+    """How to learn: `rate` is Adam's, `entropy` what doubt is worth, `batch` counts decisions."""
+
+    rate: float = 1e-3
+    entropy: float = 0.02
+    epochs: int = 2
+    batch: int = 4096
+
+
+class Decisions(NamedTuple):
+    """The decisions of games as arrays (step, game, ...).
+
+    `known` is what the seat to act knows, `behind` what the critic sees besides, and `chances` are
+    those of the `actions`. In `played` a seat of -1 has nothing more to decide.
+    """
+
+    known: Any
+    behind: Any
+    masks: Any
+    actions: Any
+    chances: Any
+    played: Trajectories
+
+
+class _Lesson(NamedTuple):
+    """Decisions with a row for each: whether they were `free`, and by how much `better` than
+    expected; the critic should have expected what is `wanted`."""
+
+    known: Any
+    behind: Any
+    masks: Any
+    actions: Any
+    chances: Any
+    free: Any
+    better: Any
+    wanted: Any
+
+
+def look_behind(games: Lockstep) -> Any:
+    """Return what the critic sees besides: the other hand, and all hands still to be dealt."""
+    second = games.to_act == 1
+    to_come = games.dealt * (np.arange(len(games.dealt))[:, None] > games.round)[:, None, None]
+    parts = [np.where(second, games.hands[0], games.hands[1])]
+    for hands in to_come:
+        parts += [np.where(second, hands[seat], hands[1 - seat]) for seat in (1, 0)]
+    return np.concatenate(parts).T.astype(np.float32)
+
+
+def play(actor: Network, count: int, rng: np.random.Generator) -> Decisions:
+    """Play so many games to their ends, and return their decisions."""
+    games = Lockstep(count)
+    games.begin(np.arange(count), random_deals(count, rng))
+    steps = []
+    while not games.over.all():
+        steps.append(_decide(actor, games, rng))
+        games.step(steps[-1][3])
+    known, behind, masks, actions, chances, seats = map(np.stack, zip(*steps, strict=True))
+    winners = games.winners(np.arange(count))
+    won = np.where(winners == DRAW, 0, np.where(winners == seats, 1, -1))
+    over = seats >= 0
+    over[:-1] &= seats[1:] < 0
+    return Decisions(known, behind, masks, actions, chances, by_seat(seats, won, over))
+
+
+def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[Any, ...]:
+    """Draw an action in each game; return one step of `Decisions`, with the seats at the end."""
+    known, masks = look(games)
+    masks[games.over] = True
+    shares = probabilities(actor(known), masks)
+    sums = shares.cumsum(axis=1)
+    luck = rng.random((games.count, 1), np.float32) * sums[:, -1:]
+    actions = np.minimum((sums <= luck).sum(axis=1), ACTIONS - 1)
+    # rounding may reach an action without a share: the likeliest then
+    rows = np.arange(games.count)
+    wrong = ~masks[rows, actions]
+    actions[wrong] = shares[wrong].argmax(axis=1)
+    seats = np.where(games.over, -1, games.to_act)
+    return known, look_behind(games), masks, actions, shares[rows, actions], seats
+
+
+def advantages(values: Any, played: Trajectories) -> Any:
+    """Return how much better each action was than expected.
+
+    Source: Schulman and others, "High-Dimensional Continuous Control Using Generalized Advantage
+    Estimation", 2016.
+    """
+    found = np.zeros_like(values)
+    after = np.zeros_like(values[0])
+    sign = np.where(played.seats == 0, 1, -1).astype(np.float32)  # values are of the seat to act
+    returns = played.returns.astype(np.float32)
+    for step in range(len(values) - 1, -1, -1):
+        following = returns[step]
+        if step + 1 < len(values):
+            goes_on = played.seats[step + 1] >= 0
+            turn = sign[step] * sign[step + 1]
+            following = np.where(goes_on, turn * values[step + 1], following)
+            after = np.where(goes_on, turn * found[step + 1], 0)
+        found[step] = following - values[step] + LAMBDA * after
+    return found
+
+
+def values_of(critic: Network, known: Any, behind: Any) -> Any:
+    """Return what the critic expects for every decision."""
+    values = np.empty(known.shape[:2], np.float32)
+    for step in range(len(known)):
+        values[step] = critic(np.concatenate([known[step], behind[step]], axis=1))[:, 0]
+    return values
+
+
+def learn(
+    actor: Network,
+    critic: Network,
+    decisions: Decisions,
+    rng: np.random.Generator,
+    options: Options,
+    progress: float,
+) -> tuple[float, float]:
+    """Improve both networks by decisions; return the critic's error and the actor's entropy.
+
+    The rate and the worth of entropy fall to a tenth with the `progress` of the training, 0 to 1.
+    """
+    places = np.flatnonzero(decisions.played.seats >= 0)
+    lesson = _prepare(critic, decisions)
+    rate = options.rate * (1 - 0.9 * progress)
+    entropy = options.entropy * (1 - 0.9 * progress)
+    errors, disorder = [], 0.0
+    for _ in range(options.epochs):
+        order = rng.permutation(places)
+        for start in range(0, len(order), options.batch):
+            some = order[start : start + options.batch]
+            errors.append(_correct(critic, lesson, some, rate))
+            free = some[lesson.free[some]]
+            if len(free):
+                disorder = _improve(actor, lesson, free, rate, entropy)
+    return float(np.mean(errors)), disorder
+
+
+def _prepare(critic: Network, decisions: Decisions) -> _Lesson:
+    """Return what is to be learned from decisions."""
+    known, behind, masks, actions, chances, played = decisions
+    values = values_of(critic, known, behind)
+    better = advantages(values, played)
+    free = (played.seats >= 0) & (masks.sum(axis=2) > 1)
+    mean, spread = better[free].mean(), better[free].std() + 1e-8
+    wanted = better + values
+    better = (better - mean) / spread
+    parts = known, behind, masks, actions, chances, free, better, wanted
+    return _Lesson(*(part.reshape(-1, *part.shape[2:]) for part in parts))
+
+
+def _correct(critic: Network, lesson: _Lesson, some: Any, rate: float) -> float:
+    """Improve the critic by some decisions, and return its error before."""
+    seen = np.concatenate([lesson.known[some], lesson.behind[some]], axis=1)
+    off = critic(seen)[:, 0] - lesson.wanted[some]
+    critic.improve((off / len(some))[:, None], rate)
+    return float((off * off).mean())
+
+
+def _improve(actor: Network, lesson: _Lesson, some: Any, rate: float, entropy: float) -> float:
+    """Improve the network that chooses by some decisions, and return its entropy before."""
+    actions, gain = lesson.actions[some], lesson.better[some]
+    shares = probabilities(actor(lesson.known[some]), lesson.masks[some])
+    rows = np.arange(len(some))
+    ratio = shares[rows, actions] / lesson.chances[some]
+    kept = np.where(gain > 0, ratio < 1 + CLIP, ratio > 1 - CLIP)
+    slopes = shares * (kept * gain * ratio)[:, None]
+    slopes[rows, actions] -= kept * gain * ratio
+    logs = np.log(np.maximum(shares, 1e-12))
+    disorder = -(shares * logs).sum(axis=1, keepdims=True)
+    slopes += entropy * shares * (logs + disorder)
+    actor.improve((slopes / len(some)).astype(np.float32), rate)
+    return float(disorder.mean())

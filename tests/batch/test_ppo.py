@@ -1,0 +1,65 @@
+"""A network learns by the games that it plays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arena.batch import ppo
+from arena.batch.learner import Network, to_bytes
+from arena.batch.trajectories import by_seat
+from engine import STANDARD
+from engine.encoding import ACTIONS
+
+
+def networks(seed: int) -> tuple[Network, Network, np.random.Generator]:
+    """Return small ones that have learned nothing."""
+    rng = np.random.default_rng(seed)
+    actor = Network.random([ppo.FEATURES, 8, ACTIONS], rng, last=0.01)
+    return actor, Network.random([ppo.SEEN, 8, 1], rng), rng
+
+
+def test_an_action_is_as_good_as_what_follows_it_says() -> None:
+    """Worked out by hand, for two games of which one is shorter."""
+    played = by_seat(
+        [[0, 0], [1, 1], [0, -1]],
+        [[0, 0], [0, 1], [-1, 0]],
+        [[False, False], [False, True], [True, False]],
+    )
+    values = np.array([[0.5, 0.5], [0.25, 0.25], [-0.5, 9.0]], np.float32)
+    found = ppo.advantages(values, played)
+    last = -1 - -0.5
+    middle = 0.5 - 0.25 - 0.95 * last
+    first = -0.25 - 0.5 - 0.95 * middle
+    assert found[:, 0] == pytest.approx([first, middle, last])
+    assert found[:2, 1] == pytest.approx([-0.25 - 0.5 - 0.95 * 0.75, 0.75])
+
+
+def test_decisions_are_those_of_whole_games() -> None:
+    """Legal ones, of both seats, with the chances by which they were drawn."""
+    actor, _, rng = networks(1)
+    decisions = ppo.play(actor, 16, rng)
+    live = decisions.played.seats >= 0
+    assert live[:12].sum() == 12 * 16
+    assert len(live) <= STANDARD.game_plies
+    steps, games = np.nonzero(live)
+    assert decisions.masks[steps, games, decisions.actions[live]].all()
+    assert {*decisions.played.seats[live].tolist()} == {0, 1}
+    assert ((decisions.chances > 0) & (decisions.chances <= 1)).all()
+    for game in range(16):
+        last = np.flatnonzero(decisions.played.last[:, game])[-1]
+        assert not live[last + 1 :, game].any()
+
+
+def test_equal_luck_teaches_the_same() -> None:
+    """And other luck something else."""
+    taught = []
+    for seed in (1, 1, 2):
+        actor, critic, rng = networks(seed)
+        error, entropy = ppo.learn(
+            actor, critic, ppo.play(actor, 16, rng), rng, ppo.Options(batch=256), 0.0
+        )
+        assert error > 0
+        assert 0 < entropy < np.log(ACTIONS)
+        taught.append(to_bytes(actor))
+    assert taught[0] == taught[1] != taught[2]

@@ -82,7 +82,7 @@ def some_views(number: int, rules: Rules = STANDARD) -> Iterator[View]:
 
 def views_for(name: str) -> list[View]:
     """Return views from random games, fewer for a slow bot."""
-    return list(some_views(60 if name in SHORT else 2000))
+    return list(some_views(40 if name in SHORT else 2000))
 
 
 def parameters(name: str) -> list[inspect.Parameter]:
@@ -193,7 +193,7 @@ def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
     """With equal random numbers, a strategy used from the start answers like a new one."""
     own = setup(1, 0)
     veteran = entry(name).create(own)
-    for seen in views_for(name)[:50]:
+    for seen in views_for(name)[: 20 if name in SHORT else 50]:
         own.rng.seed(7)
         newcomer = setup(1, 0)
         newcomer.rng.seed(7)

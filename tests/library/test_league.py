@@ -34,6 +34,7 @@ def test_a_program_and_the_command_see_one_league(tmp_path: Path) -> None:
     assert club.spread is not None
 
 
+@pytest.mark.slow
 def test_any_executor_plays_it(tmp_path: Path) -> None:
     """The same games as this machine's own workers."""
     tables = []

@@ -27,6 +27,7 @@ from engine import STANDARD
 from tests.rogues import FOLDER
 from tests.runs.test_ablate import Stops
 from tests.runs.test_verify import HERE
+from tests.tiers import few
 
 BUDGET = 224
 PATIENCE = ("patience=0..20",)
@@ -130,7 +131,7 @@ def test_any_number_of_workers_gives_the_same_bytes(out: Path, tmp_path: Path) -
     assert content(tmp_path / "out") == content(out)
 
 
-@pytest.mark.parametrize("mode", ["broken", "late"])
+@pytest.mark.parametrize("mode", few(["broken", "late"]))
 def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> None:
     """With its fault; the search goes on among the others."""
     parameters = ("patience=0..8", f"mode=plain,{mode}")

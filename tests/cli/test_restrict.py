@@ -18,6 +18,7 @@ from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena, run_here
 from tests.docs.test_command_line import keys
+from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 
 PAIRS = 12
@@ -105,9 +106,10 @@ def test_the_same_for_any_number_of_workers(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_in_a_process_of_its_own(arena: Arena) -> None:
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_the_same_in_a_process_of_its_own(arena: Arena, lane: str) -> None:
     """Where the view is made narrower before it is sent."""
-    here, apart = (arena(*PLAY, *TWO, "--json", "--lane", lane) for lane in ("inproc", "process"))
+    here, apart = (arena(*PLAY, *TWO, "--json", "--lane", one) for one in ("inproc", lane))
     assert here.returncode == 0, here.stderr
     assert apart.stdout == here.stdout
 

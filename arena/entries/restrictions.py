@@ -127,7 +127,7 @@ RESTRICTIONS: Final[Mapping[str, Restriction]] = {
         _keep(lambda _, action: action != TAKE),
     ),
     "take-at-five": Restriction(
-        "takes as soon as the row has the five cards of a take", _keep(_must_take)
+        "takes as soon as the row has all cards of a take", _keep(_must_take)
     ),
     "first-card": Restriction(
         "plays its cards in their order, 5 6 7 8 2 3 4 x y z C",

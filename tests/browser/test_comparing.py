@@ -110,9 +110,8 @@ def shared(keep_page: Open, pages: Pages) -> Open:
     return lambda kind: drawn(keep_page(pages[kind], **LOOKS[kind]))
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "runs")) for kind in LOOKS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LOOKS)
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
     check_whole(shared(kind))

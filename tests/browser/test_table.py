@@ -326,6 +326,7 @@ def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     assert overflowing(page) == 0
 
 
+@pytest.mark.slow
 def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None:
     """Standings, a game through the viewer, and evidence as text, also on a phone."""
     page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")

@@ -107,9 +107,8 @@ def state(folder: Path) -> tuple[Any, ...]:
         return tables(league), games(league), sorted(refusals)
 
 
-@pytest.mark.parametrize(
-    ("kills", "rounds"), [(1, 1), pytest.param(10, 10, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("kills", "rounds"), [(1, 1), (10, 10)])
 def test_kills_change_nothing(tmp_path: Path, kills: int, rounds: int) -> None:
     """No submission and no game is lost or counted twice, and the tables are the same."""
     for name, of_round in (("whole", 0), ("killed", kills)):

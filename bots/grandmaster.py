@@ -9,13 +9,14 @@ few, and else drawn at random. Sources: those of `champion` and `apprentice`; Te
 
 from __future__ import annotations
 
-from math import comb
+from typing import Any
 
 from bots.champion import Champion, values_after
-from engine import Action, Pack, Setup, View, size
-from engine.worlds import hands, sample_hand
+from engine import Action, Setup, View
 
-_FEW = 300  # deals of a hand, up to which all of them are tried
+_MOST = 300  # hands, in which actions are tried
+_SHARE = 0.04  # of a model of the opponent, before the first round
+_DOUBTS = 1 / 64, 0.5  # a model plays as its bot does, or half of the time
 
 
 class Grandmaster(Champion):
@@ -24,15 +25,38 @@ class Grandmaster(Champion):
     They are its share of the visits of the tree, `prior` times its probability under the policy of
     the network, and `weight` times what its rollouts win less often than those of the best one.
     `budget` is the effort: 1 takes some 40 ms, and the number of iterations and of rollouts grow
-    with it. Under other rules than the published ones it plays as `champion`.
+    with it. With `models` the hands of the rollouts are those of an opponent that may play as
+    `apprentice`, as `timing`, or as neither. Under other rules than the published ones it plays as
+    `champion`.
     """
 
     def __init__(
-        self, setup: Setup, budget: float = 1.0, prior: float = 0.5, weight: float = 4.0
+        self,
+        setup: Setup,
+        budget: float = 1.0,
+        prior: float = 0.5,
+        weight: float = 4.0,
+        models: bool = True,
     ) -> None:
         super().__init__(setup, iterations=max(1, round(1000 * budget)), prior=prior)
         self.weight = weight
         self.decisions = round(6000 * budget)
+        self.models = models
+        if self.published:
+            self.belief, self.policies = self.believe(setup)
+
+    def believe(self, setup: Setup) -> tuple[Any, list[Any]]:
+        """Return the belief of the opponent's hand, and how the opponent plays in each model."""
+        from arena.batch.beliefs import Belief, Model
+        from bots.apprentice import own_network
+        from bots.timing import bot as timing
+
+        network, rule = own_network().scores_in, timing(setup).scores
+        known = [(policy, doubt) for policy in (network, rule) for doubt in _DOUBTS]
+        known *= self.models
+        models = [Model(policy, doubt, _SHARE) for policy, doubt in known]
+        nothing = Model(None, share=1 - _SHARE * len(models))
+        return Belief([nothing, *models]), [network, *(policy for policy, _ in known)]
 
     def worths(self, view: View) -> dict[Action, float]:
         """Return the sum of the three opinions of each action."""
@@ -47,26 +71,20 @@ class Grandmaster(Champion):
     def rollouts(self, view: View) -> dict[Action, float]:
         """Return the share of wins of each legal action, from its rollouts."""
         from arena.batch.rollouts import WHOLE, action_values
-        from bots.apprentice import own_network
 
-        worlds = self.worlds_of(view)
-        policies = [own_network().scores_in] * 2
-        found = action_values(view, [hand for hand, _ in worlds], policies, values_after)
-        ways = [count for _, count in worlds]
-        whole = WHOLE * sum(ways)
+        self.belief.update(view)
+        left = self.rules.round_plies - len(view.history) % self.rules.round_plies
+        most = max(1, self.decisions // (left * len(view.legal)))
+        some, weights = self.belief.sample(min(most, _MOST))
+        policies = [self.policies[0]] * 2
+        policies[view.opponent] = self.policies[self.belief.likeliest]
+        hands = self.belief.hands
+        found = action_values(view, [hands[place] for place in some], policies, values_after)
+        whole = WHOLE * int(weights.sum())
         return {
-            action: int((row * ways).sum()) / whole
+            action: int(row @ weights) / whole
             for action, row in zip(view.legal, found, strict=True)
         }
-
-    def worlds_of(self, view: View) -> list[tuple[Pack, int]]:
-        """Return hands that the opponent may hold, each with how often it counts."""
-        held, unseen = view.opponent_cards, size(view.unseen)
-        if comb(unseen, held) <= _FEW:
-            return [*hands(view)]
-        left = self.rules.round_plies - len(view.history) % self.rules.round_plies
-        count = max(1, self.decisions // (left * len(view.legal)))
-        return [(sample_hand(view, self.rng), 1) for _ in range(min(count, _FEW))]
 
 
 bot = Grandmaster

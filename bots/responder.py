@@ -51,14 +51,14 @@ class Responder:
 
     def meet(self, setup: Setup, victim: Bot) -> Responder:
         """Respond to this bot from now on; raises TypeError if it has no method `scores`."""
-        from arena.batch.beliefs import Belief
+        from arena.batch.beliefs import Belief, Model
 
         strategy = victim(setup._replace(seat=1 - setup.seat))
         scores = getattr(strategy, "scores", None)
         if not callable(scores):
             raise TypeError(f"{type(strategy).__name__} has no method scores(games)")
         self.policies[1 - setup.seat] = scores
-        self.belief = Belief(scores, self.doubt)
+        self.belief = Belief([Model(scores, self.doubt)])
         return self
 
     def choose(self, view: View, /) -> Action:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,33 +15,49 @@ from engine import Pack, View, hands
 from engine.cards import BITS, KINDS, cards_of, pack_of, to_text
 from engine.state import played
 
+Floats: TypeAlias = npt.NDArray[np.float64]
+
 DOUBT: Final = 1 / 64
 """The chance that an opponent plays otherwise than its policy says."""
 
 _PLACES = 1 << BITS * np.arange(len(KINDS), dtype=np.int64)
 
 
+class Model(NamedTuple):
+    """What an opponent may play by: a policy, from which it deviates with the chance of a `doubt`.
+
+    Without a policy it plays any legal action alike. `share` is how likely the model is before the
+    first round.
+    """
+
+    policy: Policy | None
+    doubt: float = DOUBT
+    share: float = 1.0
+
+
 class Belief:
     """The hands that the opponent may hold, and how likely each of them is.
 
-    At the beginning of a round a hand weighs as much as there are deals of it. By Bayes' rule
-    each action of the opponent multiplies the weight of a hand by the chance of this action: with
-    that hand the policy plays one action, and with the chance of a `doubt` another legal one. So a
-    wrong policy excludes no hand. `games` are the worlds, one for each hand, at the position of the
-    last view; they end with the round, and are stepped with the game, so that a decision costs the
-    plies since the last one. `weights` have no common scale.
+    At the beginning of a round a hand weighs as much as there are deals of it. By Bayes' rule each
+    action of the opponent multiplies the weight of a hand by the chance of this action: with that
+    hand a model's policy plays one action, and with the chance of a `doubt` another legal one. So a
+    wrong policy excludes no hand. Of several models each is as likely as its share and what has
+    been played in the finished rounds say, in which every card came to the table. `games` are the
+    worlds, one for each hand, at the position of the last view; they end with the round, and are
+    stepped with the game, so that a decision costs the plies since the last one. The `weights` have
+    no common scale.
 
-    >>> belief = Belief(lambda games: np.arange(12.0) + np.zeros((games.count, 1)))
+    >>> belief = Belief([Model(lambda games: np.arange(12.0) + np.zeros((games.count, 1)))])
     >>> belief.update(View.from_text("1 5678C xy T"))
     >>> len(belief.hands), float(belief.weights.sum())
     (2444, 494099.15625)
     """
 
-    def __init__(self, policy: Policy, doubt: float = DOUBT) -> None:
-        self.policy = policy
-        self.doubt = doubt
-        self.weights: npt.NDArray[np.float64] = np.zeros(0)
+    def __init__(self, models: Sequence[Model]) -> None:
+        self.models = models
+        self.shares: Floats = np.array([model.share for model in models])
         self.games = Lockstep(0)
+        self._by_model: Floats = np.zeros((len(models), 0))
         self._seen: View | None = None
 
     @property
@@ -51,33 +68,72 @@ class Belief:
         packs: list[Pack] = packs_of(held).tolist()
         return packs
 
+    @property
+    def weights(self) -> Floats:
+        """How likely each hand is."""
+        weights: Floats = (self.shares[:, None] * self._by_model).sum(axis=0)
+        return weights
+
+    @property
+    def likeliest(self) -> int:
+        """The number of the model that is the likeliest by all that has been played."""
+        return int((self.shares * self._by_model.sum(axis=1)).argmax())
+
     def update(self, view: View) -> None:
         """Learn from what has happened until a view of a game that goes on.
 
         A view that does not follow on the last one is of another round, or of another game.
         """
-        begin = (view.round - 1) * view.rules.round_plies
         start = self._seen
-        if start is None or not _follows(view, start, begin):
-            start = _start(view, begin)
-            worlds = [*hands(start)]
-            self.games = Lockstep.from_view(start, [hand for hand, _ in worlds])
-            self.weights = np.array([ways for _, ways in worlds], np.float64)
-        for ply in range(len(start.history), len(view.history)):
+        if start is None or not _follows(view, start):
+            if len(self.models) > 1:
+                self._judge(view)
+            start = _start(view, view.round)
+            self._begin(start, [*hands(start)])
+        self._go_on(view, len(start.history), len(view.history))
+        self._seen = view
+
+    def _begin(self, start: View, worlds: Sequence[tuple[Pack, int]]) -> None:
+        """Begin a round with these hands of the opponent, and how often each is dealt."""
+        self.games = Lockstep.from_view(start, [hand for hand, _ in worlds])
+        ways = np.array([ways for _, ways in worlds], np.float64)
+        self._by_model = np.tile(ways, (len(self.models), 1))
+
+    def _judge(self, view: View) -> None:
+        """Find how likely the models are, by the rounds before that of a view."""
+        self.shares = np.array([model.share for model in self.models])
+        for number in range(1, view.round):
+            start = _start(view, number)
+            theirs = pack_of(played(view.history, number - 1, view.opponent, view.rules))
+            self._begin(start, [(theirs, 1)])
+            first = len(start.history)
+            self._go_on(view, first, first + view.rules.round_plies)
+            self.shares = self.shares * self._by_model[:, 0]
+            self.shares = self.shares / self.shares.sum()
+
+    def _go_on(self, view: View, first: int, last: int) -> None:
+        """Learn from these plies of a round."""
+        for ply in range(first, last):
             if view.rules.seat_at(ply) != view.seat:
                 self._learn(view.history[ply])
             self.games.step(np.full(self.games.count, view.history[ply]))
-        self._seen = view
 
     def _learn(self, action: int) -> None:
         """Weigh the hands by an action of the opponent, which some of them do not allow."""
         able = np.flatnonzero(self.games.legal()[:, action])
         if len(able) < self.games.count:
-            self.games, self.weights = self.games.select(able), self.weights[able]
+            self.games, self._by_model = self.games.select(able), self._by_model[:, able]
         others = self.games.legal().sum(axis=1) - 1
-        as_said = pick(self.games, self.policy) == action
-        chances = np.where(as_said, 1 - self.doubt, self.doubt / np.maximum(others, 1))
-        self.weights = self.weights * np.where(others, chances, 1.0)
+        said: dict[Policy, npt.NDArray[np.bool_]] = {}
+        chances = np.ones_like(self._by_model)
+        for row, (policy, doubt, _) in zip(chances, self.models, strict=True):
+            if policy is None:
+                row[:] = 1 / (others + 1)
+                continue
+            if policy not in said:
+                said[policy] = pick(self.games, policy) == action
+            row[:] = np.where(said[policy], 1 - doubt, doubt / np.maximum(others, 1))
+        self._by_model = self._by_model * np.where(others, chances, 1.0)
 
     def sample(self, most: int) -> tuple[Indices, npt.NDArray[np.int64]]:
         """Return the numbers of at most so many hands, and whole weights of them.
@@ -86,11 +142,12 @@ class Belief:
         weight says, a fraction up or down: they are drawn at equal distances along the sum of
         all weights.
         """
-        count = len(self.weights)
+        weights = self.weights
+        count = len(weights)
         if count <= most:
-            whole = np.rint(self.weights * (_WHOLE / self.weights.max())).astype(np.int64)
+            whole = np.rint(weights * (_WHOLE / weights.max())).astype(np.int64)
             return np.arange(count), whole
-        sums = self.weights.cumsum()
+        sums = weights.cumsum()
         places = (np.arange(most) + 0.5) * (sums[-1] / most)
         drawn = np.minimum(sums.searchsorted(places, side="right"), count - 1)
         chosen, times = np.unique(drawn, return_counts=True)
@@ -106,8 +163,9 @@ def packs_of(held: Cards) -> npt.NDArray[np.int64]:
     return packs
 
 
-def _follows(view: View, last: View, begin: int) -> bool:
+def _follows(view: View, last: View) -> bool:
     """Return whether a view is of the same round as the last one, and not before it."""
+    begin = (view.round - 1) * view.rules.round_plies
     ply = len(last.history)
     own = played(view.history, view.round - 1, view.seat, view.rules)
     before = played(last.history, view.round - 1, view.seat, view.rules)
@@ -121,11 +179,12 @@ def _follows(view: View, last: View, begin: int) -> bool:
     )
 
 
-def _start(view: View, begin: int) -> View:
-    """Return what the seat of a view saw at the beginning of the round, at this ply."""
-    own = played(view.history, view.round - 1, view.seat, view.rules)
-    hand = to_text(cards_of(view.hand + pack_of(own)))
-    history = to_text(view.history[:begin])
+def _start(view: View, number: int) -> View:
+    """Return what the seat of a view saw at the beginning of this round, or of one before it."""
+    own = played(view.history, number - 1, view.seat, view.rules)
+    held = pack_of(own) + (view.hand if number == view.round else 0)
+    hand = to_text(cards_of(held))
+    history = to_text(view.history[: (number - 1) * view.rules.round_plies])
     return View.from_text(
         f"{view.seat} {hand} {to_text(view.opening) or '-'} {history}".rstrip(), view.rules
     )

@@ -141,6 +141,18 @@ def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
     return kinds
 
 
+def draw_hands(unseen: Cards, sizes: Indices, luck: np.random.Generator) -> Cards:
+    """Return a hand (kind, game) of so many of the unseen cards of each game, drawn at random."""
+    cards = by_kind(unseen, int(unseen.sum(axis=0).max(initial=0)))
+    order = luck.random(cards.shape, np.float32)
+    order[cards == len(KINDS)] = 2  # places without a card
+    first = order.argsort(axis=0)[: int(sizes.max(initial=0))]
+    drawn = np.take_along_axis(cards, first, axis=0)
+    drawn[np.arange(len(first))[:, None] >= sizes] = len(KINDS)
+    hands: Cards = (drawn[:, None] == np.arange(len(KINDS))[:, None]).sum(axis=0, dtype=np.uint8)
+    return hands
+
+
 def deal_rest(cards: Cards, rules: Rules, played: int, luck: np.random.Generator) -> Cards:
     """Return the hands (round, seat, kind, game) of the rounds to come, dealt of these cards.
 

@@ -7,17 +7,20 @@ the luck of its deal. Source: Schulman and others, "Proximal Policy Optimization
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from arena.batch.encoding import Encoding
 from arena.batch.learner import Network, look, probabilities
 from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.piles import Cards, Indices
+from arena.batch.rollouts import Policy, pick
 from arena.batch.tally import DRAW
 from arena.batch.trajectories import Trajectories, by_seat
-from engine import KINDS, STANDARD
+from engine import KINDS, STANDARD, Seat
 from engine.encoding import ACTIONS, WORTHS
+from engine.rules import first_seat
 
 FEATURES: Final = Encoding().size + WORTHS
 """Inputs of the network that chooses."""
@@ -78,20 +81,84 @@ def look_behind(games: Lockstep) -> Any:
     return np.concatenate(parts).T.astype(np.float32)
 
 
-def play(actor: Network, count: int, rng: np.random.Generator) -> Decisions:
-    """Play so many games to their ends, and return their decisions."""
-    games = Lockstep(count)
-    games.begin(np.arange(count), random_deals(count, rng))
-    steps = []
-    while not games.over.all():
-        steps.append(_decide(actor, games, rng))
-        games.step(steps[-1][3])
-    known, behind, masks, actions, chances, seats = map(np.stack, zip(*steps, strict=True))
-    winners = games.winners(np.arange(count))
-    won = np.where(winners == DRAW, 0, np.where(winners == seats, 1, -1))
+class Rival(Protocol):
+    """What plays the other seat in games, and does not learn."""
+
+    def begin(self, seat: Seat) -> None:
+        """Games begin, in which it plays this seat."""
+
+    def follow(self, games: Lockstep, actions: Indices) -> None:
+        """In each of these games this action is about to be carried out."""
+
+    def choose(self, games: Lockstep) -> Indices:
+        """Return the action that it plays in each of the same games, as they are now."""
+
+
+class Frozen:
+    """A rival that plays by a policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def begin(self, seat: Seat) -> None:
+        """It needs no memory."""
+
+    def follow(self, games: Lockstep, actions: Indices) -> None:
+        """It looks only at the games as they are."""
+
+    def choose(self, games: Lockstep) -> Indices:
+        """Return the best actions by its scores."""
+        return pick(games, self.policy)
+
+
+def play(
+    actor: Network, count: int, rng: np.random.Generator, rival: Rival | None = None
+) -> Decisions:
+    """Play so many games to their ends, and return the network's decisions.
+
+    It plays both seats, or against a rival each seat in every other game: `count` is even then.
+    """
+    deals = random_deals(count, rng)
+    if rival is None:
+        halves = [_play_seats(actor, deals, rng)]
+    else:
+        halves = [_play_seats(actor, deals[seat::2], rng, seat, rival) for seat in (0, 1)]
+    parts = [np.concatenate(part, axis=1) for part in zip(*halves, strict=True)]
+    known, behind, masks, actions, chances, seats, won = parts
     over = seats >= 0
     over[:-1] &= seats[1:] < 0
     return Decisions(known, behind, masks, actions, chances, by_seat(seats, won, over))
+
+
+def _play_seats(
+    actor: Network,
+    deals: Cards,
+    rng: np.random.Generator,
+    seat: Seat = 0,
+    rival: Rival | None = None,
+) -> list[Any]:
+    """Return the network's decisions, and at the end the seats and what the games brought them.
+
+    It plays this seat, or both if there is no rival.
+    """
+    games = Lockstep(len(deals))
+    games.begin(np.arange(len(deals)), deals)
+    if rival:
+        rival.begin(1 - seat)
+    steps = []
+    for ply in range(STANDARD.game_plies):
+        if rival and seat != first_seat(ply // STANDARD.round_plies) ^ (ply & 1):
+            actions = rival.choose(games)
+        else:
+            steps.append(_decide(actor, games, rng))
+            actions = steps[-1][3]
+        if rival:
+            rival.follow(games, actions)
+        games.step(actions)
+    *decided, seats = map(np.stack, zip(*steps, strict=True))
+    winners = games.winners(np.arange(len(deals)))
+    won = np.where(winners == DRAW, 0, np.where(winners == seats, 1, -1))
+    return [*decided, seats, won]
 
 
 def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[Any, ...]:

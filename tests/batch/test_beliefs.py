@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from arena.batch.beliefs import Belief
+from arena.batch.beliefs import Belief, Model
 from arena.batch.lockstep import Lockstep
 from arena.batch.responses import respond
 from arena.batch.rollouts import WHOLE, action_values
@@ -76,7 +76,7 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     """Hand by hand in the engine, late in a round of the published game and always in a small."""
     strategy = timing(setup(0, 1, rules))
     checked = 0
-    belief = Belief(strategy.scores, doubt=0.25)
+    belief = Belief([Model(strategy.scores, 0.25)])
     for moment in moments(3, strategy, rules):
         belief.update(moment.seen)
         if len(belief.weights) > 400:
@@ -93,7 +93,10 @@ def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
     strategy = timing(setup(0, 1, STANDARD))
     gains: dict[str, list[float]] = {"right": [], "wrong": []}
     for seed in range(3):
-        beliefs = {"right": Belief(APPRENTICE.scores), "wrong": Belief(strategy.scores)}
+        beliefs = {
+            "right": Belief([Model(APPRENTICE.scores)]),
+            "wrong": Belief([Model(strategy.scores)]),
+        }
         for state, seen, start in moments(seed, APPRENTICE):
             acted = len(seen.history) - len(start.history) > 1
             for name, belief in beliefs.items():
@@ -112,11 +115,11 @@ def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
 def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> None:
     """And one that comes from another game, another seat or other cards begins anew."""
     strategy = timing(setup(0, 1, STANDARD))
-    often = Belief(strategy.scores)
+    often = Belief([Model(strategy.scores)])
     seen = [moment.seen for moment in moments(5, strategy)][:12]
     for one in [*seen, seen[3], *[moment.seen for moment in moments(6, strategy)][:9]]:
         often.update(one)
-        late = Belief(strategy.scores)
+        late = Belief([Model(strategy.scores)])
         late.update(one)
         assert often.hands == late.hands
         assert often.weights.tobytes() == late.weights.tobytes()
@@ -129,7 +132,7 @@ def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> 
 
 def test_a_sample_has_the_weights_of_all() -> None:
     """Each hand as often as its weight says, a fraction up or down; few hands are all there."""
-    belief = Belief(APPRENTICE.scores)
+    belief = Belief([Model(APPRENTICE.scores)])
     belief.update(View.from_text("1 5678C xy T"))
     some, times = belief.sample(100)
     assert times.sum() == 100
@@ -148,7 +151,7 @@ def test_a_response_is_that_of_a_plain_search(rules: Rules) -> None:
     """In a round under small rules, where every action is tried: decision by decision."""
     strategy = timing(setup(0, 1, rules))
     for moment in moments(1, strategy, rules):
-        belief = Belief(strategy.scores)
+        belief = Belief([Model(strategy.scores)])
         belief.update(moment.seen)
         _, weights = belief.sample(10_000)
         policies = [not_asked, strategy.scores]  # the own one is not asked
@@ -192,7 +195,7 @@ def test_a_response_with_few_games_plays_on_by_the_own_policy() -> None:
     """One ply of actions, then the policies: as `rollouts.action_values` has it."""
     strategy = timing(setup(0, 1, STANDARD))
     for moment in [*moments(7, APPRENTICE)][::5]:
-        belief = Belief(APPRENTICE.scores)
+        belief = Belief([Model(APPRENTICE.scores)])
         belief.update(moment.seen)
         some, weights = belief.sample(20)
         policies = [strategy.scores, APPRENTICE.scores]

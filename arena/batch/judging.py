@@ -2,7 +2,8 @@
 
 A decision is judged by what its seat knew. So many hands of the opponent are drawn from the seat's
 unseen cards; in each of these worlds every legal action is tried, and the rest of the round is
-played by a policy. Cards of later rounds are no part of a world.
+played by a policy. Cards of later rounds are no part of a world. The last plies of the last round
+are searched to their end with all cards open.
 
 The loss of an action is what the best one was worth more. Of many numbers with noise the largest is
 too large, so the best action is chosen by one half of the worlds and valued by the other half; then
@@ -17,12 +18,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from arena.batch.beliefs import packs_of
+from arena.batch.last_plies import OPEN, solve_open
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Cards, Indices
 from arena.batch.positions import by_kind
 from arena.batch.replay import NOTHING, Bools, Ints
-from arena.batch.rollouts import Policy, Values, own_chances, play_on
+from arena.batch.rollouts import WHOLE, Policy, Values, own_chances, pick, play_on
 from engine import KINDS
+from engine.cards import BITS
 from engine.encoding import ACTIONS
 
 ILLEGAL: Final = -1
@@ -115,18 +119,29 @@ def find_chances(
     """Return the chance to win of the seats to act (game, action, world), as whole numbers.
 
     The opponents have these `hands` (kind, game, world); all legal actions (game, action) are tried
-    in the same worlds. Numbers of others mean nothing.
+    in the same worlds. All games are at the same ply. Numbers of others mean nothing.
+    """
+    distinct, place = _find_distinct(hands)
+    owner, held = distinct // hands.shape[2], hands.reshape(len(KINDS), -1)[:, distinct]
+    found = np.zeros((len(distinct), ACTIONS), np.int64)
+    world, action = np.nonzero(masks[owner])
+    for start in range(0, len(world), _TOGETHER):
+        beat()
+        some, tried = world[start : start + _TOGETHER], action[start : start + _TOGETHER]
+        found[some, tried] = _try(games, owner[some], held[:, some], tried, policy, values)
+    return found[place].swapaxes(1, 2)
+
+
+def _find_distinct(hands: Cards) -> tuple[Indices, Indices]:
+    """Return the places of hands (kind, game, world) that differ within their game.
+
+    The second array says for each world (game, world) which of these its hand is like.
     """
     count, worlds = hands.shape[1:]
-    found = np.zeros((count, ACTIONS, worlds), np.int64)
-    game, action = np.nonzero(masks)
-    step = max(1, _TOGETHER // worlds)
-    for start in range(0, len(game), step):
-        beat()
-        some, tried = game[start : start + step], action[start : start + step]
-        own = _try(games, np.repeat(some, worlds), hands[:, some], tried, policy, values)
-        found[some, tried] = own.reshape(-1, worlds)
-    return found
+    packs = packs_of(hands.reshape(len(KINDS), -1)).reshape(count, worlds)
+    keys = packs + (np.arange(count, dtype=np.int64)[:, None] << BITS * len(KINDS))
+    _, distinct, place = np.unique(keys, return_index=True, return_inverse=True)
+    return distinct, place.reshape(count, worlds)
 
 
 def _try(
@@ -137,10 +152,20 @@ def _try(
     worlds.by_round = True
     worlds.dealt[:] = 0  # what is dealt later is not known
     seats = worlds.to_act.copy()
-    worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.reshape(len(KINDS), -1).T
-    worlds.step(np.repeat(actions, hands.shape[2]))
+    worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.T
+    worlds.step(actions)
+    if games.round[0] + 1 == games.rules.rounds:
+        return _end(worlds, seats, policy)
     play_on(worlds, (policy, policy))
     return own_chances(worlds, seats, values)
+
+
+def _end(worlds: Lockstep, seats: Indices, policy: Policy) -> Ints:
+    """Return the chance to win of these seats in a last round, which all worlds are at."""
+    for _ in range(worlds.rules.round_plies - OPEN - int(worlds.plies[0])):
+        worlds.step(pick(worlds, policy))
+    chances = solve_open(worlds)
+    return np.where(seats == 0, chances, WHOLE - chances)
 
 
 def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Ints]:

@@ -116,15 +116,17 @@ def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
     seat that cannot tell is judged to the same numbers.
     """
     deals, actions = games
-    found = rows(judged(deals, actions, policy=nosy))
-    rng = Random(7)
-    for ply in (1, 6, 15, 30):
+    rng, plies = Random(7), (1, 6, 15, 38, 41)
+    wanted = np.zeros(actions.shape, np.bool_)
+    wanted[:, plies] = True
+    found = rows(judged(deals, actions, wanted=wanted, policy=nosy))
+    for ply in plies:
         swapped, other = deals.copy(), actions.copy()
         for game, (deal, played) in enumerate(zip(deals, actions, strict=True)):
             state = State(deal.tobytes(), STANDARD)
-            state.follow(played[:ply].tobytes())
-            if state.over:
+            if played[ply] == NOTHING:
                 continue
+            state.follow(played[:ply].tobytes())
             deal = swap_hidden(state, rng)
             state = State(deal, STANDARD)
             state.follow(played[:ply].tobytes())
@@ -135,7 +137,7 @@ def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
             other[game] = NOTHING
             other[game, : len(state.history)] = np.frombuffer(state.history, np.uint8)
         assert (swapped != deals).any()
-        again = rows(judged(swapped, other, policy=nosy))
+        again = rows(judged(swapped, other, wanted=wanted, policy=nosy))
         at_ply = {place for place in found if place[1] == ply}
         assert at_ply
         assert {place: again[place] for place in at_ply} == {
@@ -226,7 +228,8 @@ def test_a_game_is_judged_alike_beside_any_others(games: tuple[Any, Any]) -> Non
     }
 
 
-def test_who_plays_the_choice_of_the_judge_loses_nothing() -> None:
+@pytest.mark.parametrize("plies", [36, pytest.param(PLIES, marks=pytest.mark.slow)])
+def test_who_plays_the_choice_of_the_judge_loses_nothing(plies: int) -> None:
     """Chosen in as many worlds as one half has: 0 within its error, where best minus played is not.
 
     Of other worlds: the judge has not seen them. A random player loses much.
@@ -236,19 +239,25 @@ def test_who_plays_the_choice_of_the_judge_loses_nothing() -> None:
 
     def choose(games: Lockstep, masks: Any) -> Any:
         some = np.flatnonzero(~games.over)
+        if games.round[some].max(initial=0) * STANDARD.round_plies >= plies:
+            return masks.argmax(axis=1)
         drawn = draw_hands(games, some, [own[game] for game in some.tolist()], 4)
         chances = find_chances(games.select(some), masks[some], drawn, by_hand, values_after)
         actions = np.zeros(games.count, np.intp)
         actions[some] = best_legal(chances.sum(axis=2), masks[some])
         return actions
 
-    found = judged(deals, play(deals, choose))
+    wanted = np.zeros((len(deals), PLIES), np.bool_)
+    wanted[:, :plies] = True
+    found = judged(deals, play(deals, choose), wanted=wanted)
     mean, error = average([one.loss for one in found])
     assert abs(mean) < 2.5 * error
     naive = [one.chances.max(axis=1) - played(one) for one in found]
     high, error_of_naive = average(naive)
     assert high > 5 * error_of_naive
-    at_all, _ = average([one.loss for one in judged(deals, play(deals, at_random(13)))])
+    at_all, _ = average(
+        [one.loss for one in judged(deals, play(deals, at_random(13)), wanted=wanted)]
+    )
     assert at_all > 2 * high
 
 

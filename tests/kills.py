@@ -46,3 +46,13 @@ def count_games(folder: Path) -> int:
     except sqlite3.OperationalError:  # not filled yet
         return 0
     return int(games)
+
+
+def count_judged(path: Path) -> int:
+    """Return how many games are kept as judged; what a kill has left half done is undone here."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as database:
+            (games,) = database.execute("SELECT count(*) FROM judged").fetchone()
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+    return int(games)

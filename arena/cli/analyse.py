@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.runs.analysis import Analysis, Asked
+    from arena.tournament.keys import ExecutorChoice
+
+    _Place: TypeAlias = tuple[ExecutorChoice, int | None]
 
 _LABEL: Final = 14
 _MOST_ALIKE: Final = 12  # bots, of which a table has 80 columns
@@ -101,13 +104,14 @@ def analyse(
     from arena.runs.analysis import Asked
     from arena.store.csv_files import csv_writer
 
+    place = _find_place(options)
     asked = Asked(by, worlds, seed, worst)
     of_run = is_run(target, line=None, chosen=bool(bots))
     with open_out(options["out"]) as file:
         if of_run:
-            analysis = _analyse_run(target, bots, asked, options)
+            analysis = _analyse_run(target, bots, asked, place, options)
         else:
-            analysis = _analyse_file(target, asked, options)
+            analysis = _analyse_file(target, asked, place, options)
         if options["out"] is not None:
             csv_writer(analysis.decisions)(file)
     against = _choose(analysis, options["opponent"])
@@ -122,14 +126,13 @@ def analyse(
 
 
 def _analyse_run(
-    path: Path, bots: Sequence[str], asked: Asked, options: Mapping[str, Any]
+    path: Path, bots: Sequence[str], asked: Asked, place: _Place, options: Mapping[str, Any]
 ) -> Analysis:
     from arena.runs.analysis import analyse_run
     from arena.store.reader import choose, read_run
 
-    how = _how(options)
     tournament, store = read_run(path)
-    with closing(store), stoppable(path, how.choose(), how.workers) as executor, naming(path):
+    with closing(store), stoppable(path, *place) as executor, naming(path):
         choice = choose(tournament, bots) if bots else None
         note_extent(path, tournament, store)
         return analyse_run(
@@ -145,18 +148,17 @@ def _analyse_run(
         )
 
 
-def _analyse_file(path: Path, asked: Asked, options: Mapping[str, Any]) -> Analysis:
+def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str, Any]) -> Analysis:
     from arena.records.judge import read_lines
     from arena.runs.analysis import analyse_records
     from arena.runs.run import Interrupted
 
     if options["agree"]:
         raise InputError("--agree: only for a run, whose bots are known")
-    how = _how(options)
     try:
         with (
             open_records(path) as records,
-            stoppable(None, how.choose(), how.workers) as executor,
+            stoppable(None, *place) as executor,
             naming(path),
         ):
             lines = read_lines(records)
@@ -166,9 +168,14 @@ def _analyse_file(path: Path, asked: Asked, options: Mapping[str, Any]) -> Analy
         raise click.Abort("of a file nothing is kept") from None
 
 
-def _how(options: Mapping[str, Any]) -> How:
+def _find_place(options: Mapping[str, Any]) -> _Place:
+    """Return where is judged, with the workers; a rank of MPI that is not the first serves here.
+
+    So it comes before anything is read or written.
+    """
     unused = dict.fromkeys(("fresh", "replace", "strict", "verbose"), False)
-    return How.of({**options, **unused})
+    how = How.of({**options, **unused})
+    return how.choose(), how.workers
 
 
 def _choose(analysis: Analysis, against: str | None) -> str:

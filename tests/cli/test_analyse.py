@@ -16,8 +16,10 @@ import pytest
 
 import arena as library
 from arena.errors import InputError
+from arena.executors import pool
 from arena.executors.local import LocalExecutor
 from tests.conftest import Arena, run_here, start_command
+from tests.kills import count_judged
 from tests.waiting import until
 
 FILE, KEPT = "analysis.csv", "analysis.sqlite"
@@ -49,16 +51,6 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def count(path: Path) -> int:
-    """Return how many games are kept; what a kill has left half done is undone here."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as database:
-            (games,) = database.execute("SELECT count(*) FROM judged").fetchone()
-    except sqlite3.OperationalError:  # not there yet
-        return 0
-    return int(games)
-
-
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,14 +59,14 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert arena(*words).returncode == 0
     alone = (folder / "run" / FILE).read_bytes()
     assert len(alone.splitlines()) > 150
-    assert count(folder / "run" / KEPT) > 6  # and the worst, judged again
+    assert count_judged(folder / "run" / KEPT) > 6  # and the worst, judged again
     (folder / "run" / KEPT).unlink()
     (folder / "run" / FILE).unlink()
     command = start_command(folder, *words, "--workers", "3")
-    until(lambda: command.poll() is not None or count(folder / "run" / KEPT) > 2)
+    until(lambda: command.poll() is not None or count_judged(folder / "run" / KEPT) > 2)
     command.kill()
     command.communicate()
-    kept = count(folder / "run" / KEPT)
+    kept = count_judged(folder / "run" / KEPT)
     assert kept > 2
     done = arena(*words, "--workers", "3")
     assert (done.returncode, done.stderr) == (0, "")
@@ -146,10 +138,22 @@ def test_other_processes_judge_the_same(folder: Path) -> None:
     how = {"worlds": 4, "games": 12, "worst": 2, "progress": False}
     here = results.analyse("greedy", **how)  # type: ignore[arg-type]
     (folder / "run" / KEPT).unlink()
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        there = results.analyse("greedy", **how, executor=pool)  # type: ignore[arg-type]
+    with ProcessPoolExecutor(2, get_context("spawn")) as two:
+        there = results.analyse("greedy", **how, executor=two)  # type: ignore[arg-type]
     assert there.decisions.equals(here.decisions)
     assert there.worst.equals(here.worst)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_rank_that_is_not_the_first_reads_and_writes_nothing(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ranks of MPI run the command: the others must serve before a file is looked for."""
+    monkeypatch.setattr(pool, "serve_if_not_root", lambda: True)
+    for target in ("run", "nowhere"):
+        done = arena("analyse", target, "--executor", "mpi", "--out", "out.csv")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:

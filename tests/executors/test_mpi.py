@@ -21,7 +21,7 @@ from arena.errors import InputError
 from arena.executors import pool
 from tests import rogues
 from tests.conftest import run_command
-from tests.kills import count_games
+from tests.kills import count_games, count_judged
 from tests.waiting import PATIENCE, until
 
 LACKS = next(
@@ -141,6 +141,44 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     alone = run_command(folder, *words[:2], "--out", "alone")
     assert alone.returncode == 0, alone.stderr
     assert files(cup) == files(folder / "alone")
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
+    """`arena analyse` by ranks has the bytes of one worker; what was judged is kept.
+
+    A file of records is read, and one of decisions written, by rank 0 only.
+    """
+    cup, kept, games = folder / "cup", "analysis.sqlite", 24
+    words = ("play", "uniform", "greedy", "--pairs", str(games // 2), "--out", "cup", "-q")
+    assert run_command(folder, *words).returncode == 0
+    how = ("--by", "greedy", "--worlds", "20", "--worst", "0", "-q")
+    words = ("analyse", str(cup), *how)
+    alone = run_command(folder, *words, "--workers", "1")
+    assert alone.returncode == 0, alone.stderr
+    judged = (cup / "analysis.csv").read_bytes()
+    for name in ("analysis.csv", kept):
+        (cup / name).unlink()
+    run = start(folder, *words, "--executor", "mpi")
+    until(lambda: run.poll() is not None or count_judged(cup / kept) > 0)
+    psutil.Process(run.pid).children()[-1].send_signal(signal.SIGKILL)
+    finish(run)
+    assert run.returncode != 0
+    until(lambda: not processes_of(folder))
+    assert 0 < count_judged(cup / kept) < games
+    run = start(folder, *words, "--executor", "mpi")
+    out, errors = finish(run)
+    assert (run.returncode, out) == (0, alone.stdout), errors
+    assert (cup / "analysis.csv").read_bytes() == judged
+    lines = run_command(folder, "export", str(cup)).stdout.splitlines(keepends=True)
+    (folder / "games.jsonl").write_text("".join(lines[:4]))
+    for out_file, where in (("one.csv", "local"), ("ranks.csv", "mpi")):
+        words = ("analyse", "games.jsonl", *how, "--executor", where, "--out", out_file)
+        run = start(folder, *words, ranks=RANKS if where == "mpi" else 1)
+        _, errors = finish(run)
+        assert run.returncode == 0, errors
+    assert (folder / "ranks.csv").read_bytes() == (folder / "one.csv").read_bytes()
 
 
 @needs_mpi

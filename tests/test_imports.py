@@ -264,7 +264,7 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 93,
     "floors": 10,
-    "files": 293,
+    "files": 297,
     "modules with one importer": 51,
     "lines of code": 29_500,
 }
@@ -273,13 +273,14 @@ BOUNDS = {
 24,000 lines in 17 rooms held the arena without leagues. A league is a room: it stands above runs,
 checks and statistics, which know nothing of it, and nothing else in the arena lasts longer than a
 run. A search of parameters needed no room and no arrow: its ranges and its plan are of
-`tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of
-a bot are two files: what a bot may do is of `entries`, which makes it, and what that costs is
-measured by `runs`. Analyses of recorded games are nine files, a step of the way in each: workers
-judge with `batch`, which is the arrow. A bot that tries actions in many worlds, or is tried in
-them, needs positions, rollouts, beliefs and responses, each a noun of `batch`. A probe is two files
-of `runs` and one of `library`; its clones learn in `batch`, which is the other arrow. What teaches
-a network by its own games is another noun of `batch`, for the example of self-play and for probes.
+`tournament`, what it expects of `statistics`, and it is played by `runs`. Restrictions of a bot are
+two files: what a bot may do is of `entries`, which makes it, and what that costs is measured by
+`runs`. Analyses of recorded games are nine files, a step of the way in each: workers judge with
+`batch`, which is the arrow. A bot that tries actions in many worlds, or is tried in them, needs
+positions, rollouts, beliefs and responses, each a noun of `batch`. A probe is two files of `runs`
+and one of `library`; its clones learn in `batch`, which is the other arrow. What teaches a network
+by its games, and its rival there, are nouns of `batch`, too. The last plies of a game, which the
+judge searches, are of `batch`; a replay is read where it is written.
 """
 
 

@@ -92,7 +92,9 @@ def analyse(
     For each decision of recorded games, hands of the opponent are drawn from the cards that the
     seat did not know. In each of these worlds every action is tried, and the bot of --by plays on
     to the end of the round. The loss of an action is the chance to win that it gave away. RUN is
-    the folder of a run, FILE has a game record a line. A run that was interrupted goes on.
+    the folder of a run, FILE has a game record a line, or is a page of `arena view` with both
+    hands. In the last plies of the last round both seats play the best with all cards open. A run
+    that was interrupted goes on.
 
     Losses are compared against the same opponent, and are no rating.
 
@@ -149,7 +151,7 @@ def _analyse_run(
 
 
 def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str, Any]) -> Analysis:
-    from arena.records.judge import read_lines
+    from arena.records.replay_page import read_page_or_lines
     from arena.runs.analysis import analyse_records
     from arena.runs.run import Interrupted
 
@@ -161,7 +163,7 @@ def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str,
             stoppable(None, *place) as executor,
             naming(path),
         ):
-            lines = read_lines(records)
+            lines = read_page_or_lines(records)
             more = {"games": options["games"], "progress": not options["quiet"]}
             return analyse_records(lines, executor, asked, **more)
     except Interrupted:

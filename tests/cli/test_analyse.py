@@ -18,6 +18,9 @@ import arena as library
 from arena.errors import InputError
 from arena.executors import pool
 from arena.executors.local import LocalExecutor
+from arena.records.html_page import render_replay
+from arena.records.timeline import make_timeline
+from engine import Record
 from tests.conftest import Arena, run_here, start_command
 from tests.kills import count_judged
 from tests.waiting import until
@@ -220,6 +223,53 @@ def test_what_cannot_be_is_one_line_and_status_2(
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (folder / "other" / FILE).exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_replay_has_the_numbers_of_its_game(arena: Arena) -> None:
+    """A game of the run, as a page. The page of one seat is refused."""
+    game = "uniform/greedy/0/0"
+    expected = arena("analyse", "run", game, *QUICK).stdout
+    arena("view", "run", game, "-o", "page.html")
+    assert arena("analyse", "page.html", *QUICK).stdout == expected
+    arena("view", "run", game, "--seat", "1", "-o", "seat.html")
+    done = arena("analyse", "seat.html", *QUICK)
+    why = "seat.html: the replay of one seat, which does not have the other hand"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('id="timeline"', 'id="other"', "a page without a game"),
+        ('"frames":[', '"frames":7,"more":[', "its game cannot be read"),
+        ('"frames":[', '"frames":[' + "[" * 100_000, "its game cannot be read"),
+        ('"removed":"', '"removed":"\\u001b', "its game cannot be read: "),
+        ('"removed":"', '"removed":"5', "line 1: "),
+        ('"changes":{}', '"changes":{"set_bonus":4}', "line 1: other rules than"),
+        ('"changes":{}', '"changes":{"no\\nrule":4}', "its game cannot be read: "),
+        ('"char":"', '"char":"C', "line 1: "),
+        ("</main>", "x" * (1 << 23), "a page of more than 8,388,608 bytes"),
+    ],
+)
+def test_a_page_that_is_no_replay_is_one_line_and_status_2(
+    arena: Arena, folder: Path, old: str, new: str, message: str
+) -> None:
+    """Whatever a stranger has put into it."""
+    record = json.loads(arena("export", "run").stdout.splitlines()[0])
+    page = folder / "page.html"
+    page.write_text(page_of(record).replace(old, new, 1), encoding="utf-8")
+    done = arena("analyse", "page.html", *QUICK)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: page.html: {message}")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr[:-1].isprintable()
+
+
+def page_of(record: dict[str, Any]) -> str:
+    """Return the replay of a record."""
+    made = Record(record["deal"], record["actions"])
+    return render_replay(make_timeline(made, players=record["bots"]))
 
 
 def test_a_file_in_the_place_of_what_is_kept_is_left_alone(arena: Arena, folder: Path) -> None:

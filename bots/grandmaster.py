@@ -26,7 +26,8 @@ class Grandmaster(Champion):
     the network, and `weight` times what its rollouts win less often than those of the best one.
     `budget` is the effort: 1 takes some 40 ms, and the number of iterations and of rollouts grow
     with it. With `models` the hands of the rollouts are those of an opponent that may play as
-    `apprentice`, as `timing`, or as neither. Under other rules than the published ones it plays as
+    `apprentice`, as `timing`, or as neither; where it surely plays as one of them, the rollouts
+    weigh 1 + `trust` times as much. Under other rules than the published ones it plays as
     `champion`.
     """
 
@@ -37,11 +38,13 @@ class Grandmaster(Champion):
         prior: float = 0.5,
         weight: float = 4.0,
         models: bool = True,
+        trust: float = 9.0,
     ) -> None:
         super().__init__(setup, iterations=max(1, round(1000 * budget)), prior=prior)
         self.weight = weight
         self.decisions = round(6000 * budget)
         self.models = models
+        self.trust = trust
         if self.published:
             self.belief, self.policies = self.believe(setup)
 
@@ -64,8 +67,10 @@ class Grandmaster(Champion):
         if self.published:
             wins = self.rollouts(view)
             best = max(wins.values())
+            surely = float(self.belief.chances[1 :: len(_DOUBTS)].sum())
+            weight = self.weight * (1 + self.trust * surely)
             for action, won in wins.items():
-                worths[action] += self.weight * (won - best)
+                worths[action] += weight * (won - best)
         return worths
 
     def rollouts(self, view: View) -> dict[Action, float]:
@@ -77,7 +82,7 @@ class Grandmaster(Champion):
         most = max(1, self.decisions // (left * len(view.legal)))
         some, weights = self.belief.sample(min(most, _MOST))
         policies = [self.policies[0]] * 2
-        policies[view.opponent] = self.policies[self.belief.likeliest]
+        policies[view.opponent] = self.policies[int(self.belief.chances.argmax())]
         hands = self.belief.hands
         found = action_values(view, [hands[place] for place in some], policies, values_after)
         whole = WHOLE * int(weights.sum())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Cards, Indices
 from arena.batch.rollouts import Policy, pick
-from engine import Pack, View, hands
+from engine import TAKE, Pack, View, hands
 from engine.cards import BITS, KINDS, cards_of, pack_of, to_text
 from engine.state import played
 
@@ -26,7 +26,8 @@ _PLACES = 1 << BITS * np.arange(len(KINDS), dtype=np.int64)
 class Model(NamedTuple):
     """What an opponent may play by: a policy, from which it deviates with the chance of a `doubt`.
 
-    Without a policy it plays any legal action alike. `share` is how likely the model is before the
+    Without a policy it plays any card of its hand or takes, all alike: then the hand that is left
+    is any of the unseen cards. `share` is how likely the model is before the
     first round.
     """
 
@@ -75,9 +76,10 @@ class Belief:
         return weights
 
     @property
-    def likeliest(self) -> int:
-        """The number of the model that is the likeliest by all that has been played."""
-        return int((self.shares * self._by_model.sum(axis=1)).argmax())
+    def chances(self) -> Floats:
+        """How likely each model is, by all that has been played; they add up to 1."""
+        chances: Floats = self.shares * self._by_model.sum(axis=1)
+        return chances / chances.sum()
 
     def update(self, view: View) -> None:
         """Learn from what has happened until a view of a game that goes on.
@@ -128,12 +130,20 @@ class Belief:
         chances = np.ones_like(self._by_model)
         for row, (policy, doubt, _) in zip(chances, self.models, strict=True):
             if policy is None:
-                row[:] = 1 / (others + 1)
+                row[:] = self._any_card(action)
                 continue
             if policy not in said:
                 said[policy] = pick(self.games, policy) == action
             row[:] = np.where(said[policy], 1 - doubt, doubt / np.maximum(others, 1))
         self._by_model = self._by_model * np.where(others, chances, 1.0)
+
+    def _any_card(self, action: int) -> Floats:
+        """Return the chances of an action if any card of the hand and the take are alike."""
+        seat = int(self.games.to_act[0])
+        held = self.games.hands[seat]
+        ways = held[action] if action != TAKE else np.ones(self.games.count)
+        chances: Floats = ways / (held.sum(axis=0) + self.games.legal()[:, TAKE])
+        return chances
 
     def sample(self, most: int) -> tuple[Indices, npt.NDArray[np.int64]]:
         """Return the numbers of at most so many hands, and whole weights of them.

@@ -173,7 +173,7 @@ def _check_minutes(
     type=float,
     metavar="M",
     callback=_check_minutes,
-    help="Learn from BOT's games, played for so long.  [default: none]",
+    help="Learn in games with BOT for so long.  [default: none]",
 )
 @click.option(
     "--learn",
@@ -192,9 +192,10 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Say how much BOT loses at least, to an opponent that knows it.
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
-    against the likeliest of them. It asks BOT's method scores(games); with --minutes a network
-    learns to play as BOT, and is asked instead. Then it meets BOT itself in fresh pairs, and is
-    kept as a bot. Another opponent may win more: see docs/probe.md.
+    against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
+    learns: to win against BOT where it is one of ours that has scores, else to play as BOT, and
+    then it is asked instead. The opponent meets BOT itself in fresh pairs, and is kept as a bot.
+    Another one may win more: see docs/probe.md.
 
     \b
     Example:
@@ -215,10 +216,10 @@ def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
     from arena.executors import log
     from arena.executors.local import LocalExecutor, count_cores
     from arena.lanes.cleanup import adopt_orphans
-    from arena.runs.probe_bot import find_opponent, probe
+    from arena.runs.probe_bot import How, Stopped, find_opponent, probe
     from arena.runs.run import Interrupted
 
-    victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
+    victim, seed, how = resolve(bot), options["seed"], How(options["learn"], options["minutes"])
     executor = LocalExecutor(options["workers"] or count_cores())
     shown = log.QUIET if quiet else log.NORMAL
     adopt_orphans()
@@ -227,11 +228,13 @@ def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
         kept = "the games to learn from are kept in results/, and the same command goes on"
     try:
         file, learned = find_opponent(
-            victim, executor, options["out"], *how, seed, shown, force=options["force"]
+            victim, executor, options["out"], how, seed, shown, force=options["force"]
         )
         kept = f"the opponent is kept in {file}"
         pairs = options["pairs"] or keys.PROBED_PAIRS
-        return probe(victim, file, pairs, seed, executor, shown)._replace(clone=learned)
+        return probe(victim, file, pairs, seed, executor, shown).by(learned)
+    except Stopped as stopped:
+        raise click.Abort(str(stopped)) from None
     except Interrupted:
         raise click.Abort(kept) from None
 

@@ -22,6 +22,7 @@ from arena.executors.log import NORMAL, QUIET
 from arena.runs.clone_bot import learn_clone, play_to_learn
 from arena.runs.prepare import prepare
 from arena.runs.run import run
+from arena.runs.teach_opponent import Taught, policy_of, teach
 from arena.statistics.intervals import score_interval
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
@@ -64,6 +65,22 @@ def victim(setup):
 '''
 
 
+_NETWORK: Final = b'''\
+"""Plays by a network that has learned against one bot; written by `arena probe`."""
+
+import pkgutil
+
+from bots.apprentice import begin, read
+
+network = read(pkgutil.get_data(__name__, "weights.npz"))
+
+
+def bot(setup):
+    """Return the strategy for one game."""
+    return begin(network, setup)
+'''
+
+
 class Learned(NamedTuple):
     """By how many pairs a clone was made, and in which share of choices it plays as the bot does.
 
@@ -76,7 +93,10 @@ class Learned(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What a probe came to: by how much the opponent has won in so many pairs, and its file."""
+    """What a probe came to: by how much the opponent has won in so many pairs, and its file.
+
+    The opponent may know only a `clone`, or be a network that was `taught` in so many games.
+    """
 
     bot: str
     file: str
@@ -85,6 +105,7 @@ class Probed(NamedTuple):
     low: float
     high: float
     clone: Learned | None = None
+    taught: int | None = None
 
     @property
     def sentence(self) -> str:
@@ -95,6 +116,12 @@ class Probed(NamedTuple):
             return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
         return f"{self.bot} loses at least {100 * self.score:.0f} % {between} to this opponent"
 
+    def by(self, how: Learned | int | None) -> Probed:
+        """Return the same, with how the opponent has learned."""
+        if isinstance(how, int):
+            return self._replace(taught=how)
+        return self._replace(clone=how)
+
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""
         clone = self.clone._asdict() if self.clone else None
@@ -104,6 +131,8 @@ class Probed(NamedTuple):
         """Yield what the command prints."""
         yield self.sentence
         yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
+        if self.taught is not None:
+            yield f"it is a network that has learned in {counted(self.taught, 'game')} against it"
         if self.clone:
             pairs, alike, before = self.clone
             yield (
@@ -118,24 +147,23 @@ def name_of(victim: Entry) -> str:
     return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
 
 
-def write_opponent(
-    victim: Entry, file: Path | None, clone: Clone | None = None, *, force: bool = False
-) -> Path:
-    """Write the bot that responds to another one, or to its clone, and return its place.
+def write_opponent(victim: Entry, file: Path | None, content: bytes, *, force: bool) -> Path:
+    """Write the opponent of a bot, and return its place.
 
-    A bot that is a file or a folder travels with it. Raises InputError for a program without a
-    clone, for a place at which no bot can be written, and for another file there, unless with
-    `force`.
+    Raises InputError for a place at which no bot can be written, and for another file there, unless
+    with `force`.
     """
     path = file or Path(f"{name_of(victim)}.py")
-    content = _respond_to_clone(victim, clone) if clone else _make_opponent(victim)
     if not (path.is_file() and path.read_bytes() == content):
         write_file(path, content, [], force=force)
     return path
 
 
 def _make_opponent(victim: Entry) -> bytes:
-    """Return the source of the bot that responds to another one, packed with the bot's files."""
+    """Return the source of the bot that responds to another one, packed with the bot's files.
+
+    Raises InputError for a program.
+    """
     if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     if victim.source is None or victim.is_ours:
@@ -166,6 +194,12 @@ def _respond_to_clone(victim: Entry, clone: Clone) -> bytes:
     )
     files = {_MAIN: text.encode(), "victim.py": _CLONE, "victim.npz": clone.content}
     return write_packed(files, _MAIN, imported_bots(files, BOTS))
+
+
+def _play_network(taught: Taught) -> bytes:
+    """Return the source of the bot that plays by a network."""
+    files = {"network.py": _NETWORK, "weights.npz": taught.content}
+    return write_packed(files, "network.py", imported_bots(files, BOTS))
 
 
 def _plain(label: str) -> str:
@@ -241,27 +275,45 @@ def _check(tournament: Tournament, store: Store, file: Path) -> None:
         raise InputError(f"{victim}: its method scores fails: {message}")
 
 
+class How(NamedTuple):
+    """How an opponent is found: by `learn` pairs of games, or for so many `minutes`, or neither."""
+
+    learn: int | None = None
+    minutes: float | None = None
+
+
 def find_opponent(
     victim: Entry,
     executor: Executor,
     file: Path | None,
-    learn: int | None,
-    minutes: float | None,
+    how: How,
     seed: int,
     shown: int,
     *,
     force: bool,
-) -> tuple[Path, Learned | None]:
-    """Write the opponent of a bot, and return its place; learn a clone where that is asked for.
+) -> tuple[Path, Learned | int | None]:
+    """Write the opponent of a bot, and return its place and how it learned.
 
-    The games to learn from are kept in results/, in a folder of the bot's name and source, and
-    the next call goes on from them.
+    Without `how` it responds to the bot. With it, a network learns against a bot of ours that can
+    be asked in many games; of another one it learns a clone, and responds to that. The games to
+    learn a clone from are kept in results/, in a folder of the bot's name and source, and the next
+    call goes on from them. Ctrl-C keeps what a network has learned, and raises `Stopped`.
     """
-    if learn is None and minutes is None:
-        return write_opponent(victim, file, force=force), None
+    if how == How():
+        return write_opponent(victim, file, _make_opponent(victim), force=force), None
+    learn, seconds = how.learn, 60 * (how.minutes or 0)
+    if policy := policy_of(victim):
+        taught = teach(policy, 2 * learn if learn else None, seconds, seed)
+        path = write_opponent(victim, file, _play_network(taught), force=force)
+        if taught.stopped:
+            raise Stopped(f"the opponent is kept in {path}, after {counted(taught.games, 'game')}")
+        return path, taught.games
     folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
-    pairs = play_to_learn(victim, folder, executor, learn, 60 * (minutes or 0), seed, shown)
+    pairs = play_to_learn(victim, folder, executor, learn, seconds, seed, shown)
     clone = learn_clone(folder, pairs, seed)
-    return write_opponent(victim, file, clone, force=force), Learned(
-        pairs, clone.alike, clone.before
-    )
+    path = write_opponent(victim, file, _respond_to_clone(victim, clone), force=force)
+    return path, Learned(pairs, clone.alike, clone.before)
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C while a network learns: what is kept of it."""

@@ -63,3 +63,18 @@ def test_equal_luck_teaches_the_same() -> None:
         assert 0 < entropy < np.log(ACTIONS)
         taught.append(to_bytes(actor))
     assert taught[0] == taught[1] != taught[2]
+
+
+def test_a_network_learns_to_beat_a_rival_that_does_not_learn() -> None:
+    """It decides in one seat of each game, in either seat equally often."""
+    actor, critic, rng = networks(3)
+    rival = ppo.Frozen(lambda games: np.tile(np.arange(ACTIONS), (games.count, 1)))
+    shares = []
+    for _ in range(8):
+        decisions = ppo.play(actor, 64, rng, rival)
+        shares.append((1 + decisions.played.rewards.sum(axis=0).mean()) / 2)
+        ppo.learn(actor, critic, decisions, rng, ppo.Options(rate=0.01, batch=256), 0.0)
+    assert np.mean(shares[-2:]) > np.mean(shares[:2]) + 0.15
+    seats = decisions.played.seats
+    assert (seats[:, :32] <= 0).all()
+    assert (seats[:, 32:] != 0).all()

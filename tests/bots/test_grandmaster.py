@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import comb
+from random import Random
 
 import pytest
 
+from arena.batch.beliefs import Belief
 from arena.batch.rollouts import WHOLE, action_values
 from bots.apprentice import own_network
 from bots.champion import Champion, values_after
 from bots.grandmaster import Grandmaster
-from engine import STANDARD, Rules, View, hands, size
+from engine import STANDARD, Rules, State, View, hands, size
 from engine.play import setup
+from engine.state import random_deal
 from engine.view import view
 from tests.batch.test_rollouts import states, views
 from tests.bots.test_champion import first_views
@@ -33,7 +37,7 @@ def test_the_highest_sum_of_the_three_opinions_is_played() -> None:
     for _, seen in views(30, seed=3):
         if len(seen.legal) == 1 or seen.round == STANDARD.rounds:
             continue
-        bot = Recorded(setup(0, 0, STANDARD), budget=0.05, prior=0.5, weight=4.0)
+        bot = Recorded(setup(0, 0, STANDARD), budget=0.05, prior=0.5, weight=4.0, trust=0.0)
         chosen = bot.choose(seen)
         visits = {action: child.visits for action, child in bot.tree.children.items()}
         wins, policy = bot.found, network.policy(seen)
@@ -60,26 +64,41 @@ class Recorded(Grandmaster):
 
 
 def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
-    """So the opinion is exact, and no luck is drawn."""
+    """So the opinion is exact where nothing is thought of the opponent."""
     for seen in late():
-        bot = grandmaster()
-        assert bot.worlds_of(seen) == [*hands(seen)]
         found = [*hands(seen)]
         policies = [own_network().scores_in] * 2
         values = action_values(seen, [hand for hand, _ in found], policies, values_after)
         deals = comb(size(seen.unseen), seen.opponent_cards)
+        wins = grandmaster(models=False).rollouts(seen)
         for action, row in zip(seen.legal, values.tolist(), strict=True):
             won = sum(chance * ways for chance, (_, ways) in zip(row, found, strict=True))
-            assert bot.rollouts(seen)[action] == pytest.approx(won / WHOLE / deals)
+            assert wins[action] == pytest.approx(won / WHOLE / deals, abs=1e-5)
 
 
-def test_the_budget_is_the_number_of_worlds_and_of_iterations() -> None:
-    """Of many hands so many are drawn that the rollouts take about the same time at any ply."""
-    seen = View.from_text("0 55667 88")
-    drawn = {budget: grandmaster(budget=budget).worlds_of(seen) for budget in (0.5, 1.0, 2.0)}
-    assert [len(worlds) for worlds in drawn.values()] == [62, 125, 250]
-    assert {ways for _, ways in drawn[1.0]} == {1}
-    assert grandmaster(budget=0.3).effort == 300 * STANDARD.round_plies
+@pytest.mark.parametrize(("budget", "worlds"), [(0.5, 62), (1.0, 125), (2.0, 250)])
+def test_the_budget_is_the_number_of_worlds(
+    budget: float, worlds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many hands so many are tried that the rollouts take about the same time at any ply."""
+    asked = []
+    monkeypatch.setattr(Belief, "sample", lambda _, most: asked.append(most) or [[0], [1]])
+    with pytest.raises(AttributeError):
+        grandmaster(budget=budget).rollouts(View.from_text("0 55667 88"))
+    assert asked == [worlds]
+
+
+def test_it_finds_out_how_the_opponent_plays() -> None:
+    """By the rounds that are finished; of one that plays as none of them it thinks nothing."""
+    for name, number in (("uniform", 0), ("apprentice", 1), ("timing", 3)):
+        bot = grandmaster(budget=0.02)
+        other = import_module(f"bots.{name}").bot(setup(5, 1, STANDARD))
+        state = State(random_deal(Random(5), STANDARD), STANDARD)
+        while not state.over and len(state.history) < 2 * STANDARD.round_plies + 2:
+            seen = view(state, state.to_act)
+            state.apply((bot if seen.seat == 0 else other).choose(seen))
+        assert bot.belief.shares.argmax() == number
+        assert bot.belief.shares[number] > 0.9
 
 
 def test_under_other_rules_it_plays_as_champion() -> None:

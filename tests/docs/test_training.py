@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
     blocks = dict(markdown.named(PAGE.read_text(), "python"))
     assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
     files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
-    assert files == {"bot.py", "train.py", "train.log"}
+    assert files == {"bot.py", "train.py", "train.log", "league.log"}
 
 
 @pytest.mark.slow
@@ -92,3 +93,13 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     sessions = markdown.blocks(PAGE.read_text(), "pycon")
     assert sessions
     assert markdown.failures("training.md", sessions) == 0
+
+
+@pytest.mark.slow
+def test_a_network_goes_on_learning_with_a_rival(tmp_path: Path) -> None:
+    """From weights that are there; the log has the rival's share."""
+    begun = ROOT / "bots" / "apprentice.npz"
+    words = ("--begin", str(begun), "--warm", "1", "--games", "16", "--together", "8")
+    log = train(tmp_path / "on.npz", *words, "--rivals", "8")
+    assert re.search(r"to the best response [01]\.\d{3}$", log.strip())
+    assert (tmp_path / "on.npz").read_bytes() != begun.read_bytes()

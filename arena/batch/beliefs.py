@@ -78,8 +78,9 @@ class Belief:
     @property
     def chances(self) -> Floats:
         """How likely each model is, by all that has been played; they add up to 1."""
-        chances: Floats = self.shares * self._by_model.sum(axis=1)
-        return chances / chances.sum()
+        odds = self.shares * self._by_model.sum(axis=1)
+        chances: Floats = odds / odds.sum()
+        return chances
 
     def update(self, view: View) -> None:
         """Learn from what has happened until a view of a game that goes on.

@@ -84,13 +84,13 @@ def look_behind(games: Lockstep) -> Any:
 class Rival(Protocol):
     """What plays the other seat in games, and does not learn."""
 
-    def begin(self, seat: Seat) -> None:
-        """Games begin, in which it plays this seat."""
+    def begin(self, deals: Cards, seat: Seat, /) -> None:
+        """Games begin on these deals, in which it plays this seat."""
 
-    def follow(self, games: Lockstep, actions: Indices) -> None:
-        """In each of these games this action is about to be carried out."""
+    def follow(self, games: Lockstep, actions: Indices, /) -> None:
+        """In each of these games the seat that learns is about to play this action."""
 
-    def choose(self, games: Lockstep) -> Indices:
+    def choose(self, games: Lockstep, /) -> Indices:
         """Return the action that it plays in each of the same games, as they are now."""
 
 
@@ -100,13 +100,13 @@ class Frozen:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def begin(self, seat: Seat) -> None:
+    def begin(self, deals: Cards, seat: Seat, /) -> None:
         """It needs no memory."""
 
-    def follow(self, games: Lockstep, actions: Indices) -> None:
+    def follow(self, games: Lockstep, actions: Indices, /) -> None:
         """It looks only at the games as they are."""
 
-    def choose(self, games: Lockstep) -> Indices:
+    def choose(self, games: Lockstep, /) -> Indices:
         """Return the best actions by its scores."""
         return pick(games, self.policy)
 
@@ -123,8 +123,8 @@ def play(
         halves = [_play_seats(actor, deals, rng)]
     else:
         halves = [_play_seats(actor, deals[seat::2], rng, seat, rival) for seat in (0, 1)]
-    parts = [np.concatenate(part, axis=1) for part in zip(*halves, strict=True)]
-    known, behind, masks, actions, chances, seats, won = parts
+    joined = (np.concatenate(part, axis=1) for part in zip(*halves, strict=True))
+    known, behind, masks, actions, chances, seats, won = joined
     over = seats >= 0
     over[:-1] &= seats[1:] < 0
     return Decisions(known, behind, masks, actions, chances, by_seat(seats, won, over))
@@ -144,7 +144,7 @@ def _play_seats(
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
     if rival:
-        rival.begin(1 - seat)
+        rival.begin(deals, 1 - seat)
     steps = []
     for ply in range(STANDARD.game_plies):
         if rival and seat != first_seat(ply // STANDARD.round_plies) ^ (ply & 1):
@@ -152,8 +152,8 @@ def _play_seats(
         else:
             steps.append(_decide(actor, games, rng))
             actions = steps[-1][3]
-        if rival:
-            rival.follow(games, actions)
+            if rival:
+                rival.follow(games, actions)
         games.step(actions)
     *decided, seats = map(np.stack, zip(*steps, strict=True))
     winners = games.winners(np.arange(len(deals)))

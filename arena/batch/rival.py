@@ -44,22 +44,22 @@ class BestResponse:
         self.rng = rng
         self.hands = hands
         self.worlds = worlds
-        self.begin(0)
+        self.begin(np.zeros((0, 0), np.uint8), 0)
 
-    def begin(self, seat: Seat) -> None:
+    def begin(self, _deals: Cards, seat: Seat, /) -> None:
         """Games begin, in which it plays this seat."""
         self.seat = seat
         self._start = Lockstep(0)
         self._actions: list[Indices] = []  # of both seats in this round
 
-    def follow(self, games: Lockstep, actions: Indices) -> None:
-        """In each of these games an action is about to be carried out."""
+    def follow(self, games: Lockstep, actions: Indices, /) -> None:
+        """In each of these games this action is about to be carried out."""
         if _round_begins(games):
             self._start = games.select(np.arange(games.count))
             self._actions = []
         self._actions.append(actions)
 
-    def choose(self, games: Lockstep) -> Indices:
+    def choose(self, games: Lockstep, /) -> Indices:
         """Return the action that it plays in each of the same games, as they are now."""
         if _round_begins(games):
             self._actions = []
@@ -69,6 +69,7 @@ class BestResponse:
         for start in range(0, len(free), _TOGETHER):
             some = free[start : start + _TOGETHER]
             actions[some] = self._best(self._draw(games, some), masks[some])
+        self.follow(games, actions)
         return actions
 
     def _draw(self, games: Lockstep, some: Indices) -> Lockstep:

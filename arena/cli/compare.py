@@ -173,13 +173,13 @@ def _check_minutes(
     type=float,
     metavar="M",
     callback=_check_minutes,
-    help="Learn in games with BOT for so long.  [default: none]",
+    help="Learn to beat BOT for so long; without scores, to play as BOT.  [default: none]",
 )
 @click.option(
     "--learn",
     type=PAIRS,
     metavar="PAIRS",
-    help="The same, with so many pairs of games.  [default: none]",
+    help="The same, from so many pairs of games.  [default: none]",
 )
 @key_option("workers", "all cores")
 @click.option(
@@ -193,9 +193,9 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
     against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
-    learns: to win against BOT where it is one of ours that has scores, else to play as BOT, and
-    then it is asked instead. The opponent meets BOT itself in fresh pairs, and is kept as a bot.
-    Another one may win more: see docs/probe.md.
+    learns to beat BOT, too, and the better opponent is kept; if BOT has no scores, a network learns
+    to play as BOT, and is asked instead. Then the opponent meets BOT itself in fresh pairs, and is
+    kept as a bot. Another opponent may win more: see docs/probe.md.
 
     \b
     Example:
@@ -216,25 +216,23 @@ def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
     from arena.executors import log
     from arena.executors.local import LocalExecutor, count_cores
     from arena.lanes.cleanup import adopt_orphans
-    from arena.runs.probe_bot import How, Stopped, find_opponent, probe
+    from arena.runs.probe_bot import find_opponent, probe
     from arena.runs.run import Interrupted
 
-    victim, seed, how = resolve(bot), options["seed"], How(options["learn"], options["minutes"])
+    victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
     executor = LocalExecutor(options["workers"] or count_cores())
     shown = log.QUIET if quiet else log.NORMAL
     adopt_orphans()
     kept = "nothing is kept"
     if any(how):
-        kept = "the games to learn from are kept in results/, and the same command goes on"
+        kept = "what was learned or played is kept in results/, and the same command goes on"
     try:
-        file, learned = find_opponent(
-            victim, executor, options["out"], how, seed, shown, force=options["force"]
-        )
-        kept = f"the opponent is kept in {file}"
         pairs = options["pairs"] or keys.PROBED_PAIRS
-        return probe(victim, file, pairs, seed, executor, shown).by(learned)
-    except Stopped as stopped:
-        raise click.Abort(str(stopped)) from None
+        opponent = find_opponent(
+            victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
+        )
+        kept = f"the opponent is kept in {opponent.file}"
+        return probe(victim, opponent, pairs, seed, executor, shown)
     except Interrupted:
         raise click.Abort(kept) from None
 

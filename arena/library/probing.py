@@ -29,11 +29,11 @@ def probe(
     """Say how much a bot loses at least, to an opponent that knows how it plays.
 
     The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
-    `learn` or `minutes` it is a network that has learned in so many pairs of games, or for so long,
-    against a bot of ours that has `scores`. Against another bot it knows a clone, which has learned
-    from such games; they are kept in results/. The result has a `sentence`, the `score` of the
-    opponent in so many `pairs` with its interval, `low` and `high`, and its `file`. Raises
-    InputError, with the message of `arena probe`.
+    `learn` or `minutes` it is the better one of the best response and a network that has learned
+    from so many pairs of games, or for so long. If the bot has no `scores`, the opponent knows a
+    clone, which has learned so. What has been learned is kept in results/. The result has a
+    `sentence`, the `score` of the opponent in so many `pairs` with its interval, `low` and `high`,
+    and its `file`. Raises InputError, with the message of `arena probe`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def probe(
     executor = LocalExecutor(workers or count_cores())
     shown = NORMAL if progress else QUIET
     victim, place = tournament.entries[0], None if out is None else Path(folder_path(out, "out"))
-    how = runs.How(learn, minutes)
-    file, learned = runs.find_opponent(victim, executor, place, how, seed, shown, force=force)
-    found = runs.probe(victim, file, tournament.pairs, tournament.seed, executor, shown)
-    return found.by(learned)
+    opponent = runs.find_opponent(
+        victim, executor, place, learn, minutes, tournament.pairs, seed, shown, force=force
+    )
+    return runs.probe(victim, opponent, tournament.pairs, tournament.seed, executor, shown)

@@ -3,82 +3,39 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from arena.entries.archive import MAGIC, read_archive
 from arena.entries.entry import Entry
-from arena.entries.identity import imported_bots
-from arena.entries.pack import write_file, write_packed
-from arena.entries.resolve import BOTS, resolve
+from arena.entries.pack import write_file
+from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET
+from arena.lanes.scratch import scratch_folder
 from arena.runs.clone_bot import learn_clone, play_to_learn
+from arena.runs.opponents import (
+    HOW,
+    NO_SCORES,
+    name_of,
+    play_as_learner,
+    respond_to,
+    respond_to_clone,
+)
 from arena.runs.prepare import prepare
 from arena.runs.run import run
-from arena.runs.teach_opponent import Taught, policy_of, teach
+from arena.runs.teach_learner import Amount, teach
 from arena.statistics.intervals import score_interval
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.tournament import Tournament
+from engine.seeds import stream
 
-if TYPE_CHECKING:
-    from arena.batch.learner import Clone
-
-HOW: Final = "--minutes M learns it from games (docs/probe.md)"
-
-NO_SCORES: Final = "has no method scores(games)"
-"""What `bots.responder` says of a bot whose policy cannot be asked in many games."""
-
-_MAIN: Final = "response.py"
-_TEXT: Final = '''\
-"""Plays the best response to {label}; written by `arena probe`."""
-
-{imports}
-
-
-def bot(setup: Setup) -> Strategy:
-    """Return what responds to a bot whose policy it knows."""
-    return Responder({how}).meet(setup, {victim})
-'''
-
-
-_CLONE: Final = b'''\
-"""Plays as another bot does, by a network that has learned from its games."""
-
-import pkgutil
-
-from bots.apprentice import begin, read
-
-network = read(pkgutil.get_data(__name__, "victim.npz"))
-
-
-def victim(setup):
-    """Return the strategy for one game."""
-    return begin(network, setup)
-'''
-
-
-_NETWORK: Final = b'''\
-"""Plays by a network that has learned against one bot; written by `arena probe`."""
-
-import pkgutil
-
-from bots.apprentice import begin, read
-
-network = read(pkgutil.get_data(__name__, "weights.npz"))
-
-
-def bot(setup):
-    """Return the strategy for one game."""
-    return begin(network, setup)
-'''
+_CHOOSING = 4  # pairs that are counted, for each that chooses an opponent
 
 
 class Learned(NamedTuple):
@@ -92,10 +49,27 @@ class Learned(NamedTuple):
     before: float
 
 
+class Choice(NamedTuple):
+    """What two opponents won in so many pairs, by which one of them was chosen.
+
+    They are the best response and a network that has `learned` from so many pairs of games.
+    """
+
+    learned: int
+    pairs: int
+    response: float
+    learner: float
+
+    @property
+    def best(self) -> str:
+        """The one that won more."""
+        return "learner" if self.learner > self.response else "response"
+
+
 class Probed(NamedTuple):
     """What a probe came to: by how much the opponent has won in so many pairs, and its file.
 
-    The opponent may know only a `clone`, or be a network that was `taught` in so many games.
+    The opponent knows a `clone`, or was chosen, where there is one of these.
     """
 
     bot: str
@@ -105,7 +79,7 @@ class Probed(NamedTuple):
     low: float
     high: float
     clone: Learned | None = None
-    taught: int | None = None
+    choice: Choice | None = None
 
     @property
     def sentence(self) -> str:
@@ -116,23 +90,16 @@ class Probed(NamedTuple):
             return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
         return f"{self.bot} loses at least {100 * self.score:.0f} % {between} to this opponent"
 
-    def by(self, how: Learned | int | None) -> Probed:
-        """Return the same, with how the opponent has learned."""
-        if isinstance(how, int):
-            return self._replace(taught=how)
-        return self._replace(clone=how)
-
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""
         clone = self.clone._asdict() if self.clone else None
-        return self._asdict() | {"sentence": self.sentence, "clone": clone}
+        choice = self.choice._asdict() if self.choice else None
+        return self._asdict() | {"sentence": self.sentence, "clone": clone, "choice": choice}
 
     def lines(self) -> Iterator[str]:
         """Yield what the command prints."""
         yield self.sentence
         yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
-        if self.taught is not None:
-            yield f"it is a network that has learned in {counted(self.taught, 'game')} against it"
         if self.clone:
             pairs, alike, before = self.clone
             yield (
@@ -140,82 +107,85 @@ class Probed(NamedTuple):
                 f"the same action in {100 * alike:.0f} % of choices"
             )
             yield f"  (apprentice, of which it was made: {100 * before:.0f} %)"
+        if self.choice:
+            learned, pairs, response, learner = self.choice
+            yield f"it is the {self.choice.best}, chosen in {counted(pairs, 'other pair')}:"
+            yield f"  the best response won {100 * response:.0f} %"
+            yield f"  a learner won {100 * learner:.0f} %, after {counted(learned, 'pair')}"
 
 
-def name_of(victim: Entry) -> str:
-    """Return what the opponent of a bot is called."""
-    return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
+class Opponent(NamedTuple):
+    """The file of an opponent, and the clone that it knows, or how it was chosen."""
+
+    file: Path
+    clone: Learned | None = None
+    choice: Choice | None = None
 
 
-def write_opponent(victim: Entry, file: Path | None, content: bytes, *, force: bool) -> Path:
-    """Write the opponent of a bot, and return its place.
+def find_opponent(
+    victim: Entry,
+    executor: Executor,
+    file: Path | None,
+    learn: int | None,
+    minutes: float | None,
+    pairs: int,
+    seed: int,
+    shown: int,
+    *,
+    force: bool,
+) -> Opponent:
+    """Write the opponent of a bot, and return its place; learn where that is asked for.
 
-    Raises InputError for a place at which no bot can be written, and for another file there, unless
-    with `force`.
+    Of the best response and a learner the better one is written; a bot without `scores` is met by
+    the response to its clone. What is learned from, or has learned, is kept in results/, in a
+    folder of the bot's name and source, and the next call goes on from there. Raises InputError for
+    a program without a clone, for a place at which no bot can be written, and for another file
+    there, unless with `force`.
     """
     path = file or Path(f"{name_of(victim)}.py")
+    if learn is None and minutes is None:
+        return Opponent(_write(path, respond_to(victim), force=force))
+    folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
+    amount = Amount(learn, 60 * (minutes or 0))
+    taught = teach(victim, folder, amount, seed, shown=shown > QUIET)
+    if taught:
+        weights, learned = taught
+        made = {"response": respond_to(victim), "learner": play_as_learner(victim, weights)}
+        few = max(1, pairs // _CHOOSING)
+        choice = Choice(learned, few, **_compare(victim, made, few, seed, executor, shown))
+        return Opponent(_write(path, made[choice.best], force=force), choice=choice)
+    played = play_to_learn(victim, folder, executor, learn, amount.seconds, seed, shown)
+    clone = learn_clone(folder, played, seed)
+    path = _write(path, respond_to_clone(victim, clone), force=force)
+    return Opponent(path, Learned(played, clone.alike, clone.before))
+
+
+def _write(path: Path, content: bytes, *, force: bool) -> Path:
+    """Write a bot's file, unless it is there already, and return its place."""
     if not (path.is_file() and path.read_bytes() == content):
         write_file(path, content, [], force=force)
     return path
 
 
-def _make_opponent(victim: Entry) -> bytes:
-    """Return the source of the bot that responds to another one, packed with the bot's files.
-
-    Raises InputError for a program.
-    """
-    if victim.command:
-        raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
-    if victim.source is None or victim.is_ours:
-        return _text(victim, victim.module)
-    files, main = {"victim.py": victim.source}, "victim"
-    if victim.source.startswith(MAGIC):
-        files = read_archive(victim.source)
-        main = next(iter(files)).removesuffix(".py")
-    if _MAIN in files:
-        raise InputError(f"bot {victim.target!r}: it has a file {_MAIN}; rename that one")
-    module = "." if main == "__init__" else f".{main}"
-    packed = {**files, _MAIN: _text(victim, module)}
-    return write_packed(packed, _MAIN, imported_bots(packed, BOTS))
-
-
-def _respond_to_clone(victim: Entry, clone: Clone) -> bytes:
-    """Return the source of the bot that responds to a clone, which is in its files."""
-    about = (
-        f"a clone of {victim.label}, which plays as it does in {100 * clone.alike:.0f} % of choices"
-    )
-    doubt = min(0.9, max(0.02, round(1 - clone.alike, 2)))
-    text = _TEXT.format(
-        label=_plain(about),
-        imports="from bots.responder import Responder\n"
-        "from engine import Setup, Strategy\n\nfrom .victim import victim",
-        how=f"setup, doubt={doubt}",
-        victim="victim",
-    )
-    files = {_MAIN: text.encode(), "victim.py": _CLONE, "victim.npz": clone.content}
-    return write_packed(files, _MAIN, imported_bots(files, BOTS))
-
-
-def _play_network(taught: Taught) -> bytes:
-    """Return the source of the bot that plays by a network."""
-    files = {"network.py": _NETWORK, "weights.npz": taught.content}
-    return write_packed(files, "network.py", imported_bots(files, BOTS))
-
-
-def _plain(label: str) -> str:
-    return label.replace('"', "'").replace("\\", "/")
-
-
-def _text(victim: Entry, module: str) -> bytes:
-    """Return the source of the bot; `module` is where it finds the other one."""
-    imports = [f"from {module} import bot as victim", "from bots.responder import Responder"]
-    imports = [*sorted(imports), "from engine import Setup, Strategy"]
-    made = "victim"
-    if victim.params:
-        imports.insert(0, "from functools import partial\n")
-        made = f"partial(victim, **{victim.params!r})"
-    filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
-    return _TEXT.format(how="setup", **filled).encode()
+def _compare(
+    victim: Entry,
+    made: Mapping[str, bytes],
+    pairs: int,
+    seed: int,
+    executor: Executor,
+    shown: int,
+) -> dict[str, float]:
+    """Return the share of points of each opponent, on the same deals, which are used only here."""
+    other = stream(seed, "choice").getrandbits(62)
+    shares = {}
+    with scratch_folder() as folder:
+        for name, content in made.items():
+            file = folder / name / f"{name_of(victim)}.py"
+            file.parent.mkdir()
+            file.write_bytes(content)
+            scores = _play(_meet(victim, file, pairs, other), executor, shown)
+            shares[name] = sum(scores) / (2 * pairs)
+    return shares
 
 
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
@@ -232,13 +202,19 @@ def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
 
 
 def probe(
-    victim: Entry, file: Path, pairs: int, seed: int, executor: Executor, shown: int = NORMAL
+    victim: Entry,
+    opponent: Opponent,
+    pairs: int,
+    seed: int,
+    executor: Executor,
+    shown: int = NORMAL,
 ) -> Probed:
-    """Let a bot meet the opponent in this file, and return what that came to.
+    """Let a bot meet an opponent, and return what that came to.
 
     Raises InputError where one of the two forfeits a game, if it is in the first pair before the
     others are played. An opponent that cannot play is removed. Raises what `run` raises, too.
     """
+    file = opponent.file
     tournament = _meet(victim, file, pairs, seed)
     try:
         for problem in prepare(tournament):
@@ -246,21 +222,35 @@ def probe(
     except InputError:
         file.unlink()
         raise
+    try:
+        scores = _play(tournament, executor, shown)
+    except _Useless:
+        file.unlink()
+        raise
+    total, squares = sum(scores), sum(score * score for score in scores)
+    low, high = score_interval(pairs, total, squares)
+    label, share = tournament.labels[1], total / (2 * pairs)
+    return Probed(label, os.fspath(file), pairs, share, low, high, *opponent[1:])
+
+
+class _Useless(InputError):
+    """An opponent has forfeited a game."""
+
+
+def _play(tournament: Tournament, executor: Executor, shown: int) -> list[float]:
+    """Return the opponent's points in each pair; raise InputError where a game is forfeited."""
     with closing(Store(None)) as store:
         run(replace(tournament, pairs=1), executor, None, QUIET, store=store)
-        _check(tournament, store, file)
+        _check(tournament, store)
         run(tournament, executor, None, shown, store=store)
-        _check(tournament, store, file)
+        _check(tournament, store)
         scores = [0.0] * tournament.pairs
         for _, result in store.results():
             scores[result.pair] += result.score
-    total, squares = sum(scores), sum(score * score for score in scores)
-    low, high = score_interval(tournament.pairs, total, squares)
-    score = total / (2 * tournament.pairs)
-    return Probed(tournament.labels[1], os.fspath(file), tournament.pairs, score, low, high)
+    return scores
 
 
-def _check(tournament: Tournament, store: Store, file: Path) -> None:
+def _check(tournament: Tournament, store: Store) -> None:
     """Raise InputError if a bot has forfeited a game."""
     _, victim = tournament.labels
     for _, result in store.results():
@@ -269,51 +259,6 @@ def _check(tournament: Tournament, store: Store, file: Path) -> None:
         message = result.fault.message
         if result.winner == 0:
             raise InputError(f"{victim}: it has forfeited a game: {message}")
-        file.unlink()
         if NO_SCORES in message:
-            raise InputError(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
-        raise InputError(f"{victim}: its method scores fails: {message}")
-
-
-class How(NamedTuple):
-    """How an opponent is found: by `learn` pairs of games, or for so many `minutes`, or neither."""
-
-    learn: int | None = None
-    minutes: float | None = None
-
-
-def find_opponent(
-    victim: Entry,
-    executor: Executor,
-    file: Path | None,
-    how: How,
-    seed: int,
-    shown: int,
-    *,
-    force: bool,
-) -> tuple[Path, Learned | int | None]:
-    """Write the opponent of a bot, and return its place and how it learned.
-
-    Without `how` it responds to the bot. With it, a network learns against a bot of ours that can
-    be asked in many games; of another one it learns a clone, and responds to that. The games to
-    learn a clone from are kept in results/, in a folder of the bot's name and source, and the next
-    call goes on from them. Ctrl-C keeps what a network has learned, and raises `Stopped`.
-    """
-    if how == How():
-        return write_opponent(victim, file, _make_opponent(victim), force=force), None
-    learn, seconds = how.learn, 60 * (how.minutes or 0)
-    if policy := policy_of(victim):
-        taught = teach(policy, 2 * learn if learn else None, seconds, seed)
-        path = write_opponent(victim, file, _play_network(taught), force=force)
-        if taught.stopped:
-            raise Stopped(f"the opponent is kept in {path}, after {counted(taught.games, 'game')}")
-        return path, taught.games
-    folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
-    pairs = play_to_learn(victim, folder, executor, learn, seconds, seed, shown)
-    clone = learn_clone(folder, pairs, seed)
-    path = write_opponent(victim, file, _respond_to_clone(victim, clone), force=force)
-    return path, Learned(pairs, clone.alike, clone.before)
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C while a network learns: what is kept of it."""
+            raise _Useless(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
+        raise _Useless(f"{victim}: its method scores fails: {message}")

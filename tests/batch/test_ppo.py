@@ -7,6 +7,7 @@ import pytest
 
 from arena.batch import ppo
 from arena.batch.learner import Network, to_bytes
+from arena.batch.ppo import Frozen
 from arena.batch.trajectories import by_seat
 from engine import STANDARD
 from engine.encoding import ACTIONS
@@ -65,16 +66,29 @@ def test_equal_luck_teaches_the_same() -> None:
     assert taught[0] == taught[1] != taught[2]
 
 
-def test_a_network_learns_to_beat_a_rival_that_does_not_learn() -> None:
-    """It decides in one seat of each game, in either seat equally often."""
+def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
+    """In each seat in every other game; the results are those of the games."""
+    actor, _, rng = networks(1)
+    rival = Frozen(lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
+    decisions = ppo.play(actor, 16, rng, rival)
+    played = decisions.played
+    assert played.seats.shape == (STANDARD.game_plies // 2, 16)
+    assert (played.seats[0] == [0] * 8 + [1] * 8).all()
+    assert (
+        played.seats[played.seats >= 0] == np.tile(played.seats[0], (24, 1))[played.seats >= 0]
+    ).all()
+    assert {*played.returns[0].tolist()} <= {-1.0, 0.0, 1.0}
+    assert (played.last.sum(axis=0) == 1).all()
+
+
+def test_a_network_learns_to_beat_a_rival() -> None:
+    """That plays its first legal action: it wins more than it did."""
     actor, critic, rng = networks(3)
-    rival = ppo.Frozen(lambda games: np.tile(np.arange(ACTIONS), (games.count, 1)))
+    rival = Frozen(lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
     shares = []
-    for _ in range(8):
-        decisions = ppo.play(actor, 64, rng, rival)
-        shares.append((1 + decisions.played.rewards.sum(axis=0).mean()) / 2)
-        ppo.learn(actor, critic, decisions, rng, ppo.Options(rate=0.01, batch=256), 0.0)
-    assert np.mean(shares[-2:]) > np.mean(shares[:2]) + 0.15
-    seats = decisions.played.seats
-    assert (seats[:, :32] <= 0).all()
-    assert (seats[:, 32:] != 0).all()
+    for lesson in range(12):
+        decisions = ppo.play(actor, 128, rng, rival)
+        shares.append(decisions.played.returns[0].mean() / 2 + 0.5)
+        options = ppo.Options(rate=1e-2, batch=512)
+        ppo.learn(actor, critic, decisions, rng, options, lesson / 12)
+    assert np.mean(shares[-3:]) > np.mean(shares[:3]) + 0.15

@@ -22,6 +22,7 @@ from engine.state import played
 from engine.view import view
 
 SCALE = UNIT * WEIGHT
+DEALS = np.zeros((0, 0), np.uint8)
 COPIES = np.array(STANDARD.copies)[:, None]
 
 
@@ -68,7 +69,7 @@ def test_it_does_not_look_at_the_other_hand(plies: int) -> None:
     for is_other in (False, True):
         one, twin = rival(network), games.select(np.arange(6))
         seat = (plies + plies // 12) % 2
-        one.begin(seat)
+        one.begin(DEALS, seat)
         walk(twin, one, plies)
         if is_other:
             free = COPIES - twin.hands[0] - twin.hands[1] - twin.piles.sum(axis=0) - twin.in_row
@@ -87,7 +88,7 @@ def test_a_hand_weighs_as_much_as_what_was_played_is_likely_with_it() -> None:
     games = Lockstep(1)
     games.begin(np.zeros(1, np.intp), deal)
     one = rival(Apprentice(network))
-    one.begin(1)
+    one.begin(DEALS, 1)
     state = State(bytes(deal[0]))
     states = [state.copy()]
     for _ in range(4):

@@ -94,6 +94,10 @@ MISTAKES = [
     (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
     (("first/bot.py",), "bot 'probe-bot.py': does not start: ModuleNotFoundError: No module named"),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
+    (
+        ("first/(broken=True)", "--learn", "2"),
+        "first(broken=True): its method scores fails: ValueError: no score",
+    ),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
     (("uniform", "--minutes", "0"), "Invalid value for '--minutes'"),
     (("uniform", "--learn", "0"), "Invalid value for '--learn'"),
@@ -117,6 +121,19 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
     message = refusal(arena, "probe", "./odd.py", "--pairs", "2")
     assert message.startswith("odd: it has forfeited a game: illegal action 17")
     assert (tmp_path / "probe-odd.py").exists()
+
+
+@pytest.mark.slow
+def test_a_learner_and_the_response_are_compared(arena: Arena, tmp_path: Path) -> None:
+    """In other pairs than those that count, alike by any number of workers; it learns once."""
+    words = ("probe", "greedy", "--learn", "40", "--pairs", "8", "--json")
+    found = [json.loads(arena(*words, "--workers", workers).stdout) for workers in "12"]
+    assert found[0] == found[1]
+    choice = found[0]["choice"]
+    assert (choice["learned"], choice["pairs"], found[0]["clone"]) == (40, 2, None)
+    assert choice["learner"] > 0
+    (folder,) = (tmp_path / "results").iterdir()
+    assert [path.name for path in folder.iterdir()] == ["learner-40.npz"]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import arena
+from arena.runs import probe_bot
 from engine import Action, Setup, View
 
 
@@ -34,6 +35,22 @@ def test_a_class_travels_with_its_opponent(tmp_path: Path) -> None:
     file = tmp_path / "against.py"
     found = arena.probe(First, pairs=1, out=file, progress=False)
     assert (found.bot, found.pairs, found.clone) == ("First", 1, None)
+    assert arena.play(file, "uniform").fault is None
+
+
+def test_a_learner_that_won_more_is_the_opponent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a bot with its weights, and needs neither the victim nor what was kept."""
+    monkeypatch.chdir(tmp_path)
+    shares = {"response": 0.25, "learner": 0.75}
+    monkeypatch.setattr(probe_bot, "_compare", lambda *_: shares)
+    file = tmp_path / "against.py"
+    found = arena.probe("greedy", pairs=4, learn=2, out=file, workers=1, progress=False)
+    assert found.choice == (2, 1, 0.25, 0.75)
+    assert found.choice.best == "learner"
+    assert b"#   bot.npz" in file.read_bytes()
+    assert found.score > 0.5  # it has begun as apprentice
     assert arena.play(file, "uniform").fault is None
 
 

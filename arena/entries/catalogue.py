@@ -20,14 +20,16 @@ LADDER = "ladder"
 """In place of the bots of the ladder."""
 
 ELO = {
-    "uniform": 1073,
-    "greedy": 1434,
-    "majority": 1434,
-    "city_hunter": 1449,
-    "denier": 1464,
-    "timing": 1486,
-    "ismcts": 1683,
-    "champion": 1777,
+    "uniform": 1044,
+    "city_hunter": 1390,
+    "greedy": 1392,
+    "majority": 1400,
+    "denier": 1404,
+    "timing": 1432,
+    "ismcts": 1616,
+    "apprentice": 1664,
+    "champion": 1726,
+    "grandmaster": 1809,
 }
 """The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
 
@@ -83,7 +85,7 @@ def place(elo: float) -> str:
     """Return between which two bots of the ladder a rating lies.
 
     >>> place(1600), place(1000), place(2000)
-    ('between timing and ismcts', 'below uniform', 'above champion')
+    ('between timing and ismcts', 'below uniform', 'above grandmaster')
     """
     below = [name for name, known in ELO.items() if known <= elo]
     above = [name for name, known in ELO.items() if known > elo]
@@ -96,7 +98,7 @@ def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]
     """Return opponents with the ladder's bots in place of its name, less those compared.
 
     >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
-    ['mine', 'uniform', 'majority', 'city_hunter', 'timing', 'ismcts']
+    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts', 'apprentice', 'grandmaster']
     """
     opponents = []
     for bot in against:

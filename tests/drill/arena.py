@@ -526,7 +526,7 @@ ARENA = [
         "arena/executors/frames.py",
         "            if len(self._data) < end:\n                return\n",
         "",
-        "tests/executors/test_log.py::test_a_long_record_arrives_whole",
+        "tests/executors/test_log.py::test_a_frame_waits_until_it_is_whole",
     ),
     Fault(
         "one more option of prctl in the jail",

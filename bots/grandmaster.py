@@ -24,7 +24,7 @@ class Grandmaster(Champion):
 
     They are its share of the visits of the tree, `prior` times its probability under the policy of
     the network, and `weight` times what its rollouts win less often than those of the best one.
-    `budget` is the effort: 1 takes some 40 ms, and the number of iterations and of rollouts grow
+    `budget` is the effort: 1 takes some 30 ms, and the number of iterations and of rollouts grow
     with it. With `models` the hands of the rollouts are those of an opponent that may play as
     `apprentice`, as `timing`, or as neither; where it surely plays as one of them, the rollouts
     weigh 1 + `trust` times as much. Under other rules than the published ones it plays as
@@ -55,8 +55,8 @@ class Grandmaster(Champion):
         from bots.timing import bot as timing
 
         network, rule = own_network().scores_in, timing(setup).scores
-        known = [(policy, doubt) for policy in (network, rule) for doubt in _DOUBTS]
-        known *= self.models
+        policies = (network, rule) if self.models else ()
+        known = [(policy, doubt) for policy in policies for doubt in _DOUBTS]
         models = [Model(policy, doubt, _SHARE) for policy, doubt in known]
         nothing = Model(None, share=1 - _SHARE * len(models))
         return Belief([nothing, *models]), [network, *(policy for policy, _ in known)]

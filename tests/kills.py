@@ -37,22 +37,19 @@ def kill_often(folder: Path, words: list[str], out: str, kills: int, rng: Random
 
 def count_games(folder: Path) -> int:
     """Return how many games the store of a run has, 0 where there is none yet."""
-    path = folder / "run.sqlite"
-    if not path.exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-            (games,) = database.execute("SELECT count(*) FROM games").fetchone()
-    except sqlite3.OperationalError:  # not filled yet
-        return 0
-    return int(games)
+    return _count_rows(folder / "run.sqlite", "games", "ro")
 
 
 def count_judged(path: Path) -> int:
     """Return how many games are kept as judged; what a kill has left half done is undone here."""
+    return _count_rows(path, "judged", "rw")
+
+
+def _count_rows(path: Path, table: str, mode: str) -> int:
+    """Return how many rows a table of a database has, 0 where there is none yet."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as database:
-            (games,) = database.execute("SELECT count(*) FROM judged").fetchone()
-    except sqlite3.OperationalError:  # not there yet
+        with closing(sqlite3.connect(f"file:{path}?mode={mode}", uri=True)) as database:
+            (rows,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+    except sqlite3.OperationalError:
         return 0
-    return int(games)
+    return int(rows)

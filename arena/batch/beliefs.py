@@ -27,8 +27,7 @@ class Model(NamedTuple):
     """What an opponent may play by: a policy, from which it deviates with the chance of a `doubt`.
 
     Without a policy it plays any card of its hand or takes, all alike: then the hand that is left
-    is any of the unseen cards. `share` is how likely the model is before the
-    first round.
+    is any of the unseen cards. `share` is how likely the model is before the first round.
     """
 
     policy: Policy | None

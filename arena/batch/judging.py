@@ -22,9 +22,10 @@ from arena.batch.beliefs import packs_of
 from arena.batch.last_plies import OPEN, solve_open
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Cards, Indices
-from arena.batch.positions import by_kind
+from arena.batch.positions import hands_by_keys
 from arena.batch.replay import NOTHING, Bools, Ints
 from arena.batch.rollouts import WHOLE, Policy, Values, own_chances, pick, play_on
+from arena.batch.seats import Seats
 from engine import KINDS
 from engine.cards import BITS
 from engine.encoding import ACTIONS
@@ -91,21 +92,11 @@ def draw_hands(
 
     Nothing is looked at that the seat does not know: of the opponent's hand only its size.
     """
-    seats = games.to_act[rows]
-    seen = games.hands[seats, :, rows].T.astype(np.int64) + games.in_row[:, rows]
-    seen += games.piles[:, :, rows].sum(axis=0, dtype=np.int64)
-    unseen = np.array(games.rules.copies)[:, None] - seen
-    held = games.hands[1 - seats, :, rows].sum(axis=1, dtype=np.int64)
-    kinds = by_kind(unseen, len(games.rules.deck)).T  # (row, place)
-    order = np.empty((len(rows), worlds, kinds.shape[1]))
-    for keys, luck in zip(order, lucks, strict=True):
-        luck.random(out=keys)
-    np.copyto(order, 2.0, where=kinds[:, None] == len(KINDS))  # behind all cards
-    first = order.argsort(axis=2, kind="stable")[..., : int(held.max(initial=0))]
-    drawn = np.take_along_axis(np.broadcast_to(kinds[:, None], order.shape), first, axis=2)
-    np.copyto(drawn, len(KINDS), where=np.arange(drawn.shape[2]) >= held[:, None, None])
-    hands: Cards = (drawn == _KINDS[:, None, None, None]).sum(axis=3, dtype=np.uint8)
-    return hands
+    seats = Seats(games)
+    keys = np.empty((len(rows), worlds, len(games.rules.deck)))
+    for of_row, luck in zip(keys, lucks, strict=True):
+        luck.random(out=of_row)
+    return hands_by_keys(seats.unseen[:, rows], seats.cards[1, rows], keys)
 
 
 def find_chances(

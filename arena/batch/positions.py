@@ -141,15 +141,19 @@ def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
     return kinds
 
 
-def draw_hands(unseen: Cards, sizes: Indices, luck: np.random.Generator) -> Cards:
-    """Return a hand (kind, game) of so many of the unseen cards of each game, drawn at random."""
-    cards = by_kind(unseen, int(unseen.sum(axis=0).max(initial=0)))
-    order = luck.random(cards.shape, np.float32)
-    order[cards == len(KINDS)] = 2  # places without a card
-    first = order.argsort(axis=0)[: int(sizes.max(initial=0))]
-    drawn = np.take_along_axis(cards, first, axis=0)
-    drawn[np.arange(len(first))[:, None] >= sizes] = len(KINDS)
-    hands: Cards = (drawn[:, None] == np.arange(len(KINDS))[:, None]).sum(axis=0, dtype=np.uint8)
+def hands_by_keys(unseen: npt.NDArray[Any], sizes: Indices, keys: npt.NDArray[Any]) -> Cards:
+    """Return hands (kind, game, world) of so many of the unseen cards (kind, game) of each game.
+
+    They are those of the lowest `keys` (game, world, place), of which there are enough places for
+    all unseen cards: with random keys below 2 each hand is equally likely.
+    """
+    cards = by_kind(unseen, keys.shape[2]).T[:, None]  # (game, 1, place)
+    keys = np.where(cards == len(KINDS), 2, keys)  # behind all cards
+    first = keys.argsort(axis=2, kind="stable")[..., : int(sizes.max(initial=0))]
+    drawn = np.take_along_axis(np.broadcast_to(cards, keys.shape), first, axis=2)
+    np.copyto(drawn, len(KINDS), where=np.arange(drawn.shape[2]) >= sizes[:, None, None])
+    kinds = np.arange(len(KINDS))[:, None, None, None]
+    hands: Cards = (drawn == kinds).sum(axis=3, dtype=np.uint8)
     return hands
 
 

@@ -16,11 +16,9 @@ from arena.batch.learner import Network, look, probabilities
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.piles import Cards, Indices
 from arena.batch.rollouts import Policy, pick
-from arena.batch.tally import DRAW
 from arena.batch.trajectories import Trajectories, by_seat
 from engine import KINDS, STANDARD, Seat
 from engine.encoding import ACTIONS, WORTHS
-from engine.rules import first_seat
 
 FEATURES: Final = Encoding().size + WORTHS
 """Inputs of the network that chooses."""
@@ -147,7 +145,7 @@ def _play_seats(
         rival.begin(deals, 1 - seat)
     steps = []
     for ply in range(STANDARD.game_plies):
-        if rival and seat != first_seat(ply // STANDARD.round_plies) ^ (ply & 1):
+        if rival and seat != STANDARD.seat_at(ply):
             actions = rival.choose(games)
         else:
             steps.append(_decide(actor, games, rng))
@@ -156,9 +154,8 @@ def _play_seats(
                 rival.follow(games, actions)
         games.step(actions)
     *decided, seats = map(np.stack, zip(*steps, strict=True))
-    winners = games.winners(np.arange(len(deals)))
-    won = np.where(winners == DRAW, 0, np.where(winners == seats, 1, -1))
-    return [*decided, seats, won]
+    won = 2 * games.results() - 1  # by seat 0
+    return [*decided, seats, np.where(seats == 0, won, -won)]
 
 
 def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[Any, ...]:

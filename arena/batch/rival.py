@@ -12,8 +12,9 @@ import numpy.typing as npt
 from arena.batch.learner import probabilities
 from arena.batch.lockstep import Lockstep
 from arena.batch.piles import Cards, Indices
-from arena.batch.positions import draw_hands
+from arena.batch.positions import hands_by_keys
 from arena.batch.rollouts import Policy, Values, best_legal, own_chances, play_on
+from arena.batch.seats import Seats
 from engine import TAKE, Seat
 
 _TOGETHER = 64  # games whose worlds stay in the cache
@@ -74,16 +75,17 @@ class BestResponse:
 
     def _draw(self, games: Lockstep, some: Indices) -> Lockstep:
         """Return worlds of these games, so many for each, drawn by what the policy has played."""
-        count, other = self.hands, 1 - self.seat
-        held = games.hands[other][:, some]
-        unseen = np.array(games.rules.copies, np.uint8)[:, None] - games.hands[self.seat][:, some]
-        unseen -= (games.piles[0] + games.piles[1] + games.in_row)[:, some]
-        places = np.repeat(np.arange(len(some)), count)
-        drawn = draw_hands(unseen[:, places], held.sum(axis=0)[places], self.rng)
-        chances = self._chances(some[places], drawn).reshape(len(some), count)
+        seats = Seats(games)
+        unseen = seats.unseen[:, some]
+        shape = int(unseen.sum(axis=0).max()), len(some) * self.hands
+        keys = self.rng.random(shape, np.float32).T.reshape(len(some), self.hands, -1)
+        drawn = hands_by_keys(unseen, seats.cards[1, some], keys)
+        flat = drawn.reshape(len(drawn), -1)
+        chances = self._chances(np.repeat(some, self.hands), flat).reshape(len(some), -1)
         picked = _systematic(chances, self.worlds)
         worlds = games.select(np.repeat(some, self.worlds))
-        worlds.hands[other] = drawn[:, (np.arange(len(some))[:, None] * count + picked).ravel()]
+        of_games = np.take_along_axis(drawn, picked[None], axis=2)
+        worlds.hands[1 - self.seat] = of_games.reshape(len(drawn), -1)
         worlds.by_round = True
         return worlds
 

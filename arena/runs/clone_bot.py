@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arena.batch.learner import Clone
 
 TEACHER: Final = "apprentice"
-"""The bot that the cloned one plays against; the clone begins as its network."""
+"""The bot that the cloned one plays against; a clone or a learner begins as its network."""
 
 _STEP = 8  # pairs between two looks at the clock
 

@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 from arena.entries.entry import Entry
 from arena.entries.resolve import BOTS
 from arena.errors import InputError
+from arena.runs.clone_bot import TEACHER
 from arena.runs.progress_bar import make_bar
 from arena.runs.run import Interrupted
 from engine.seeds import stream
@@ -19,9 +20,6 @@ from engine.seeds import stream
 if TYPE_CHECKING:
     from arena.batch.learner import Network
     from arena.batch.ppo import Rival
-
-TEACHER: Final = "apprentice"
-"""The bot as whose network a learner begins."""
 
 LESSON: Final = 512
 """Pairs of games that are played before the network learns from them."""

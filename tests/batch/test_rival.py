@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from arena.batch.beliefs import packs_of
 from arena.batch.learner import Network, to_bytes
 from arena.batch.lockstep import Lockstep, random_deals
-from arena.batch.positions import draw_hands
+from arena.batch.positions import hands_by_keys
 from arena.batch.ppo import FEATURES, play
 from arena.batch.rival import BestResponse
 from bots.apprentice import UNIT, WEIGHT, Apprentice, own_network, read
@@ -24,6 +25,12 @@ from engine.view import view
 SCALE = UNIT * WEIGHT
 DEALS = np.zeros((0, 0), np.uint8)
 COPIES = np.array(STANDARD.copies)[:, None]
+
+
+def draw_hands(unseen: Any, sizes: Any, rng: np.random.Generator) -> Any:
+    """Return a hand (kind, game) of so many unseen cards of each game."""
+    keys = rng.random((unseen.shape[1], 1, int(unseen.sum(axis=0).max())))
+    return hands_by_keys(unseen, sizes, keys)[..., 0]
 
 
 def rival(network: Apprentice, seed: int = 1) -> BestResponse:

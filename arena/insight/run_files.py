@@ -45,6 +45,7 @@ class Tables:
     head_to_head: pd.DataFrame
     win_types: pd.DataFrame
     superiority: pd.DataFrame
+    neighbours: pd.DataFrame
     rankings: pd.DataFrame
     findings: Findings
 
@@ -101,6 +102,7 @@ def make_files(
         "head_to_head.csv": csv_writer(made.head_to_head),
         "win_types.csv": csv_writer(made.win_types),
         "superiority.csv": csv_writer(made.superiority, index=True),
+        "neighbours.csv": csv_writer(made.neighbours),
         "rankings.csv": csv_writer(made.rankings),
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
@@ -154,11 +156,13 @@ def make_tables(
     judged = Field(pairings, played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
+    superiority = make_superiority(field, [*standings["bot"]])
     return Tables(
         standings,
         tables.make_head_to_head(sides, scores, residuals),
         tables.make_win_types(sides),
-        make_superiority(field, [*standings["bot"]]),
+        superiority,
+        tables.make_neighbours(field, standings, superiority),
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
     )

@@ -12,10 +12,13 @@ from typing import Final, Literal, TypeAlias
 
 from arena.lanes.faults import KINDS
 
-Kind: TypeAlias = Literal["text", "code", "count", "number", "elo", "change", "share", "seconds"]
+Kind: TypeAlias = Literal[
+    "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
+]
 """How the cells of a column are written; all but the first two are sorted as numbers.
 
-A share is 0 to 1 and written in per cent, a change has its sign.
+A share is 0 to 1 and written in per cent, points are such a difference in percentage points, a
+change has its sign, and a chance is a probability, which is never written as 0 or 1.
 """
 
 
@@ -138,14 +141,47 @@ HEAD_TO_HEAD: Final = TableColumns(
         Column("tiebreak_wins", "Tie-break", "count"),
         Column("forfeit_wins", "Forfeit wins", "count"),
         Column("expected", "By Elo", "share", "The score that the ratings of both bots say."),
-        Column("residual", "Beyond Elo", "share", "The score less what the ratings say."),
+        Column(
+            "residual",
+            "Beyond Elo",
+            "points",
+            "The score less what the ratings say, in percentage points.",
+        ),
         *plain("residual_z"),
         Column(
             "residual_q",
             "q",
-            "number",
+            "chance",
             "The p-value of what is beyond the Elo, corrected for the number of pairings "
             "(Benjamini and Hochberg 1995): below 0.05 the Elo does not explain this pairing.",
+        ),
+    ),
+)
+NEIGHBOURS: Final = TableColumns(
+    "neighbours.csv",
+    (
+        Column("rank", "Rank", "count", "The place of the upper one of two neighbours by Elo."),
+        _BOT,
+        Column("next", "Next", "text", "The bot below it in the standings."),
+        Column("lead", "Lead", "elo", "The Elo of the upper one less that of the lower one."),
+        *interval(
+            "lead",
+            "Lead",
+            "elo",
+            "The 95 % interval of the difference, which is narrower than what two intervals of "
+            "ratings suggest. It holds for itself: of many, one in twenty misses.",
+        ),
+        Column(
+            "superiority",
+            "Stronger",
+            "chance",
+            "How likely the upper one is the stronger one, with the spread of the field as prior.",
+        ),
+        Column(
+            "apart",
+            "Told apart",
+            "text",
+            "Whether the upper one is surely the stronger one, as the letters say.",
         ),
     ),
 )
@@ -259,7 +295,7 @@ CARDS: Final = TableColumns(
         Column(
             "more",
             "More",
-            "share",
+            "points",
             "Won less expected: how much more often than the state said. It goes with the card, "
             "and need not come from it.",
         ),
@@ -267,11 +303,11 @@ CARDS: Final = TableColumns(
         Column(
             "adds",
             "Adds",
-            "share",
+            "points",
             "What one such card adds to More, beside the other cards of its take: a correlation, "
             "adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.",
         ),
-        *interval("adds", "Adds", "share", MEAN_END),
+        *interval("adds", "Adds", "points", MEAN_END),
     ),
 )
 FAULTS: Final = TableColumns(

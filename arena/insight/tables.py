@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
+    NEIGHBOURS,
     STANDINGS,
     WIN_TYPE_TABLE,
     WIN_TYPES,
@@ -20,7 +22,8 @@ from arena.insight.table_columns import (
 from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
-from arena.statistics.intervals import Moments, score_intervals
+from arena.statistics.intervals import Estimate, Moments, score_intervals
+from arena.statistics.letters import share_letter
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
@@ -101,6 +104,25 @@ def make_standings(
     letters = (judged or field).give_letters([*table["bot"]])
     table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
     return table[STANDINGS.names]
+
+
+def make_neighbours(
+    field: Field, standings: pd.DataFrame, superiority: pd.DataFrame
+) -> pd.DataFrame:
+    """Return one row for each rated bot and the next one of the standings: by how much it leads.
+
+    The lead is empty where no games lead from one to the other.
+    """
+    rated = standings[standings["elo"].notna()]
+    rows = []
+    for (rank, bot, letters), (_, below, others) in pairwise(
+        rated[["rank", "bot", "group"]].itertuples(index=False, name=None)
+    ):
+        lead = (field.lead(bot, below) or Estimate()).scaled(1, 1)
+        is_judged = isinstance(letters, str) and isinstance(others, str)
+        apart = "" if not is_judged else "no" if share_letter(letters, others) else "yes"
+        rows.append((rank, bot, below, *lead.cells, superiority.loc[bot, below], apart))
+    return pd.DataFrame(rows, columns=NEIGHBOURS.names)
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:

@@ -124,6 +124,11 @@ class Results:
         return self._tables.superiority
 
     @property
+    def neighbours(self) -> pd.DataFrame:
+        """By how much each bot leads the next one of the standings (neighbours.csv)."""
+        return self._tables.neighbours
+
+    @property
     def rankings(self) -> pd.DataFrame:
         """Rankings that allow for cycles, where there are any (rankings.csv)."""
         return self._tables.rankings

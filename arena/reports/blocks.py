@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,9 +15,9 @@ Cell: TypeAlias = "str | int | float | None"
 class Table:
     """Rows that can be sorted, filtered and copied as CSV; `name` is unique in a report.
 
-    A row has a cell for each column. `links` are, by the number of a row, to which its first
-    cell leads: a replay's id, a fragment of the page, or, where it begins with "./", the address of
-    another page.
+    A row has a cell for each column. `links` are, by the number of a row, to which its name
+    leads: a replay's id, a fragment of the page, or, where it begins with "./", the address of
+    another page. `more` is, by the number of a row, what the page shows when that is opened.
     """
 
     name: str
@@ -29,6 +29,14 @@ class Table:
     """What is to be known of the rows: of how many they are the first, say."""
     folded: bool = False
     """Whether the reader has to unfold it: a chart shows the same."""
+    more: Sequence[str] = ()
+    few: Collection[str] = ()
+    """Names of the columns that a narrow screen shows; all of them where it is empty."""
+
+    @property
+    def key(self) -> int:
+        """The number of the column that names a row: the first one with text."""
+        return next((n for n, column in enumerate(self.columns) if column.kind == "text"), 0)
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,22 @@ class Report:
                     yield from block.games
 
 
+_LEAST_CHANCE = 0.001
+
+
+def _write_chance(value: float) -> str:
+    """Return a probability with three digits; none is written as 0 or as 1.
+
+    >>> [_write_chance(value) for value in (0.0, 0.0312, 0.99996, 1.0)]
+    ['< 0.001', '0.031', '> 0.999', '> 0.999']
+    """
+    if value < _LEAST_CHANCE:
+        return f"< {_LEAST_CHANCE}"
+    if value > 1 - _LEAST_CHANCE:
+        return f"> {1 - _LEAST_CHANCE}"
+    return f"{value:.3f}"
+
+
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -137,6 +161,10 @@ def write_cell(value: Cell, kind: Kind) -> str:
         return value
     if kind == "share":
         return f"{100 * value:.1f} %"
+    if kind == "points":
+        return f"{100 * value:+.1f}"
+    if kind == "chance":
+        return _write_chance(value)
     if kind == "change":
         return f"{value:+.1f}"
     if kind == "elo":

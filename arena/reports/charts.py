@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,14 +17,18 @@ if TYPE_CHECKING:
 Spec: TypeAlias = dict[str, Any]
 
 WIN_COLOURS: Mapping[str, str] = {
-    "City": "#e69f00",
-    "points": "#0072b2",
-    "tie-break": "#56b4e9",
-    "forfeit": "#8c959f",
+    "City": "#b37400",
+    "points": "#004d80",
+    "tie-break": "#3793cc",
+    "forfeit": "#7b8590",
 }
-"""The colour of each win type, as in the pages' styles (Okabe and Ito 2008)."""
+"""The colour of each win type.
 
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#808890"
+All colours of charts have a contrast of 3 at least on white, and are told apart without telling red
+from green (after Okabe and Ito 2008). In the dark the page takes others (`charts.js`).
+"""
+
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6f7882"
 STEP = 24
 """Pixels of a row."""
 
@@ -35,11 +40,8 @@ ALL = "all bots "
 
 _LABEL = 120
 
-MOST_ROWS = 1_600
+MOST_ROWS = 1_000
 """Rows of a table on the page: those of 40 bots against each other. A file has all of them."""
-
-MOST_FOLDED = 300
-"""Rows of a folded table, which a chart shows, too: with more a page of 40 bots has over 3 MB."""
 
 
 def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:
@@ -111,15 +113,17 @@ def frame_table(
 
     Rows that are too many are in the file.
     """
-    shown, most = columns or table.shown, MOST_FOLDED if folded else MOST_ROWS
-    rows = plain_rows(frame.iloc[:most], [column.name for column in shown])
-    name, note = table.file.removesuffix(".csv"), note_of(len(frame), table.file, most)
+    shown = columns or table.shown
+    rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in shown])
+    name, note = table.file.removesuffix(".csv"), note_of(len(frame), table.file)
     return Table(name, caption, shown, rows, note=note, folded=folded)
 
 
-def note_of(rows: int, file: str, most: int = MOST_ROWS) -> str:
+def note_of(rows: int, file: str) -> str:
     """Return what is said below a table that has more rows than a page shows."""
-    return f"The first {most:,} of {rows:,} rows; {file} has all of them." if rows > most else ""
+    if rows <= MOST_ROWS:
+        return ""
+    return f"The first {MOST_ROWS:,} of {rows:,} rows; {file} has all of them."
 
 
 def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec]:
@@ -128,11 +132,11 @@ def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec
     The fields of a row are `value`, `low` and `high`; one without ends has a bar of no length.
     `mark` is what stands for the number: a point unless it says otherwise.
     """
-    point = {"type": "point", "filled": True, "size": 70, "opacity": 1, "color": BLUE}
+    point = {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": BLUE}
     return [
         {
             "transform": [_end_or_value("low"), _end_or_value("high")],
-            "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "color": BLUE},
+            "mark": {"type": "rule", "strokeWidth": 2, "color": BLUE},
             "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
         },
         {"mark": point | dict(mark or {}), "encoding": {"x": x | {"field": "value"}}},
@@ -149,3 +153,86 @@ def tips(*fields: tuple[str, str], form: str = "") -> list[Spec]:
     """Return what is shown of a row at the pointer: fields and titles; numbers have a format."""
     more = {"type": "quantitative"} | ({"format": form} if form else {})
     return [{"field": field, "title": title} | (more if form else {}) for field, title in fields]
+
+
+def zero_line() -> Spec:
+    """Return the layer of a vertical line at 0."""
+    return {
+        "data": {"values": [{"zero": 0}]},
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": GREY},
+        "encoding": {"x": quantity("zero", "")},
+    }
+
+
+_SQUEEZED = 3  # times as wide an axis would be with the outliers as without
+_OUT = 4  # of so many rows one can be an outlier, at most
+_ROOM = 0.04  # of the axis, beyond its rows
+
+
+class Window(NamedTuple):
+    """The part of an axis that a chart shows, and the rows that reach beyond it."""
+
+    scale: Spec
+    beyond: Sequence[Mapping[str, Any]]
+
+    def layers(self, x: Spec) -> list[Spec]:
+        """Return the layer of the arrows that stand where rows reach beyond the axis."""
+        shapes = {"domain": ["left", "right"], "range": ["triangle-left", "triangle-right"]}
+        place = {"field": "edge", "type": "quantitative"}
+        mark = {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": ORANGE}
+        arrows = {
+            "transform": [{"filter": "isValid(datum.edge)"}],
+            "mark": mark,
+            "encoding": {
+                "x": x | place,
+                "shape": {"field": "side", "type": "nominal", "scale": shapes, "legend": None},
+            },
+        }
+        return [arrows] if self.beyond else []
+
+    def describe(self, name: str) -> str:
+        """Return the sentence on the rows that reach beyond the axis, none where none does."""
+        if not self.beyond:
+            return ""
+        named = ", ".join(str(row[name]) for row in self.beyond[:3])
+        more = f" and {len(self.beyond) - 3:,} more" if len(self.beyond) > 3 else ""
+        return f" Beyond the axis, marked by an arrow: {named}{more}."
+
+
+def find_window(rows: Sequence[dict[str, Any]]) -> Window:
+    """Return the part of the axis that shows the rows, without those that would squeeze it.
+
+    The fields of a row are `value`, `low` and `high`. A row that reaches beyond gets the ends of
+    the axis instead, and the fields `edge` and `side`, where its arrow stands. They are a quarter
+    of the rows at most, and only where the axis would be three times as wide with them.
+
+    >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -900)]
+    >>> window = find_window(rows)
+    >>> window.scale["domain"], [row["value"] for row in window.beyond], rows[-1]["side"]
+    ([-14, 84], [-14], 'left')
+    """
+    kept = left = [*rows]
+    for _ in range(len(rows) // _OUT):
+        left = min(([*left[:n], *left[n + 1 :]] for n in range(len(left))), key=_width)
+        if _width(kept) >= _SQUEEZED * _width(left):
+            kept = left
+    if len(kept) == len(rows):
+        return Window({"zero": False}, [])
+    room = _ROOM * _width(kept)
+    low = math.floor(min(row["low"] for row in kept) - room)
+    high = math.ceil(max(row["high"] for row in kept) + room)
+    beyond = [row for row in rows if row["low"] < low or row["high"] > high]
+    for row in beyond:
+        row["side"] = "left" if row["low"] < low else "right"
+        row["edge"] = low if row["low"] < low else high
+        for field in ("value", "low", "high"):
+            row[field] = min(max(row[field], low), high)
+    return Window({"domain": [low, high], "nice": False, "zero": False}, beyond)
+
+
+def _width(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return how wide an axis has to be for some rows."""
+    if not rows:
+        return 0.0
+    width: float = max(row["high"] for row in rows) - min(row["low"] for row in rows)
+    return width

@@ -25,6 +25,7 @@ from arena.reports.charts import (
     plain_rows,
     quantity,
     tips,
+    zero_line,
 )
 from arena.statistics.intervals import Estimate
 
@@ -149,7 +150,7 @@ def point_chart(
             layer["encoding"]["color"] = _said(shown, _COLOURS)
     if zero:
         layers[-1]["encoding"]["shape"] = _said(shown, _SHAPES)
-        layers.insert(0, _ZERO)
+        layers.insert(0, zero_line())
     ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
     layers += _reference(lines, x, ends)
     return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
@@ -193,11 +194,6 @@ def _said(shown: Sequence[str], by_name: Mapping[str, str]) -> Spec:
 _LEGEND: Spec = {"orient": "top", "direction": "vertical", "labelLimit": 240}
 """One below the other: beside each other they are wider than a telephone."""
 
-_ZERO: Spec = {
-    "data": {"values": [{"zero": 0}]},
-    "mark": {"type": "rule", "strokeDash": [4, 3], "color": GREY},
-    "encoding": {"x": quantity("zero", "")},
-}
 _TIPS: list[Spec] = tips(
     ("name", "What"), ("text", "Value"), ("interval", "95 % interval"), ("verdict", "Verdict")
 )

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from markupsafe import Markup, escape
-
 from arena.errors import InputError, not_installed
-from arena.insight.table_columns import Kind
 from arena.records.html_page import SCRIPTS, STYLES, frame, render
-from arena.reports.blocks import Cell, Report, Table, write_cell
+from arena.reports.blocks import Report
 from arena.reports.markdown import to_markdown
+from arena.reports.table_rows import find_rest, write_rows
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
 
 _PACKAGE = "vl-convert-python"
-_SCRIPTS = ("arena.reports/report.js",)
-_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole
+_SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
 _STYLES = (*STYLES, "arena.reports/report.css")
 
 
@@ -45,8 +41,8 @@ def to_html(report: Report) -> str:
         title=report.title,
         report=report,
         kind_of=lambda block: type(block).__name__,
-        rows_of=_rows,
-        key_of=_key,
+        rows_of=write_rows,
+        rest_of=find_rest,
         replays=replays,
     )
 
@@ -63,65 +59,6 @@ def write_reports(path: Path, report: Report) -> None:
     elif text.is_file() and text.read_text(encoding="utf-8") != facts:
         page.unlink(missing_ok=True)
     write_text(text, facts)
-
-
-def _key(table: Table) -> int:
-    """Return the number of the column that names a row: the first one with text."""
-    return next((n for n, column in enumerate(table.columns) if column.kind == "text"), 0)
-
-
-def _rows(table: Table) -> Markup:
-    """Return the rows of a table, made by columns: a template takes three times as long."""
-    if not table.rows:
-        return Markup()
-    key = _key(table)
-    columns = [
-        _cells(column.kind, values, is_key=number == key)
-        for number, (column, values) in enumerate(
-            zip(table.columns, zip(*table.rows, strict=True), strict=True)
-        )
-    ]
-    for number, link in enumerate(table.links):
-        if link:
-            tag, _, text = columns[0][number].partition(">")
-            address = link if link.startswith("./") else f"#{link}"
-            columns[0][number] = f'{tag}><a href="{escape(address)}">{text}</a>'
-    return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
-
-
-def _cells(kind: Kind, values: Sequence[Cell], *, is_key: bool) -> list[str]:
-    """Return the cells of a column; those that are rounded have the exact number, too."""
-    texts = [_escaped(value, kind) for value in values]
-    rows = [*zip(values, texts, strict=True)]
-    if is_key:
-        return [f'<th scope="row"{_title(value)}>{text}' for value, text in rows]
-    if kind == "count":
-        return [f"<td>{text}" for text in texts]
-    if kind == "text":
-        return [f"<td class={_shape(value)}{_title(value)}>{text}" for value, text in rows]
-    if kind == "code":
-        return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
-    return [
-        f'<td data-v="{value}">{text}' if isinstance(value, int | float) else f"<td>{text}"
-        for value, text in rows
-    ]
-
-
-def _shape(value: Cell) -> str:
-    """Return whether a text is a name, on one line, or prose, which is wrapped."""
-    return "prose" if isinstance(value, str) and len(value) > _NAME else "words"
-
-
-def _title(value: Cell) -> str:
-    """Return the attribute that shows the whole of a name that may be cut."""
-    is_long = isinstance(value, str) and _CUT < len(value) <= _NAME
-    return f' title="{escape(value)}"' if is_long else ""
-
-
-def _escaped(value: Cell, kind: Kind) -> str:
-    """Return a cell as HTML; numbers have nothing to escape, and are most of the cells."""
-    text = write_cell(value, kind)
-    return str(escape(text)) if isinstance(value, str) else text
 
 
 def find_lack() -> str:

@@ -26,8 +26,9 @@ from arena.reports.games import (
 )
 from arena.reports.html import find_lack, to_html
 from arena.reports.markdown import to_markdown
+from arena.reports.pairings_section import pairings_section
 from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
-from arena.reports.standings_section import pairings_section, standings_section
+from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.win_section import (
     Margin,
@@ -105,8 +106,10 @@ class _Sections:
         games, ids = games_section(self.tournament, self.store, self._picks())
         if comparison := self.files.comparison:
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
-        yield standings_section(tables.standings, tables.findings, self.timings)
-        yield pairings_section(tables.head_to_head, self.labels, tables.findings)
+        yield standings_section(tables.standings, tables.neighbours, tables.findings, self.timings)
+        yield pairings_section(
+            tables.head_to_head, tables.superiority, self.labels, tables.findings
+        )
         yield wins_section(
             [
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),

@@ -9,8 +9,9 @@ from arena.insight.table_columns import SEATS, Column
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
     BLUE,
+    GREY,
     MOST_BOTS,
-    MOST_FOLDED,
+    MOST_ROWS,
     ORANGE,
     STEP,
     Spec,
@@ -41,6 +42,7 @@ PROGRESS_COLUMNS = (
     Column("elo_low", "Elo, low", "elo"),
     Column("elo_high", "Elo, high", "elo"),
 )
+_MANY = 400  # points, beyond which the chart is one picture
 _FEW = 12  # bots whose lines can have their names beside them
 
 
@@ -148,9 +150,9 @@ def _progress(
         "progress",
     )
     cells = [tuple(row.values()) for row in rows]
-    note = note_of(len(cells), "the chart", MOST_FOLDED)
+    note = note_of(len(cells), "the chart")
     caption = "Ratings as pairs were played"
-    yield Table("progress", caption, PROGRESS_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
+    yield Table("progress", caption, PROGRESS_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
 
 
 def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:
@@ -169,11 +171,11 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
     layers: list[Spec] = [
         {
             "transform": [{"filter": chosen}, *ends],
-            "mark": {"type": "area", "opacity": 0.25, "color": BLUE},
+            "mark": {"type": "area", "fillOpacity": 0.2, "color": BLUE, "stroke": BLUE},
             "encoding": {"y": y | {"field": "lower"}, "y2": {"field": "upper"}},
         },
         {
-            "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.75, "color": "#808890"},
+            "mark": {"type": "line", "strokeWidth": 1.2, "color": GREY},
             "encoding": {"y": y, "detail": nominal("bot")},
         },
         {
@@ -197,6 +199,7 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
     return chart(
         rows,
         height=300,
+        usermeta={"picture": len(rows) > _MANY},
         params=[choice("chosen_bot", "Bot", labels)],
         layer=layers,
         encoding={"x": x},

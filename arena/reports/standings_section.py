@@ -1,71 +1,82 @@
-"""Make the section of a report with standings, their intervals and the scores of every two bots."""
+"""Make the section of a report with the standings: ratings, leads over the next bot, groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import counted
 from arena.insight.findings import Findings, describe_spread
 from arena.insight.summary import describe_end
-from arena.insight.table_columns import HEAD_TO_HEAD, STANDINGS, TIMINGS
-from arena.reports.blocks import Block, Chart, Section, Text, write_cell
+from arena.insight.table_columns import NEIGHBOURS, STANDINGS, TIMINGS
+from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
-    BLUE,
     MOST_BOTS,
-    ORANGE,
     STEP,
     Spec,
     chart,
+    find_window,
     frame_table,
     interval_layers,
     nominal,
-    plain_dicts,
     plain_rows,
     quantity,
     row_of_bots,
     tips,
+    zero_line,
 )
-from arena.statistics.intervals import LEVEL
+from arena.statistics.letters import share_letter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIELDS = {
-    "bot": "bot",
-    "opponent": "opponent",
-    "score": "score",
-    "games": "games",
-    "city_wins": "city",
-    "points_wins": "points",
-    "score_low": "low",
-    "score_high": "high",
-    "residual": "beyond",
-    "residual_q": "q",
-}
-_FEW = 14  # bots whose scores can be printed in the cells
-_WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its score
 _TIMES = ("cpu_mean", "cpu_p99")
+_FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
 _AFTER_ELO = 5  # columns: rank, bot, Elo and its ends
 _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
-_AXIS_TITLE = "Elo with its 95 % interval"
-_AXIS = {"format": "d", "tickCount": 8, "labelOverlap": True}
+_LEADS = ("bot", "next", "lead", "lead_low", "lead_high", "superiority", "apart")
+_AXIS = {"format": "d", "tickCount": 8}
+_APART = {"yes": "told apart", "no": "not told apart", "": "not compared"}
+_SHAPES = {"told apart": "circle", "not told apart": "diamond", "not compared": "cross"}
+_LEGEND = {"orient": "bottom", "labelLimit": 240}
+_ROOM = 18, 46  # pixels of a letter and of a probability at the end of a row
+_NAMED = 6  # bots that are named; of more their ranks are said
 
 
 def standings_section(
-    standings: pd.DataFrame, findings: Findings, timings: pd.DataFrame | None
+    standings: pd.DataFrame,
+    neighbours: pd.DataFrame,
+    findings: Findings,
+    timings: pd.DataFrame | None,
 ) -> Section:
-    """Return the standings as a chart of intervals and as a table."""
-    return Section("standings", "Standings", [*_blocks(standings, findings, timings)])
+    """Return the standings as a chart of intervals and as a table, and the leads beside them."""
+    blocks = [*_blocks(standings, neighbours, findings, timings)]
+    return Section("standings", "Standings", blocks)
 
 
 def _blocks(
-    standings: pd.DataFrame, findings: Findings, timings: pd.DataFrame | None
+    standings: pd.DataFrame,
+    neighbours: pd.DataFrame,
+    findings: Findings,
+    timings: pd.DataFrame | None,
 ) -> Iterator[Block]:
     if warnings := findings.warnings():
         yield Text(warnings, warning=True)
     if standings["elo"].notna().any():
         yield _chart(standings)
+    if neighbours["lead"].notna().any():
+        yield _lead_chart(neighbours)
+    yield _table(standings, timings)
+    if len(neighbours):
+        caption = "How far each bot leads the next one"
+        yield frame_table(NEIGHBOURS, caption, neighbours, folded=True)
+    if notes := [*_notes(standings, findings)]:
+        yield Text(notes)
+
+
+def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
+    """Return the table of standings; a row opens to the bots that are surely above and below."""
     columns = [*STANDINGS.shown]
     group = next(column for column in columns if column.name == "group")
     columns.remove(group)
@@ -73,9 +84,53 @@ def _blocks(
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name in _TIMES]
         standings = standings.merge(timings, on="bot", how="left")
-    yield frame_table(STANDINGS, "Standings", standings, columns)
-    if notes := [*_notes(standings, findings)]:
-        yield Text(notes)
+    order = plain_rows(standings, ["rank", "bot", "group"])
+    more = [_describe_place(order, place) for place in range(len(order))]
+    table = frame_table(STANDINGS, "Standings", standings, columns)
+    return replace(table, more=more[: len(table.rows)], few=_FEW)
+
+
+def _describe_place(order: Sequence[tuple[int, str, str | None]], place: int) -> str:
+    """Return in lines which bots are surely above a bot, surely below it, and neither.
+
+    `order` has rank, label and letters of each bot, the strongest first.
+
+    >>> order = [(1, "a", "a"), (2, "b", "ab"), (3, "c", "b"), (4, "d", None)]
+    >>> print(_describe_place(order, 0))
+    a is surely above c. Not told apart from b.
+    """
+    _, bot, letters = order[place]
+    if letters is None:
+        return f"{bot} is not compared: it has no rating, or had too many faults."
+    others = [one for one in order if one[1] != bot and one[2] is not None]
+    apart = [one for one in others if not share_letter(letters, one[2] or "")]
+    below = [one for one in apart if one[0] > order[place][0]]
+    above = [one for one in apart if one[0] < order[place][0]]
+    near = [one for one in others if one not in apart]
+    said = [
+        f"surely {where} {_name_bots(bots)}"
+        for where, bots in (("above", below), ("below", above))
+        if bots
+    ]
+    if not said:
+        return f"{bot} is told apart from no bot."
+    rest = f" Not told apart from {_name_bots(near)}." if near else ""
+    return f"{bot} is {', and '.join(said)}.{rest}"
+
+
+def _name_bots(bots: Sequence[tuple[int, str, str | None]]) -> str:
+    """Return the names of some bots, of many their number and their ranks.
+
+    >>> _name_bots([(rank, "x", "a") for rank in (2, 3, 4, 6, 8, 9, 10)])
+    '7 bots (ranks 2 to 4, 6, 8 to 10)'
+    """
+    if len(bots) <= _NAMED:
+        return ", ".join(bot for _, bot, _ in bots)
+    ranks = []
+    for _, run in groupby(enumerate(rank for rank, _, _ in bots), lambda one: one[1] - one[0]):
+        first, *rest = (rank for _, rank in run)
+        ranks.append(f"{first} to {rest[-1]}" if rest else f"{first}")
+    return f"{len(bots):,} bots (ranks {', '.join(ranks)})"
 
 
 def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
@@ -104,148 +159,78 @@ def _chart(standings: pd.DataFrame) -> Chart:
     for bot, elo, low, high, group in plain_rows(shown, _CHARTED):
         ends = {"low": elo if low is None else low, "high": elo if high is None else high}
         row = {"bot": bot, "value": elo, **ends, "interval": _interval(low, high)}
-        rows.append({**row, "group": group or "none"})
+        rows.append({**row, "elo": elo, "group": group or "none"})
+    best, window = rows[0], find_window(rows)
+    scale = window.scale | {"padding": _ROOM[0]}
+    x = quantity("value", "Elo with its 95 % interval", scale=scale, axis=_AXIS)
     spec = chart(
         rows,
         height=STEP * len(rows),
-        layer=interval_layers(quantity("value", _AXIS_TITLE, scale={"zero": False}, axis=_AXIS)),
+        layer=[*interval_layers(x), *window.layers(x), _at_the_end("group")],
         encoding={
             "y": row_of_bots([row["bot"] for row in rows]),
             "tooltip": [
                 *tips(("bot", "Bot")),
-                *tips(("value", "Elo"), form=".0f"),
+                *tips(("elo", "Elo"), form=".0f"),
                 *tips(("interval", "95 % interval"), ("group", "Group")),
             ],
         },
     )
-    best = rows[0]
     description = (
         f"Elo ratings with their 95 % intervals, the strongest bot first: {best['bot']} has "
-        f"{write_cell(best['value'], 'elo')} ({best['interval']}). Which bots were told apart is "
-        "said by the letters in the column Group, and not by which intervals overlap."
+        f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Bots that share a letter, on "
+        f"the right, were not told apart; whether intervals overlap does not say that."
+        f"{window.describe('bot')}"
     )
     return Chart("ratings", "Elo with its interval", description, spec, "standings")
 
 
-def pairings_section(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Section:
-    """Return the scores of all pairings, as a heat map and as a table.
+def _lead_chart(neighbours: pd.DataFrame) -> Chart:
+    """Return how far each bot leads the next one, and how likely it is the stronger one.
 
-    `labels` are those of the bots in the order of the standings.
+    It has the rows of the chart of ratings, with the last one empty.
     """
-    return Section("pairings", "Head to head", [*_pairing_blocks(table, labels, findings)])
-
-
-def _pairing_blocks(
-    table: pd.DataFrame, labels: Sequence[str], findings: Findings
-) -> Iterator[Block]:
-    places = {label: place for place, label in enumerate(labels)}
-    order = [table[name].map(places) for name in ("bot", "opponent")]
-    table = table.assign(_bot=order[0], _opponent=order[1]).sort_values(["_bot", "_opponent"])
-    shown = table[(table["_bot"] < MOST_BOTS) & (table["_opponent"] < MOST_BOTS)]
-    yield _heat_map(shown, labels[:MOST_BOTS])
-    if len(labels) > MOST_BOTS:
-        yield Text([f"The map has the first {MOST_BOTS} bots of {len(labels):,}."])
-    if findings.misfits:
-        count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
-        be = "is" if len(findings.misfits) == 1 else "are"
-        yield Text(
-            [
-                f"{count} {be} not as the Elo says. They are marked in the map: a triangle that "
-                "points up where the bot of the row scored more, one that points down where it "
-                "scored less."
-            ]
-        )
-    yield frame_table(HEAD_TO_HEAD, "Every bot against every other one", table)
-
-
-def _heat_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
-    rows = plain_dicts(table, _FIELDS)
-    for row in rows:
-        _complete(row)
-    is_small = len(labels) <= _FEW
-    size = (_WIDE, _HIGH) if is_small else (_NARROW, _NARROW)
-    cell = {"mark": {"type": "rect", "stroke": "#8c959f", "strokeWidth": 0.3}}
-    layers = [cell | {"encoding": {"color": _COLOUR}}]
-    if is_small:
-        layers.append(_NUMBERS)
-    if any("mark" in row for row in rows):
-        layers.append(_marks(size))
-    spec = chart(
-        rows,
-        width={"step": size[0]},
-        height={"step": size[1]},
-        layer=layers,
-        encoding={
-            "x": _axis("opponent", labels, orient="top", labelAngle=-50),
-            "y": _axis("bot", labels),
-            "tooltip": _TIPS,
-        },
-    )
+    shown = neighbours.head(MOST_BOTS - 1)
+    labels = [*shown["bot"], shown["next"].iloc[-1]]
+    rows: list[dict[str, Any]] = []
+    for bot, below, lead, low, high, chance, apart in plain_rows(
+        shown[shown["lead"].notna()], _LEADS
+    ):
+        ends = {"low": lead if low is None else low, "high": lead if high is None else high}
+        row = {"bot": bot, "next": below, "value": lead, **ends, "lead": lead}
+        row |= {"interval": _interval(low, high), "chance": write_cell(chance, "chance")}
+        rows.append(row | {"apart": _APART[apart]})
+    window = find_window(rows)
+    scale = window.scale | {"padding": _ROOM[1]}
+    x = quantity("value", "Elo points ahead of the next bot", scale=scale, axis=_AXIS)
+    place = {"y": row_of_bots(labels) | {"scale": {"domain": labels}}, "tooltip": _LEAD_TIPS}
+    layers = [*interval_layers(x), *window.layers(x), _at_the_end("chance")]
+    seen = [name for name in _SHAPES if any(row["apart"] == name for row in rows)]
+    shapes = {"domain": seen, "range": [_SHAPES[name] for name in seen]}
+    layers[1]["encoding"]["shape"] = nominal("apart", title=None, scale=shapes, legend=_LEGEND)
+    for layer in layers:
+        layer["encoding"] |= place
+    spec = chart(rows, height=STEP * len(labels), layer=[zero_line(), *layers])
+    apart = sum(row["apart"] == _APART["yes"] for row in rows)
     description = (
-        f"The score of each of {len(labels)} bots (rows) against each other one (columns), in the "
-        "order of the standings: blue above 50 %, orange below. Point at a cell, or tap it, for "
-        "its numbers."
+        "By how many Elo points each bot leads the next one, with the 95 % interval of that "
+        "difference; on the right, how likely it is the stronger one. Told apart, all bots looked "
+        f"at together: {apart} of {len(rows)}.{window.describe('bot')}"
     )
-    return Chart("heat-map", "Scores against each opponent", description, spec, "head_to_head")
+    return Chart("leads", "The lead over the next bot", description, spec, "neighbours")
 
 
-def _complete(row: dict[str, Any]) -> None:
-    """Add the texts that the map shows to the row of a pairing."""
-    low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
-    row["interval"] = f"{low} to {high}"
-    q, beyond = row.pop("q"), row.pop("beyond")
-    if q is not None and q < LEVEL:
-        row["mark"] = "more" if beyond > 0 else "less"
-        row["elo"] = f"{100 * abs(beyond):.1f} % {row['mark']} than the Elo says"
-
-
-def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:
-    axis = {"labelLimit": 130, "domain": False, "ticks": False} | more
-    return nominal(field, sort=[*labels], title=None, scale={"domain": [*labels]}, axis=axis)
-
-
-def _marks(size: tuple[int, int]) -> Spec:
-    """Return the layer of triangles in the corners of cells that the Elo does not explain."""
-    shape = {"domain": ["more", "less"], "range": ["triangle-up", "triangle-down"]}
+def _at_the_end(field: str) -> Spec:
+    """Return the layer of a text at the right end of each row."""
     return {
-        "transform": [{"filter": "isValid(datum.mark)"}],
-        "mark": {
-            "type": "point",
-            "filled": True,
-            "size": 45,
-            "color": "#000000",
-            "stroke": "#ffffff",
-            "strokeWidth": 1,
-            "opacity": 1,
-            "xOffset": size[0] / 2 - 6,
-            "yOffset": 6 - size[1] / 2,
-        },
-        "encoding": {"shape": {"field": "mark", "type": "nominal", "scale": shape, "legend": None}},
+        "mark": {"type": "text", "align": "right", "dx": -4, "fontSize": 12},
+        "encoding": {"x": {"value": "width"}, "text": nominal(field)},
     }
 
 
-_COLOUR: Spec = {
-    "field": "score",
-    "type": "quantitative",
-    "title": "Score",
-    "scale": {"domain": [0, 0.5, 1], "range": [ORANGE, "#f7f7f7", BLUE], "interpolate": "rgb"},
-    "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
-}
-_NUMBERS: Spec = {
-    "transform": [{"calculate": "format(100 * datum.score, '.0f')", "as": "text"}],
-    "mark": {"type": "text", "fontSize": 12},
-    "encoding": {
-        "text": {"field": "text", "type": "nominal"},
-        "color": {
-            "condition": {"test": "abs(datum.score - 0.5) > 0.36", "value": "#ffffff"},
-            "value": "#1b1f24",
-        },
-    },
-}
-_TIPS: list[Spec] = [
-    *tips(("bot", "Bot"), ("opponent", "Opponent")),
-    *tips(("score", "Score"), form=".1%"),
-    *tips(("interval", "95 % interval")),
-    *tips(("games", "Games"), ("city", "City wins"), ("points", "Points wins"), form=","),
-    *tips(("elo", "Beyond Elo")),
+_LEAD_TIPS = [
+    *tips(("bot", "Bot"), ("next", "Next bot")),
+    *tips(("lead", "Elo points"), form=".0f"),
+    *tips(("interval", "95 % interval"), ("chance", "Probability to be stronger")),
+    *tips(("apart", "By the letters")),
 ]

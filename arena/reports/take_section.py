@@ -94,7 +94,8 @@ _TAKE_TIPS: list[Spec] = [
     *tips(("cards", "Cards"), ("gain", "Points gained"), ("lead", "Lead gained"), form=".2f"),
 ]
 _ROUNDS = {"domain": [f"round {n}" for n in "1234"]}
-_ROUND_COLOURS = {"range": ["#56b4e9", "#e69f00", "#0072b2", "#cc79a7"]}
+_ROUND_COLOURS = {"range": ["#3793cc", "#b37400", "#004d80", "#b0558a"]}
+_ADDS = ("value", "low", "high")
 _SHAPES = {"range": ["circle", "square", "diamond", "triangle-up"]}
 
 
@@ -141,15 +142,21 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
     )
 
 
+def _in_points(shares: Sequence[float | None]) -> list[float | None]:
+    """Return shares as percentage points."""
+    return [None if share is None else round(100 * share, 2) for share in shares]
+
+
 def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     fields = ["bot", "card", "adds", "adds_low", "adds_high"]
     rows = [
-        {"bot": bot, "card": CARD_NAMES[card], "value": adds, "low": low, "high": high}
-        for bot, card, adds, low, high in plain_rows(cards, fields)
+        {"bot": bot, "card": CARD_NAMES[card]} | dict(zip(_ADDS, _in_points(adds), strict=True))
+        for bot, card, *adds in plain_rows(cards, fields)
     ]
     known = {row["bot"] for row in rows}
-    x = quantity("value", "adds to wins (an adjusted correlation)", axis={"format": "+.0%"})
-    shown = [("value", "Adds"), ("low", "low"), ("high", "high")]
+    title = "adds to wins, percentage points"
+    x = quantity("value", title, axis={"format": "+d"})
+    shown = [("value", "Adds, points"), ("low", "low"), ("high", "high")]
     spec = chart(
         rows,
         height=22 * len(CARD_NAMES),
@@ -158,7 +165,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         layer=interval_layers(x),
         encoding={
             "y": nominal("card", sort=[*CARD_NAMES.values()], title=None),
-            "tooltip": [*tips(("card", "Card")), *tips(*shown, form="+.1%")],
+            "tooltip": [*tips(("card", "Card")), *tips(*shown, form="+.1f")],
         },
     )
     description = (

@@ -12,10 +12,19 @@ from arena.insight.table_columns import Column
 from arena.insight.tuned import FAILED, KEPT, Tuned, describe, describe_lines
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text
-from arena.reports.charts import BLUE, GREY, Spec, chart, nominal, note_of, quantity, tips
+from arena.reports.charts import (
+    BLUE,
+    GREY,
+    MOST_ROWS,
+    Spec,
+    chart,
+    nominal,
+    note_of,
+    quantity,
+    tips,
+)
 from arena.store.folder import REPORT_HTML
 
-_MOST_ROWS = 200
 _HEIGHT = 220
 _ELO_TITLES = ("Elo", "Elo, low", "Elo, high")
 _BEST: Spec = {
@@ -87,8 +96,8 @@ def _landscape(tuned: Tuned) -> Iterator[Block]:
             for one in tuned.maps
             for x, y, elo in one.cells
         ]
-        note = note_of(len(cells), CONTOURS.file, _MOST_ROWS)
-        shown = cells[:_MOST_ROWS]
+        note = note_of(len(cells), CONTOURS.file)
+        shown = cells[:MOST_ROWS]
         yield Table("contours", "Two parameters", CONTOURS.shown, shown, note=note, folded=True)
 
 
@@ -182,6 +191,6 @@ def _candidates(tuned: Tuned) -> Iterator[Block]:
         ]
     )
     rows = [(*row[:6], *row.elo.cells, row.status) for row in tuned.rows]
-    note = note_of(len(rows), CANDIDATES.file, _MOST_ROWS)
-    shown = rows[:_MOST_ROWS]
+    note = note_of(len(rows), CANDIDATES.file)
+    shown = rows[:MOST_ROWS]
     yield Table("candidates", "Settings, the best first", CANDIDATES.shown, shown, note=note)

@@ -12,7 +12,7 @@ from arena.reports.charts import (
     BLUE,
     GREY,
     MOST_BOTS,
-    MOST_FOLDED,
+    MOST_ROWS,
     ORANGE,
     STEP,
     WIN_COLOURS,
@@ -277,8 +277,8 @@ def margin_blocks(
         "margins",
     )
     cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    note = note_of(len(cells), "the chart", MOST_FOLDED)
-    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_FOLDED], note=note, folded=True)
+    note = note_of(len(cells), "the chart")
+    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
 
 
 def _count_margins(

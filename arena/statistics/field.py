@@ -14,6 +14,7 @@ Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -22,7 +23,7 @@ import pandas as pd
 from arena.statistics.apart import FieldOrder
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.intervals import LEVEL, Estimate, correct
+from arena.statistics.intervals import LEVEL, Z95, Estimate, correct
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
 
@@ -87,6 +88,23 @@ class Field:
     def ratings(self) -> dict[str, Estimate]:
         """Return the rating of each bot."""
         return dict(zip(self.labels, self.fit.ratings(self.anchor), strict=True))
+
+    def lead(self, bot: str, opponent: str) -> Estimate | None:
+        """Return by how many Elo points one bot is ahead of another, with the interval of that.
+
+        An end is infinite where a bot is unbeaten or winless. None if no games lead from one to
+        the other.
+        """
+        upper, lower = self.numbers[bot], self.numbers[opponent]
+        error = float(self.fit.full_errors[upper, lower])
+        if math.isnan(error):
+            return None
+        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
+        lead = ELO * float(self.fit.strengths[upper] - self.fit.strengths[lower])
+        half = Z95 * ELO * error
+        low = -math.inf if scale.no_low[upper] or scale.no_high[lower] else lead - half
+        high = math.inf if scale.no_high[upper] or scale.no_low[lower] else lead + half
+        return Estimate(lead, low, high)
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""

@@ -84,6 +84,15 @@ def split_letters(group: str) -> list[int]:
     ]
 
 
+def share_letter(group: str, other: str) -> bool:
+    """Return whether two bots with these letters were not told apart.
+
+    >>> share_letter("ab", "bc"), share_letter("a", "a2")
+    (True, False)
+    """
+    return not {*split_letters(group)}.isdisjoint(split_letters(other))
+
+
 def shorten(group: str, width: int) -> str:
     """Return the letters of a bot in so many characters: as a range, or with their beginning.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 def drawn(page: Any) -> Any:
     """Return the page when its charts have been drawn."""
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.wait_for_selector("html[data-drawn]")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     return page
 
 
@@ -74,7 +77,7 @@ def rows_of(page: Any, table: str) -> list[list[str]]:
     """Return the texts of a table's rows that are shown."""
     texts: list[list[str]] = page.eval_on_selector_all(
         f"#table-{table} tbody tr",
-        "rows => rows.filter(r => !r.hidden).map(r => [...r.cells].map(c => c.textContent))",
+        "rows => rows.map(r => [...r.cells].map(c => c.textContent))",
     )
     return texts
 
@@ -104,14 +107,22 @@ def other_look(name: str) -> dict[str, Any]:
 
 def check_charts(page: Any, name: str) -> None:
     """Check that a page has all charts, and shows them whole."""
-    drawings = page.eval_on_selector_all(
-        "figure.chart", "all => all.map(f => f.querySelectorAll('svg path, svg rect').length)"
-    )
-    assert len(drawings) == (10 if name == "many" else 11)  # one pair has no progress
+    drawings = page.eval_on_selector_all("figure.chart", DRAWN)
+    assert len(drawings) == (12 if name == "many" else 13)  # one pair has no progress
     assert min(drawings) > 3
+    pictures = page.locator("figure.chart canvas")
+    assert pictures.count() == 2
     assert overflowing(page) == 0
     assert page.evaluate(OUTSIDE) == []
 
+
+DRAWN = """all => all.map(figure => {
+  const canvas = figure.querySelector("canvas");
+  if (!canvas) return figure.querySelectorAll("svg path, svg rect").length;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return new Set(new Uint32Array(data.buffer)).size;
+})"""
+"""The shapes of a drawing, and the colours of a picture."""
 
 OUTSIDE = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
   const box = svg.getBoundingClientRect();
@@ -149,17 +160,115 @@ def test_a_table_is_filtered_by_words(shared: Open, name: str) -> None:
     """Rows that have all of them stay; their number is said aloud."""
     page = shared(name)
     field = page.locator("#table-head_to_head input")
-    every = rows_of(page, "head_to_head")
-    bots = sorted({row[0] for row in every})
+    first = rows_of(page, "head_to_head")
+    every = scrolled(page, "head_to_head")
+    bots = sorted({bot for row in every for bot in row[:2]})
     one, other = (bot.split()[-1] for bot in (bots[7 % len(bots)], bots[22 % len(bots)]))
     field.fill(f"{one} {other}")
-    rows = rows_of(page, "head_to_head")
+    rows = scrolled(page, "head_to_head")
     assert rows == [row for row in every if one in " ".join(row) and other in " ".join(row)]
-    assert 0 < len(rows) < len(every) == len(bots) * (len(bots) - 1)
+    assert 0 < len(rows) < len(every) == len(bots) * (len(bots) - 1) // 2
     said = page.locator("#table-head_to_head [role=status]")
     assert said.text_content() == f"{len(rows)} of {len(every)} rows"
     field.fill("")
-    assert rows_of(page, "head_to_head") == every
+    assert rows_of(page, "head_to_head") == first == every[:50]
+
+
+def scrolled(page: Any, table: str) -> list[list[str]]:
+    """Return the texts of all rows of a table, which come as one scrolls."""
+    rows, before = rows_of(page, table), -1
+    while len(rows) > before:
+        before = len(rows)
+        page.evaluate(SCROLL, f"#table-{table} .scroll")
+        rows = rows_of(page, table)
+    return rows
+
+
+SCROLL = """async (region) => {
+  const element = document.querySelector(region);
+  element.scrollTop = element.scrollHeight;
+  for (const _ of "ab") await new Promise(requestAnimationFrame);
+}"""
+
+
+@pytest.mark.slow
+def test_rows_that_come_by_scrolling_are_as_the_first_ones(shared: Open) -> None:
+    """Element for element, with the exact numbers; sorting has all of them in view."""
+    page = shared("many")
+    scrolled(page, "head_to_head")
+    shapes = page.eval_on_selector_all("#table-head_to_head tbody tr", SHAPES)
+    assert len(shapes) == 780
+    assert {*map(str, shapes[50:])} <= {*map(str, shapes[:50])} | {*map(str, shapes[-1:])}
+    head = page.locator("#table-head_to_head th[data-name=score] button")
+    head.click()
+    scores = [float(row[3].rstrip(" %")) for row in scrolled(page, "head_to_head")]
+    assert (len(scores), scores) == (780, sorted(scores, reverse=True))
+
+
+SHAPES = """rows => rows.map(row => [...row.cells].map(cell => [
+  cell.tagName, cell.className, cell.scope, "v" in cell.dataset, cell.children.length,
+]))"""
+
+
+def test_a_row_of_the_standings_opens_and_closes(shared: Open) -> None:
+    """By its button, which says so; the row below has who is surely above and below."""
+    page = shared("hostile")
+    button = page.locator("#table-standings tbody .opener").first
+    label = button.get_attribute("aria-label")
+    assert label.removeprefix("More of ") in HOSTILE
+    button.press("Enter")
+    more = page.locator("#table-standings tr.more")
+    assert more.text_content().startswith(label.removeprefix("More of "))
+    assert button.get_attribute("aria-expanded") == "true"
+    button.click()
+    assert more.count() == 0
+
+
+@pytest.mark.slow
+def test_a_chart_is_drawn_when_it_comes_into_view(open_page: Open, pages: Pages) -> None:
+    """Until then it is no more than its data: so a page of 40 bots opens with few nodes."""
+    page = open_page(pages["many"])
+    page.wait_for_selector("#chart-ratings[data-drawn]")
+    last = page.locator("#chart-seat-scores")
+    assert last.get_attribute("data-drawn") is None
+    assert page.evaluate("document.querySelectorAll('*').length") < 6000
+    last.scroll_into_view_if_needed()
+    page.wait_for_selector("#chart-seat-scores[data-drawn]")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["small", "many"])
+def test_the_standings_fit_a_laptop_and_the_main_ones_a_phone(
+    open_page: Open, pages: Pages, name: str
+) -> None:
+    """On a phone there are rank, bot, Elo, score, City and points; a button brings the others."""
+    page = open_page(pages[name])
+    assert page.evaluate(SPARE) == 0
+    page.set_viewport_size(PHONE)
+    shown = "heads => heads.filter(h => h.offsetWidth).map(h => h.dataset.name)"
+    heads = "#table-standings thead th"
+    few = ["rank", "bot", "elo", "score", "city_wins", "points_wins"]
+    assert page.eval_on_selector_all(heads, shown) == few
+    assert page.evaluate(SPARE) == 0
+    page.get_by_role("button", name="All columns").click()
+    assert len(page.eval_on_selector_all(heads, shown)) == 16
+
+
+SPARE = """() => {
+  const region = document.querySelector("#table-standings .scroll");
+  return region.scrollWidth - region.clientWidth;
+}"""
+"""By how many pixels the standings are wider than what is seen of them."""
+
+
+@pytest.mark.slow
+def test_forty_bots_print_on_three_sheets(open_page: Open, pages: Pages) -> None:
+    """With all charts drawn, also those that nobody has looked at."""
+    page = open_page(pages["many"])
+    page.wait_for_selector("#chart-ratings[data-drawn]")
+    sheets = page.pdf(format="A4")
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b", sheets)) <= 3
+    assert page.eval_on_selector_all("figure.chart", "all => all.every(f => 'drawn' in f.dataset)")
 
 
 @pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "selection"])
@@ -195,12 +304,12 @@ def test_a_cell_of_the_heat_map_tells_its_numbers(shared: Open) -> None:
     page = shared("hostile")
     said = set()
     for number, act in ((1, "hover"), (2, "tap")):
-        cell = page.locator("#chart-heat-map .mark-rect path").nth(number)
-        cell.evaluate(SHOW)
-        getattr(cell, act)(force=True)
-        readout = page.locator("#readout")
-        readout.wait_for(state="visible")
-        text = readout.inner_text()
+        picture = page.locator("#chart-heat-map canvas")
+        picture.evaluate(SHOW)
+        box = picture.bounding_box()
+        getattr(picture, act)(position={"x": 150 + 46 * number, "y": box["height"] - 170})
+        page.wait_for_function(SAYS_MORE, arg=[*said])
+        text = page.locator("#readout").inner_text()
         for title in ("Bot", "Opponent", "Score", "95 % interval", "Games", "City", "Points"):
             assert title in text
         assert any(label in text for label in HOSTILE)
@@ -208,6 +317,10 @@ def test_a_cell_of_the_heat_map_tells_its_numbers(shared: Open) -> None:
     assert len(said) == 2
 
 
+SAYS_MORE = """said => {
+  const readout = document.getElementById("readout");
+  return !readout.hidden && !said.includes(readout.innerText);
+}"""
 SHOW = """async (cell) => {
   cell.scrollIntoView({ block: "center", inline: "center" });
   for (const _ of "ab") await new Promise(requestAnimationFrame); // a scroll hides the numbers
@@ -294,12 +407,13 @@ def test_a_name_is_never_more_than_text(shared: Open) -> None:
 
 @pytest.mark.slow
 def test_the_page_prints_in_black_on_white(open_page: Open, pages: Pages) -> None:
-    """Without buttons and filters, with everything unfolded, whatever the screen's colours are."""
+    """Without buttons, filters and folded tables, whatever the screen's colours are."""
     page = drawn(open_page(pages["small"], color_scheme="dark"))
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print", color_scheme="light")
     assert not page.locator("#table-standings .tools").is_visible()
-    assert page.locator("#table-takes table").is_visible()
+    assert page.locator("#table-standings table").is_visible()
+    assert not page.locator("#fold-takes").is_visible()
     assert len(page.pdf()) > 20_000
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import altair
 import pandas as pd
@@ -13,15 +14,22 @@ import pytest
 
 from arena.insight import table_columns
 from arena.insight.run_files import Files, make_files
-from arena.insight.table_columns import LOSS_COLUMNS, TIMINGS, WIN_TYPES, TableColumns
+from arena.insight.table_columns import (
+    LOSS_COLUMNS,
+    TIMINGS,
+    WIN_TYPES,
+    Column,
+    TableColumns,
+)
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, write_cell
 from arena.reports.charts import MOST_ROWS
 from arena.reports.games import _least_leads
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
+from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
-from arena.reports.standings_section import pairings_section
+from arena.reports.table_rows import find_rest, write_rows
 from arena.reports.win_section import Margin
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
@@ -91,7 +99,8 @@ def test_every_chart_is_valid_vega_lite(report: Report) -> None:
         assert len(chart.description) > 20
         assert chart.table in names
     assert {chart.name for chart in report.charts()} == {
-        *("ratings", "heat-map", "win-types", "win-types-by-seat", "win-types-by-opponent"),
+        *("ratings", "leads", "heat-map", "superiority-map"),
+        *("win-types", "win-types-by-seat", "win-types-by-opponent"),
         *("points-by-source", "margins", "takes", "card-worth"),
         *("seat-scores", "progress"),
     }
@@ -154,7 +163,8 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
     """Up to 14 bots; with more the cells are small squares, and have colours only."""
     labels = [f"b{one}" for one in range(number)]
     nothing = files.tables.head_to_head.iloc[:0]
-    spec = pairings_section(nothing, labels, files.findings).blocks[0].spec
+    matrix = files.tables.superiority
+    spec = pairings_section(nothing, matrix, labels, files.findings).blocks[0].spec
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == (["rect", "text"] if printed else ["rect"])
     assert (spec["width"] == spec["height"]) is not printed
@@ -306,12 +316,54 @@ def test_names_are_text_everywhere() -> None:
 @pytest.mark.slow
 def test_a_page_has_no_more_rows_than_people_read() -> None:
     """A line says of how many rows they are the first, and which file has all."""
-    many = cup([f"bot{number:02}" for number in range(41)], 1)
+    many = cup([f"bot{number:02}" for number in range(46)], 1)
     found, files = report_of(many, make_store(many))
     head_to_head = table(found, "head_to_head")
-    assert len(files.tables.head_to_head) == 1640
-    assert len(head_to_head.rows) == MOST_ROWS == 1600
-    assert head_to_head.note == "The first 1,600 of 1,640 rows; head_to_head.csv has all of them."
+    assert len(files.tables.head_to_head) == 2 * 1035
+    assert len(head_to_head.rows) == MOST_ROWS == 1000
+    assert head_to_head.note == "The first 1,000 of 1,035 rows; head_to_head.csv has all of them."
+
+
+def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> None:
+    """Text for text and number for number; of a table that is shown they are 50."""
+    columns = (Column("bot", "Bot"), Column("share", "Share", "share"), Column("n", "N", "count"))
+    rows = [(f"<b{number}>", number / 60, number) for number in range(60)]
+    made = Table("many", "Many", columns, rows, links=["profile-1"], more=["more of it"])
+    html, rest = write_rows(made), find_rest(made)
+    assert html.count("<tr>") == 50
+    assert html.startswith('<tr><th scope="row"><a href="#profile-1">&lt;b0&gt;</a><td data-v="0')
+    assert rest["rows"][0] == ["<b50>", ["83.3 %", 50 / 60], "50"]
+    assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#profile-1"], ["more of it"])
+    folded = replace(made, folded=True)
+    assert (write_rows(folded).count("<tr>"), len(find_rest(folded)["rows"])) == (20, 40)
+    assert find_rest(table(report, "standings")).keys() == {"more"}
+
+
+def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:
+    """With the wins of both bots, which the file has in two rows."""
+    facts = files.tables.head_to_head.set_index(["bot", "opponent"])
+    shown = table(report, "head_to_head")
+    names = [column.name for column in shown.columns]
+    labels = [*files.standings["bot"]]
+    assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
+    for row in shown.rows:
+        cells = dict(zip(names, row, strict=True))
+        theirs = facts.loc[row[1], row[0]]
+        assert cells["city_wins"] == facts.loc[row[0], row[1]]["city_wins"]
+        assert cells["city_losses"] == theirs["city_wins"]
+        assert cells["forfeits"] == theirs["forfeit_wins"]
+
+
+def test_superiority_has_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
+    """The map has both directions; what is shown is never 0 or 1."""
+    matrix, labels = files.tables.superiority, [*files.standings["bot"]]
+    rows = rows_of_chart(report, "superiority-map")
+    assert {(row["bot"], row["opponent"]): row["chance"] for row in rows} == {
+        (one, other): matrix.loc[one, other] for one in labels for other in labels if one != other
+    }
+    shown = table(report, "superiority")
+    assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
+    assert all(row["text"] not in ("0.000", "1.000") for row in rows)
 
 
 FORMS = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from arena.insight.findings import Findings, Unbounded
 from arena.insight.table_columns import STANDINGS
 from arena.reports.about import with_glossary
-from arena.reports.blocks import Report, Section, Text
+from arena.reports.blocks import Report, Section, Table, Text
 from arena.reports.markdown import to_markdown
 from arena.reports.standings_section import standings_section
 
@@ -18,6 +19,16 @@ ROWS = {
     "elo_high": [None, 1540.0, 1520.0, None],
     "group": ["a", "b", "b", None],
 }
+LEADS = {
+    "rank": [1, 2],
+    "bot": ["x", "a"],
+    "next": ["a", "b"],
+    "lead": [870.0, 20.0],
+    "lead_low": [530.0, -16.0],
+    "lead_high": [None, 56.0],
+    "superiority": [1.0, 0.86],
+    "apart": ["yes", "no"],
+}
 FOUND = Findings(
     *(None, True, None, [], 0, [], []), unbounded=[Unbounded("x", "unbeaten", 2040.0, None)]
 )
@@ -26,7 +37,8 @@ FOUND = Findings(
 def section() -> Section:
     """Return the section of a run with an unbeaten bot, two that are close, and a broken one."""
     table = pd.DataFrame({name: [0] * 4 for name in STANDINGS.names} | ROWS)
-    return standings_section(table, FOUND, None)
+    table["rank"] = [1, 2, 3, 4]
+    return standings_section(table, pd.DataFrame(LEADS), FOUND, None)
 
 
 def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
@@ -42,7 +54,7 @@ def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
 
 def test_the_chart_draws_the_end_that_is_known() -> None:
     """A missing end is at the Elo, and the text of the point says that it is missing."""
-    (chart,) = Report("r", [], [section()]).charts()
+    chart, _ = Report("r", [], [section()]).charts()
     rows = chart.spec["data"]["values"]
     assert [row["interval"] for row in rows] == ["at least 2040", "1480 to 1540", "1460 to 1520"]
     assert rows[0]["high"] == rows[0]["value"] == 2380.0
@@ -52,9 +64,46 @@ def test_the_chart_draws_the_end_that_is_known() -> None:
 def test_no_text_says_that_overlapping_intervals_leave_an_order_open() -> None:
     """It is said by the letters, in the chart's description and in the glossary."""
     report = with_glossary(Report("r", [], [section()]))
-    (chart,) = report.charts()
+    chart, _ = report.charts()
     text = f"{to_markdown(report)} {chart.description}"
     assert "not sure" not in text
     assert "do not overlap differ" not in text
-    assert "Which bots were told apart is said by the letters in the column Group" in text
+    assert "Bots that share a letter, on the right, were not told apart" in text
     assert "Two bots that share a letter were not told apart" in text
+
+
+def test_the_leads_have_their_interval_and_what_may_be_said() -> None:
+    """In the order of the standings, beside them; a probability is never 1."""
+    _, chart = Report("r", [], [section()]).charts()
+    rows = chart.spec["data"]["values"]
+    facts = [(row["bot"], row["interval"], row["chance"], row["apart"]) for row in rows]
+    assert facts == [
+        ("x", "at least 530", "> 0.999", "told apart"),
+        ("a", "-16 to 56", "0.860", "not told apart"),
+    ]
+    assert "Told apart, all bots looked at together: 1 of 2." in chart.description
+
+
+def test_a_row_opens_to_the_bots_that_are_surely_above_and_below() -> None:
+    """By the letters; a bot without them is not compared."""
+    standings = next(block for block in section().blocks if isinstance(block, Table))
+    assert standings.more == [
+        "x is surely above a, b.",
+        "a is surely below x. Not told apart from b.",
+        "b is surely below x. Not told apart from a.",
+        "broken is not compared: it has no rating, or had too many faults.",
+    ]
+
+
+def test_an_outlier_does_not_squeeze_the_chart_and_is_named() -> None:
+    """Its arrow stands at the end of the axis, and its numbers are those of the table."""
+    table = pd.DataFrame({name: [0] * 5 for name in STANDINGS.names})
+    table = table.assign(rank=range(1, 6), bot=[*"abcde"], group=[*"abcde"])
+    elo = np.array([1560.0, 1540.0, 1520.0, 1500.0, -2000.0])
+    table = table.assign(elo=elo, elo_low=elo - 20, elo_high=elo + 20)
+    leads = pd.DataFrame(LEADS).iloc[:0]
+    chart, *_ = Report("r", [], [standings_section(table, leads, FOUND, None)]).charts()
+    *rest, far = chart.spec["data"]["values"]
+    assert all("edge" not in row for row in rest)
+    assert (far["side"], far["value"], far["edge"], far["elo"]) == ("left", 1476, 1476, -2000.0)
+    assert chart.description.endswith("Beyond the axis, marked by an arrow: e.")

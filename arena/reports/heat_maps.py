@@ -1,0 +1,110 @@
+"""Make heat maps of numbers for every two bots: a picture, with its table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal
+
+_FEW = 14  # bots whose numbers can be printed in the cells
+_WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
+_INK = "#1b1f24"  # on the map's own paper, which is light in the dark, too
+_PAPER = "#f7f7f7"
+
+
+def heat_map(
+    rows: Sequence[Mapping[str, Any]],
+    labels: Sequence[str],
+    shown: Spec,
+    tooltip: Sequence[Spec],
+    marks: Sequence[str] = (),
+) -> Spec:
+    """Return a map with a row and a column for each label; a row of data is a cell.
+
+    The fields are `bot`, `opponent`, the field of the colour that is `shown`, which is 0 to 1, and
+    that of a `mark`, one of `marks` or none: a triangle that points up for the first one of them,
+    and one that points down for the second.
+    """
+    is_small = len(labels) <= _FEW
+    size = (_WIDE, _HIGH) if is_small else (_NARROW, _NARROW)
+    cell = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
+    layers: list[Spec] = [{"mark": cell, "encoding": {"color": shown}}]
+    if is_small:
+        layers.append(_numbers(shown["field"]))
+    if any("mark" in row for row in rows):
+        layers.append(_marks(size, marks))
+    return chart(
+        rows,
+        width={"step": size[0]},
+        height={"step": size[1]},
+        usermeta={"picture": True, "colours": "own"},
+        layer=layers,
+        encoding={
+            "x": _axis("opponent", labels, orient="top", labelAngle=-50),
+            "y": _axis("bot", labels),
+            "tooltip": [*tooltip],
+        },
+    )
+
+
+def two_sided(field: str, title: str) -> Spec:
+    """Return the colours of a share that is even at a half: blue above, orange below."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE], "interpolate": "rgb"},
+        "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
+    }
+
+
+def one_sided(field: str, title: str) -> Spec:
+    """Return the colours of a share that is nothing at 0: the darker, the more."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": [0, 1], "range": [_PAPER, BLUE], "interpolate": "rgb"},
+        "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
+    }
+
+
+def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:
+    axis = {"labelLimit": 130, "domain": False, "ticks": False} | more
+    return nominal(field, sort=[*labels], title=None, scale={"domain": [*labels]}, axis=axis)
+
+
+def _marks(size: tuple[int, int], marks: Sequence[str]) -> Spec:
+    """Return the layer of triangles in the corners of cells."""
+    shape = {"domain": [*marks], "range": ["triangle-up", "triangle-down"]}
+    return {
+        "transform": [{"filter": "isValid(datum.mark)"}],
+        "mark": {
+            "type": "point",
+            "filled": True,
+            "size": 45,
+            "color": "#000000",
+            "stroke": "#ffffff",
+            "strokeWidth": 1,
+            "opacity": 1,
+            "xOffset": size[0] / 2 - 6,
+            "yOffset": 6 - size[1] / 2,
+        },
+        "encoding": {"shape": {"field": "mark", "type": "nominal", "scale": shape, "legend": None}},
+    }
+
+
+def _numbers(field: str) -> Spec:
+    """Return the layer of the numbers in the cells, in per cent."""
+    return {
+        "transform": [{"calculate": f"format(100 * datum.{field}, '.0f')", "as": "text"}],
+        "mark": {"type": "text", "fontSize": 12},
+        "encoding": {
+            "text": {"field": "text", "type": "nominal"},
+            "color": {
+                "condition": {"test": f"abs(datum.{field} - 0.5) > 0.36", "value": "#ffffff"},
+                "value": _INK,
+            },
+        },
+    }

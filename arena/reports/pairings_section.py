@@ -1,0 +1,156 @@
+"""Make the section of a report with every two bots: their scores, and who is the stronger one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arena.errors import counted
+from arena.insight.findings import Findings
+from arena.insight.table_columns import (
+    HEAD_TO_HEAD,
+    LOSS_COLUMNS,
+    WIN_TYPE_TABLE,
+    Column,
+    TableColumns,
+)
+from arena.reports.blocks import Block, Chart, Section, Text, write_cell
+from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, tips
+from arena.reports.heat_maps import heat_map, two_sided
+from arena.statistics.intervals import LEVEL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIELDS = {
+    "bot": "bot",
+    "opponent": "opponent",
+    "score": "score",
+    "games": "games",
+    "city_wins": "city",
+    "points_wins": "points",
+    "score_low": "low",
+    "score_high": "high",
+    "residual": "beyond",
+    "residual_q": "q",
+}
+_MORE, _LESS = "more", "less"
+_TIPS = [
+    *tips(("bot", "Bot"), ("opponent", "Opponent")),
+    *tips(("score", "Score"), form=".1%"),
+    *tips(("interval", "95 % interval")),
+    *tips(("games", "Games"), ("city", "City wins"), ("points", "Points wins"), form=","),
+    *tips(("elo", "Beyond Elo")),
+]
+_SUPERIORITY = TableColumns(
+    "superiority.csv",
+    (
+        Column("bot", "Bot"),
+        Column("opponent", "Opponent", "text", "The other one of the two bots."),
+        Column(
+            "superiority",
+            "Stronger",
+            "chance",
+            "How likely the first one is the stronger one, with the spread of the field as prior; "
+            "each for itself.",
+        ),
+    ),
+)
+"""Of every two bots, as a report has them; the file is a matrix."""
+
+_CHANCES = {"bot": "bot", "opponent": "opponent", "superiority": "chance"}
+_CHANCE_TIPS = tips(("bot", "Bot"), ("opponent", "Opponent"), ("text", "Probability"))
+
+
+def pairings_section(
+    table: pd.DataFrame, superiority: pd.DataFrame, labels: Sequence[str], findings: Findings
+) -> Section:
+    """Return the scores of all pairings and who is the stronger one, as heat maps and tables.
+
+    `labels` are those of the bots in the order of the standings; a table has each pairing once,
+    with the bot first that is higher there.
+    """
+    blocks = [*_scores(table, labels, findings), *_superiority(superiority, labels)]
+    return Section("pairings", "Head to head", blocks)
+
+
+def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Iterator[Block]:
+    places = {label: place for place, label in enumerate(labels)}
+    order = [table[name].map(places) for name in ("bot", "opponent")]
+    table = table.assign(_bot=order[0], _opponent=order[1]).sort_values(["_bot", "_opponent"])
+    shown = table[(table["_bot"] < MOST_BOTS) & (table["_opponent"] < MOST_BOTS)]
+    yield _score_map(shown, labels[:MOST_BOTS])
+    if len(labels) > MOST_BOTS:
+        yield Text([f"The maps have the first {MOST_BOTS} bots of {len(labels):,}."])
+    if findings.misfits:
+        count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
+        be = "is" if len(findings.misfits) == 1 else "are"
+        yield Text(
+            [
+                f"{count} {be} not as the Elo says. They are marked in the map: a triangle that "
+                "points up where the bot of the row scored more, one that points down where it "
+                "scored less."
+            ]
+        )
+    losses = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
+    theirs = table[["bot", "opponent", *losses]].rename(
+        columns={"bot": "opponent", "opponent": "bot", **losses}
+    )
+    once = table[table["_bot"] < table["_opponent"]].merge(theirs, on=["bot", "opponent"])
+    yield frame_table(HEAD_TO_HEAD, "Every two bots that met", once, [*_columns()])
+
+
+def _columns() -> Iterator[Column]:
+    """Yield the columns of a pairing, which has the wins of both bots."""
+    both = {column.name: column for column in WIN_TYPE_TABLE.shown}
+    losses = [both[name] for name in LOSS_COLUMNS.values()]
+    for column in HEAD_TO_HEAD.shown:
+        if column.name == "expected":
+            yield from losses
+        yield both[column.name] if column.name.endswith("_wins") else column
+
+
+def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
+    rows = plain_dicts(table, _FIELDS)
+    for row in rows:
+        _complete(row)
+    spec = heat_map(rows, labels, two_sided("score", "Score"), _TIPS, (_MORE, _LESS))
+    description = (
+        f"The score of each of {len(labels)} bots (rows) against each other one (columns), in the "
+        "order of the standings: blue above 50 %, orange below. Point at a cell, or tap it, for "
+        "its numbers."
+    )
+    return Chart("heat-map", "Scores against each opponent", description, spec, "head_to_head")
+
+
+def _complete(row: dict[str, Any]) -> None:
+    """Add the texts that the map shows to the row of a pairing."""
+    low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
+    row["interval"] = f"{low} to {high}"
+    q, beyond = row.pop("q"), row.pop("beyond")
+    if q is not None and q < LEVEL:
+        row["mark"] = _MORE if beyond > 0 else _LESS
+        row["elo"] = f"{100 * abs(beyond):.1f} percentage points {row['mark']} than the Elo says"
+
+
+def _superiority(matrix: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+    """Yield how likely each bot is stronger than each other one, as a map and a table."""
+    frame = matrix.melt(var_name="opponent", value_name="superiority", ignore_index=False)
+    frame = frame.rename_axis("bot").reset_index().dropna()
+    if not len(frame):
+        return
+    places = {label: place for place, label in enumerate(labels)}
+    order = [frame[name].map(places) for name in ("bot", "opponent")]
+    rows = plain_dicts(frame[(order[0] < MOST_BOTS) & (order[1] < MOST_BOTS)], _CHANCES)
+    for row in rows:
+        row["text"] = write_cell(row["chance"], "chance")
+    colours = two_sided("chance", "Probability that the bot of the row is stronger")
+    description = (
+        f"How likely each of {len(labels[:MOST_BOTS])} bots (rows) is stronger than each other one "
+        "(columns) in an equal round robin, with the spread of the field as prior: blue where it "
+        "is, orange where the other one is. Each cell is for itself: of many, some are wrong."
+    )
+    spec = heat_map(rows, labels[:MOST_BOTS], colours, _CHANCE_TIPS)
+    title = "Who is the stronger one"
+    yield Chart("superiority-map", title, description, spec, "superiority")
+    yield frame_table(_SUPERIORITY, title, frame[order[0] < order[1]], folded=True)

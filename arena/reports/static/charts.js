@@ -1,0 +1,110 @@
+// Charts: each is drawn when it comes into view, or when the page is printed.
+"use strict";
+
+(() => {
+  const readout = document.getElementById("readout");
+
+  function showReadout(handler, event, item, value) {
+    const nothing = value === null || value === undefined || value === "";
+    if (nothing && event?.pointerType === "touch") return; // the finger was lifted: it stays
+    readout.replaceChildren();
+    readout.hidden = nothing;
+    if (nothing) return;
+    const list = document.createElement("dl");
+    for (const [name, text] of Object.entries(value)) {
+      if (text === null || text === undefined || text === "undefined" || text === "null") continue;
+      const [term, detail] = ["dt", "dd"].map((tag) => document.createElement(tag));
+      term.textContent = name;
+      detail.textContent = text;
+      list.append(term, detail);
+    }
+    readout.append(list);
+    const point = event.touches?.[0] ?? event;
+    const room = document.documentElement.clientWidth - readout.offsetWidth - 8;
+    const below = point.clientY + 16 + readout.offsetHeight < window.innerHeight;
+    readout.style.left = `${Math.max(8, Math.min(point.clientX + 12, room))}px`;
+    readout.style.top = `${below ? point.clientY + 16 : Math.max(8, point.clientY - readout.offsetHeight - 12)}px`;
+  }
+
+  const ink = "currentColor";
+  const CONFIG = {
+    aria: false,
+    background: null,
+    font: getComputedStyle(document.body).fontFamily,
+    view: { stroke: null },
+    axisQuantitative: { labelOverlap: "greedy", labelSeparation: 8 },
+    axis: {
+      labelColor: ink, titleColor: ink, tickColor: ink, domainColor: ink, gridColor: ink,
+      gridOpacity: 0.14, domainOpacity: 0.4, tickOpacity: 0.4, labelFontSize: 12, titleFontSize: 12,
+      titleFontWeight: "normal",
+    },
+    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
+    header: { labelColor: ink, titleColor: ink, labelFontSize: 13 },
+    title: { color: ink },
+    text: { color: ink },
+  };
+
+  const NEAR = "300px"; // from the window: there a chart is drawn already
+
+  // The colours of the specifications in the dark: each has a contrast of 3 at least there, too.
+  const IN_THE_DARK = {
+    "#0072b2": "#4aa3dc", "#d55e00": "#ff8a3d", "#6f7882": "#9aa4b0", "#b37400": "#e69f00",
+    "#004d80": "#2f88bd", "#3793cc": "#8fd0f5", "#7b8590": "#8c959f", "#b0558a": "#d98cb9",
+  };
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const figures = [...document.querySelectorAll("figure.chart")];
+
+  function readSpec(figure) {
+    const text = figure.querySelector("script").textContent;
+    const spec = JSON.parse(text);
+    return dark.matches && spec.usermeta?.colours !== "own" ? JSON.parse(inTheDark(text)) : spec;
+  }
+
+  function inTheDark(text) {
+    return text.replace(/"#[0-9a-f]{6}"/g, (colour) => {
+      const other = IN_THE_DARK[colour.slice(1, -1)];
+      return other ? `"${other}"` : colour;
+    });
+  }
+
+  // All that is awaited here is there at once, so that a page which is printed has its charts.
+  const views = new Map(); // what shows a figure now
+
+  async function draw(figure) {
+    const spec = readSpec(figure);
+    const plot = figure.querySelector(".plot");
+    const isPicture = Boolean(spec.usermeta?.picture);
+    const ink = getComputedStyle(figure).color; // a canvas does not know the colour of its text
+    const config = isPicture ? JSON.parse(JSON.stringify(CONFIG).replaceAll("currentColor", ink)) : CONFIG;
+    const options = { ast: true, actions: false, config, bind: figure.querySelector(".choices"), tooltip: showReadout };
+    Object.assign(options, isPicture ? { renderer: "canvas", scaleFactor: 2 } : { renderer: "svg" });
+    views.get(figure)?.finalize();
+    views.set(figure, null); // a chart that is begun is not begun again
+    const { view } = await vegaEmbed(plot, spec, options);
+    views.set(figure, view);
+    const tap = isPicture ? "touchstart" : "click"; // a picture finds what was tapped only so
+    view.addEventListener(tap, (event, item) => showReadout(view, event, item, item && item.tooltip));
+    figure.dataset.drawn = "";
+    if (figures.every((one) => "drawn" in one.dataset)) document.documentElement.dataset.drawn = "";
+  }
+
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting && !views.has(target)) draw(target);
+  }, { rootMargin: NEAR });
+  for (const figure of figures) watch.observe(figure);
+  if (!figures.length) document.documentElement.dataset.drawn = "";
+
+  // On paper charts are narrower, so that their text can be read.
+  window.addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printing");
+    figures.forEach(draw);
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    figures.forEach(draw);
+  });
+  dark.addEventListener("change", () => [...views.keys()].forEach(draw));
+
+  document.addEventListener("scroll", () => { readout.hidden = true; }, { passive: true });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") readout.hidden = true; });
+})();

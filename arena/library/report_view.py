@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,12 +20,11 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-_HEIGHT = "800px"  # of a report in a notebook
 _ENDINGS = (".html", ".md")
 
 
 class RunReport:
-    """A report; a notebook shows it as the page that `save` writes.
+    """A report; a notebook shows its beginning, and `save` writes the whole page.
 
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -82,16 +80,10 @@ class RunReport:
         write_text(file, self.html if file.suffix == ".html" else self.markdown())
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page in it, which can run its scripts and nothing else.
+        """Return a frame with the beginning of the report, of 100 kB at most, without scripts."""
+        from arena.reports.brief import to_frame
 
-        Where the library of its charts is not installed, it is the Markdown.
-        """
-        from arena.reports.html import to_frame
-
-        try:
-            return to_frame(self._document, _HEIGHT)
-        except InputError as lack:
-            return f"<p>{escape(str(lack))}</p><pre>{escape(self.markdown())}</pre>"
+        return to_frame(self._document)
 
     def __repr__(self) -> str:
         return f"<report: {self._document.title}>"

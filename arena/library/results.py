@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from arena.runs.analysis import Analysis
     from arena.statistics.intervals import SeatAdvantage
 
+_MOST_ROWS = 50  # of a notebook's cell
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 
 
@@ -380,9 +381,11 @@ class Results:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the standings as a table for a notebook; labels may be anything."""
-        table = self.standings[_SHOWN].to_html(index=False, escape=True, border=0)
-        return f"<p>{escape(self._head)}</p>\n{table}"
+        """Return the first standings as a table for a notebook; labels may be anything."""
+        shown = self.standings[_SHOWN].head(_MOST_ROWS)
+        table = shown.to_html(index=False, escape=True, border=0)
+        more = f", the first {len(shown)}" if len(shown) < len(self.standings) else ""
+        return f"<p>{escape(self._head)}{more}</p>\n{table}"
 
 
 def _without_empty(table: pd.DataFrame) -> pd.DataFrame:

@@ -176,19 +176,16 @@ class Window(NamedTuple):
     beyond: Sequence[Mapping[str, Any]]
 
     def layers(self, x: Spec) -> list[Spec]:
-        """Return the layer of the arrows that stand where rows reach beyond the axis."""
-        shapes = {"domain": ["left", "right"], "range": ["triangle-left", "triangle-right"]}
-        place = {"field": "edge", "type": "quantitative"}
+        """Return the layers of the arrows that stand where rows reach beyond the axis."""
         mark = {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": ORANGE}
-        arrows = {
-            "transform": [{"filter": "isValid(datum.edge)"}],
-            "mark": mark,
-            "encoding": {
-                "x": x | place,
-                "shape": {"field": "side", "type": "nominal", "scale": shapes, "legend": None},
-            },
-        }
-        return [arrows] if self.beyond else []
+        return [
+            {
+                "transform": [{"filter": f"datum.side == '{side}'"}],
+                "mark": mark | {"shape": f"triangle-{side}"},
+                "encoding": {"x": x | {"field": "edge"}},
+            }
+            for side in sorted({row["side"] for row in self.beyond})
+        ]
 
     def describe(self, name: str) -> str:
         """Return the sentence on the rows that reach beyond the axis, none where none does."""
@@ -199,12 +196,13 @@ class Window(NamedTuple):
         return f" Beyond the axis, marked by an arrow: {named}{more}."
 
 
-def find_window(rows: Sequence[dict[str, Any]]) -> Window:
+def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window:
     """Return the part of the axis that shows the rows, without those that would squeeze it.
 
-    The fields of a row are `value`, `low` and `high`. A row that reaches beyond gets the ends of
-    the axis instead, and the fields `edge` and `side`, where its arrow stands. They are a quarter
-    of the rows at most, and only where the axis would be three times as wide with them.
+    The fields of a row are `value`, and `low` and `high` where it has them. A row that reaches
+    beyond gets the ends of the axis instead, and the fields `edge` and `side`, where its arrow
+    stands. They are a quarter of the rows at most, and only where the axis would be three times as
+    wide with them. With `zero` it is shown, too.
 
     >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -900)]
     >>> window = find_window(rows)
@@ -214,25 +212,30 @@ def find_window(rows: Sequence[dict[str, Any]]) -> Window:
     kept = left = [*rows]
     for _ in range(len(rows) // _OUT):
         left = min(([*left[:n], *left[n + 1 :]] for n in range(len(left))), key=_width)
-        if _width(kept) >= _SQUEEZED * _width(left):
+        if _width(kept) >= _SQUEEZED * _width(left) > 0:
             kept = left
     if len(kept) == len(rows):
-        return Window({"zero": False}, [])
-    room = _ROOM * _width(kept)
-    low = math.floor(min(row["low"] for row in kept) - room)
-    high = math.ceil(max(row["high"] for row in kept) + room)
-    beyond = [row for row in rows if row["low"] < low or row["high"] > high]
+        return Window({"zero": zero}, [])
+    ends = [*_ends(kept), *([0.0] if zero else [])]
+    room = _ROOM * (max(ends) - min(ends))
+    low, high = math.floor(min(ends) - room), math.ceil(max(ends) + room)
+    beyond = [row for row in rows if min(_ends([row])) < low or max(_ends([row])) > high]
     for row in beyond:
-        row["side"] = "left" if row["low"] < low else "right"
-        row["edge"] = low if row["low"] < low else high
-        for field in ("value", "low", "high"):
+        row["side"] = "left" if min(_ends([row])) < low else "right"
+        row["edge"] = low if row["side"] == "left" else high
+        for field in _FIELDS & row.keys():
             row[field] = min(max(row[field], low), high)
-    return Window({"domain": [low, high], "nice": False, "zero": False}, beyond)
+    return Window({"domain": [low, high], "nice": False}, beyond)
+
+
+_FIELDS = {"value", "low", "high"}
+
+
+def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:
+    return [row[field] for row in rows for field in sorted(_FIELDS & row.keys())]
 
 
 def _width(rows: Sequence[Mapping[str, Any]]) -> float:
     """Return how wide an axis has to be for some rows."""
-    if not rows:
-        return 0.0
-    width: float = max(row["high"] for row in rows) - min(row["low"] for row in rows)
-    return width
+    ends = _ends(rows)
+    return max(ends) - min(ends) if ends else 0.0

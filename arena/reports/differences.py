@@ -19,6 +19,7 @@ from arena.reports.charts import (
     STEP,
     Spec,
     chart,
+    find_window,
     interval_layers,
     nominal,
     note_of,
@@ -135,23 +136,26 @@ def point_chart(
     whether it is significant. `lines` are values to compare with, and their names.
     """
     rows = [_row(point, kind) for point in points]
-    x = quantity("value", title, scale={"zero": zero, "nice": True})
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    window = find_window(rows if not lines else [], zero=zero)
+    title = f"{title} (arrow: beyond the axis)" if window.beyond else title
+    x = quantity("value", title, scale={"nice": True} | window.scale)
     layers = interval_layers(x)
     if not any("low" in row for row in rows):
         del layers[0]
     shown = [name for name in _SHAPES if any(row["verdict"] == name for row in rows)]
+    if zero:
+        for layer in layers:
+            layer["encoding"]["color"] = _said(shown, _COLOURS)
+        layers[-1]["encoding"]["shape"] = _said(shown, _SHAPES)
+    layers += window.layers(x)
     order = [point.name for point in points]
     for layer in layers:
         layer["encoding"] |= {
             "y": nominal("name", sort=order, title=None, axis={"labelLimit": 170}),
             "tooltip": _TIPS if zero else _TIPS[:3],
         }
-        if zero:
-            layer["encoding"]["color"] = _said(shown, _COLOURS)
-    if zero:
-        layers[-1]["encoding"]["shape"] = _said(shown, _SHAPES)
-        layers.insert(0, zero_line())
-    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    layers = [zero_line(), *layers] if zero else layers
     layers += _reference(lines, x, ends)
     return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
 

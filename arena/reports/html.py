@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from arena.errors import InputError, not_installed
-from arena.records.html_page import SCRIPTS, STYLES, frame, render
+from arena.records.html_page import SCRIPTS, STYLES, render
 from arena.reports.blocks import Report
 from arena.reports.markdown import to_markdown
 from arena.reports.table_rows import find_rest, write_rows
@@ -19,14 +19,6 @@ from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_te
 _PACKAGE = "vl-convert-python"
 _SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
 _STYLES = (*STYLES, "arena.reports/report.css")
-
-
-def to_frame(report: Report, height: str) -> str:
-    """Return a frame for a notebook with the report in it, which can run its own scripts only.
-
-    Raises InputError where the library of its charts is not installed.
-    """
-    return frame(to_html(report), report.title, height)
 
 
 def to_html(report: Report) -> str:

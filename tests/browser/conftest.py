@@ -71,6 +71,19 @@ class Watched:
         assert self.requests == []
 
 
+def draw_all(page: Any) -> Any:
+    """Return the page when all of its charts are drawn, also those that nobody has looked at."""
+    page.wait_for_selector("html[data-drawn]")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(ALL_DRAWN)
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    return page
+
+
+ALL_DRAWN = """() => [...document.querySelectorAll("figure.chart")].every(
+  figure => "drawn" in figure.dataset)"""
+
+
 class Opener:
     """Opens pages, each in a context of its own."""
 

@@ -25,7 +25,7 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
+from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
 from tests.insight.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
@@ -98,16 +98,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"), makers)
 
 
-def drawn(page: Any) -> Any:
-    """Return the page when all of its charts have been drawn."""
-    page.wait_for_selector("html[data-drawn]")
-    return page
-
-
 @pytest.fixture
 def shared(keep_page: Open, pages: Pages) -> Open:
     """Return a function that returns the page of a kind, which all tests of it use."""
-    return lambda kind: drawn(keep_page(pages[kind], **LOOKS[kind]))
+    return lambda kind: draw_all(keep_page(pages[kind], **LOOKS[kind]))
 
 
 @pytest.mark.slow
@@ -123,7 +117,7 @@ def test_the_page_is_drawn_whole_in_the_other_look(
     pages: Pages, open_page: Open, kind: str
 ) -> None:
     """What is light above is dark here, and a phone is a laptop."""
-    check_whole(drawn(open_page(pages[kind], **(DARK if LOOKS[kind] is LIGHT else LIGHT))))
+    check_whole(draw_all(open_page(pages[kind], **(DARK if LOOKS[kind] is LIGHT else LIGHT))))
 
 
 def check_whole(page: Any) -> None:
@@ -131,7 +125,7 @@ def check_whole(page: Any) -> None:
     charts = page.locator("figure.chart")
     assert charts.count() >= 3
     for number in range(charts.count()):
-        assert charts.nth(number).locator(MARKS).count()
+        assert charts.nth(number).locator(f"{MARKS}, canvas").count()
     assert overflowing(page) <= 0
     assert find_faults(page) == []
 
@@ -178,7 +172,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
         "a => a.href"
     )
     assert address.endswith("/set_bonus%3D0/report.html")
-    other = drawn(open_page(Path(unquote(address.removeprefix("file://")))))
+    other = draw_all(open_page(Path(unquote(address.removeprefix("file://")))))
     assert other.locator("h1").inner_text() == "cup"
 
 
@@ -202,4 +196,5 @@ def test_a_notebook_frame_draws_the_page(pages: Pages, open_page: Open, tmp_path
     page = open_page(notebook)
     frame = page.frame_locator("iframe")
     frame.locator("html[data-drawn]").wait_for(state="attached")
-    assert frame.locator("figure.chart svg").count() >= 3
+    frame.locator("figure.chart").first.scroll_into_view_if_needed()
+    frame.locator("figure.chart svg").first.wait_for()

@@ -13,7 +13,7 @@ import pytest
 
 from arena.lanes.faults import Fault
 from arena.store.csv_files import guard
-from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
+from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
 from tests.reports.runs import HOSTILE, cup, make_store, page_of
 
 Open = Callable[..., Any]
@@ -51,14 +51,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"), makers)
 
 
-def drawn(page: Any) -> Any:
-    """Return the page when its charts have been drawn."""
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_selector("html[data-drawn]")
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    return page
-
-
 LOOKS: dict[str, dict[str, Any]] = {
     "small": {"viewport": LAPTOP, "color_scheme": "light"},
     "hostile": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
@@ -70,7 +62,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def shared(keep_page: Open, pages: Pages) -> Open:
     """Return a function that returns the page of a name, which all tests of it use."""
-    return lambda name: drawn(keep_page(pages[name], **LOOKS[name]))
+    return lambda name: draw_all(keep_page(pages[name], **LOOKS[name]))
 
 
 def rows_of(page: Any, table: str) -> list[list[str]]:
@@ -94,7 +86,7 @@ def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> 
 @pytest.mark.parametrize("name", LOOKS)
 def test_every_chart_is_drawn_in_the_other_look(open_page: Open, pages: Pages, name: str) -> None:
     """What is light above is dark here, and a phone is a laptop."""
-    page = drawn(open_page(pages[name], **other_look(name)))
+    page = draw_all(open_page(pages[name], **other_look(name)))
     check_charts(page, name)
 
 
@@ -372,7 +364,7 @@ def test_axe_finds_nothing_serious(shared: Open) -> None:
 @pytest.mark.slow
 def test_axe_finds_nothing_serious_in_the_other_look(open_page: Open, pages: Pages) -> None:
     """On a laptop, where the page is light."""
-    check_with_axe(drawn(open_page(pages["hostile"], **other_look("hostile"))))
+    check_with_axe(draw_all(open_page(pages["hostile"], **other_look("hostile"))))
 
 
 def check_with_axe(page: Any) -> None:
@@ -408,7 +400,7 @@ def test_a_name_is_never_more_than_text(shared: Open) -> None:
 @pytest.mark.slow
 def test_the_page_prints_in_black_on_white(open_page: Open, pages: Pages) -> None:
     """Without buttons, filters and folded tables, whatever the screen's colours are."""
-    page = drawn(open_page(pages["small"], color_scheme="dark"))
+    page = draw_all(open_page(pages["small"], color_scheme="dark"))
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print", color_scheme="light")
     assert not page.locator("#table-standings .tools").is_visible()
@@ -425,7 +417,7 @@ PAPER = {"width": 718, "height": 1000}
 @pytest.mark.parametrize("name", ["small", "hostile"])
 def test_no_column_is_cut_off_on_paper(open_page: Open, pages: Pages, name: str) -> None:
     """Nobody can scroll a sheet of paper."""
-    page = drawn(open_page(pages[name], viewport=PAPER))
+    page = draw_all(open_page(pages[name], viewport=PAPER))
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.evaluate(BEYOND) == []
@@ -442,4 +434,4 @@ def test_a_run_of_one_pair_is_drawn_without_a_complaint(open_page: Open, tmp_pat
     one = cup(["a", "b"], 1)
     file = tmp_path / "one.html"
     file.write_text(page_of(one, make_store(one)), encoding="utf-8")
-    drawn(open_page(file))
+    draw_all(open_page(file))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from itertools import permutations
 
 import pandas as pd
@@ -14,7 +15,8 @@ from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import Fault
-from arena.statistics.field import Field, make_residuals
+from arena.statistics.counts import PairTotals
+from arena.statistics.field import Field, make_residuals, make_superiority
 from arena.statistics.intervals import Estimate
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
@@ -191,3 +193,35 @@ def test_timings_are_those_of_the_decisions() -> None:
         "bot": "quick", "decisions": 1, "cpu_mean": 0.25, "cpu_p99": 0.25, "cpu_max": 0.25,
         "wall_mean": 0.5, "wall_p99": 0.5, "wall_max": 0.5,
     }  # fmt: skip
+
+
+SCORED = [(0, 72.0, 105.0), (1, 78.0, 120.0), (2, 66.0, 91.0)]
+"""Of three pairings, over 60 pairs: their number, the sum of the scores, and of the squares."""
+
+
+def test_neighbours_have_the_interval_of_their_difference() -> None:
+    """It is narrower than two ratings beside each other, and has no end for an unbeaten bot."""
+    pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
+    totals = [PairTotals(n, 60, total, squares) for n, total, squares in SCORED]
+    field = Field(pairings, totals, ["a", "b", "c"])
+    standings = pd.DataFrame(
+        {"rank": [1, 2, 3], "bot": [*"abc"], "elo": [1.0, 0.0, -1.0], "group": ["a", "b", "b"]}
+    )
+    superiority = make_superiority(field, [*"abc"])
+    table = tables.make_neighbours(field, standings, superiority)
+    assert [*table["bot"], *table["next"]] == ["a", "b", "b", "c"]
+    assert [*table["apart"]] == ["yes", "no"]
+    ratings = field.ratings()
+    for _, row in table.iterrows():
+        upper, lower = ratings[row["bot"]], ratings[row["next"]]
+        assert row["lead"] == pytest.approx(upper.value - lower.value, abs=0.1)
+        half = (row["lead_high"] - row["lead_low"]) / 2
+        assert row["lead"] - row["lead_low"] == pytest.approx(half, abs=0.1)
+        assert half < upper.high - upper.value + lower.high - lower.value
+        assert row["superiority"] == superiority.loc[row["bot"], row["next"]]
+    unbeaten = Field(pairings[:1], [PairTotals(0, 5, 10.0, 20.0, (0, 0, 0, 0, 5))], ["a", "b"])
+    lead = unbeaten.lead("a", "b")
+    assert lead is not None
+    assert lead.low < lead.value < lead.high == math.inf
+    assert unbeaten.lead("b", "a").low == -math.inf
+    assert Field(pairings, [], ["a", "b"]).lead("a", "b") is None

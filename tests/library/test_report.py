@@ -10,6 +10,8 @@ import altair
 import pytest
 
 import arena
+from arena.library.report_view import RunReport
+from tests.reports.runs import cup, make_store, report_of
 
 
 @pytest.fixture(scope="module")
@@ -18,17 +20,32 @@ def results() -> arena.Results:
     return arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
 
 
-@pytest.mark.slow
-def test_a_notebook_shows_the_page_in_a_frame_of_its_own(results: arena.Results) -> None:
-    """Its scripts may run, and nothing else: no forms, no pop-ups, not the notebook's origin."""
+def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Results) -> None:
+    """Without scripts; with what the report says first, its first charts and the standings."""
     report = results.report()
     shown = report._repr_html_()
     (frame,) = re.findall(r"<iframe ([^>]*)></iframe>", shown)
     assert shown == f"<iframe {frame}></iframe>"
-    attributes = dict(re.findall(r'([a-z]+)="([^"]*)"', frame))
-    assert attributes["sandbox"] == "allow-scripts"
-    assert unescape(attributes["srcdoc"]) == report.html
-    assert attributes["title"]
+    page = unescape(re.findall(r'srcdoc="([^"]*)"', frame)[0])
+    assert "script-src 'none'" in unescape(page)
+    assert "<script" not in page
+    assert report._document.summary[0] in page
+    assert page.count("<svg") == 2
+    assert page.count("<tr>") == 3  # the head, and a row for each bot
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bots", [40, 200])
+def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
+    """The charts that fit, and the first rows; names are text there."""
+    run = cup(["<script>alert(1)</script>", *(f"bot number {n:03}" for n in range(1, bots))], 1)
+    report = RunReport(report_of(run, make_store(run))[0])
+    shown = report._repr_html_()
+    assert len(shown.encode()) <= 100_000
+    page = unescape(shown)
+    assert "<script" not in page
+    assert f"The first 20 of {bots} rows." in page
+    assert page.count("<svg") == 1
 
 
 def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_path: Path) -> None:

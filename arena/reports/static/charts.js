@@ -85,11 +85,15 @@
     const tap = isPicture ? "touchstart" : "click"; // a picture finds what was tapped only so
     view.addEventListener(tap, (event, item) => showReadout(view, event, item, item && item.tooltip));
     figure.dataset.drawn = "";
-    if (figures.every((one) => "drawn" in one.dataset)) document.documentElement.dataset.drawn = "";
   }
 
-  const watch = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting && !views.has(target)) draw(target);
+  const watch = new IntersectionObserver(async (entries) => {
+    const seen = entries.filter((entry) => entry.isIntersecting && !views.has(entry.target));
+    for (const { target } of seen) {
+      await draw(target);
+      await new Promise((resolve) => { setTimeout(resolve); }); // the reader's clicks come first
+    }
+    document.documentElement.dataset.drawn = ""; // what is in view
   }, { rootMargin: NEAR });
   for (const figure of figures) watch.observe(figure);
   if (!figures.length) document.documentElement.dataset.drawn = "";

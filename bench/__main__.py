@@ -14,6 +14,7 @@ from bench import (
     gym,
     lanes,
     leagues,
+    pages,
     peers,
     search,
     sites,
@@ -67,6 +68,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "ten_million": ("Ten million games on two workers", ten_million.table),
     "tail": ("The end of a long run alone, of repeated games", tail.table),
     "wins": ("How games are won: the tables beside the games", wins.rows),
+    "pages": ("The page of a report in Chromium", pages.rows),
     "analyse": ("Judging decisions: `arena analyse`", analyse.rows),
     "peers": ("Peers, random play through Python", peers.rows),
 }

@@ -9,8 +9,9 @@ from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal
 
 _FEW = 14  # bots whose numbers can be printed in the cells
 _WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
-_INK = "#1b1f24"  # on the map's own paper, which is light in the dark, too
 _PAPER = "#f7f7f7"
+_DARKEST = 0.94, 0.97  # of one colour, and of two: beyond that black has too little contrast
+_LEGEND = {"format": ".0%", "orient": "bottom", "gradientLength": 180, "titleLimit": 320}
 
 
 def heat_map(
@@ -22,16 +23,17 @@ def heat_map(
 ) -> Spec:
     """Return a map with a row and a column for each label; a row of data is a cell.
 
-    The fields are `bot`, `opponent`, the field of the colour that is `shown`, which is 0 to 1, and
-    that of a `mark`, one of `marks` or none: a triangle that points up for the first one of them,
-    and one that points down for the second.
+    The fields are `bot`, `opponent`, the field of the colour that is `shown`, which is 0 to 1,
+    `cell`, which is printed where there is room, and `mark`, one of `marks` or none: a triangle
+    that points up for the first one of them, and one that points down for the second.
     """
     is_small = len(labels) <= _FEW
     size = (_WIDE, _HIGH) if is_small else (_NARROW, _NARROW)
     cell = {"type": "rect", "stroke": GREY, "strokeWidth": 0.3}
     layers: list[Spec] = [{"mark": cell, "encoding": {"color": shown}}]
     if is_small:
-        layers.append(_numbers(shown["field"]))
+        is_two_sided = len(shown["scale"]["domain"]) > 2
+        layers.append(_texts(shown["field"], _DARKEST[is_two_sided]))
     if any("mark" in row for row in rows):
         layers.append(_marks(size, marks))
     return chart(
@@ -55,7 +57,7 @@ def two_sided(field: str, title: str) -> Spec:
         "type": "quantitative",
         "title": title,
         "scale": {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE], "interpolate": "rgb"},
-        "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
+        "legend": _LEGEND,
     }
 
 
@@ -66,7 +68,7 @@ def one_sided(field: str, title: str) -> Spec:
         "type": "quantitative",
         "title": title,
         "scale": {"domain": [0, 1], "range": [_PAPER, BLUE], "interpolate": "rgb"},
-        "legend": {"format": ".0%", "orient": "bottom", "gradientLength": 180},
+        "legend": _LEGEND,
     }
 
 
@@ -95,16 +97,16 @@ def _marks(size: tuple[int, int], marks: Sequence[str]) -> Spec:
     }
 
 
-def _numbers(field: str) -> Spec:
-    """Return the layer of the numbers in the cells, in per cent."""
+def _texts(field: str, darkest: float) -> Spec:
+    """Return the layer of the texts in the cells, which are white beyond the `darkest` value.
+
+    So each has a contrast of 4.5 at least.
+    """
+    condition = {"test": f"datum.{field} > {darkest}", "value": "#ffffff"}
     return {
-        "transform": [{"calculate": f"format(100 * datum.{field}, '.0f')", "as": "text"}],
         "mark": {"type": "text", "fontSize": 12},
         "encoding": {
-            "text": {"field": "text", "type": "nominal"},
-            "color": {
-                "condition": {"test": f"abs(datum.{field} - 0.5) > 0.36", "value": "#ffffff"},
-                "value": _INK,
-            },
+            "text": nominal("cell"),
+            "color": {"condition": condition, "value": "#000000"},
         },
     }

@@ -127,6 +127,7 @@ def _complete(row: dict[str, Any]) -> None:
     """Add the texts that the map shows to the row of a pairing."""
     low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
     row["interval"] = f"{low} to {high}"
+    row["cell"] = f"{100 * row['score']:.0f}"
     q, beyond = row.pop("q"), row.pop("beyond")
     if q is not None and q < LEVEL:
         row["mark"] = _MORE if beyond > 0 else _LESS
@@ -144,6 +145,7 @@ def _superiority(matrix: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]
     rows = plain_dicts(frame[(order[0] < MOST_BOTS) & (order[1] < MOST_BOTS)], _CHANCES)
     for row in rows:
         row["text"] = write_cell(row["chance"], "chance")
+        row["cell"] = _write_percent(row["chance"])
     colours = two_sided("chance", "Probability that the bot of the row is stronger")
     description = (
         f"How likely each of {len(labels[:MOST_BOTS])} bots (rows) is stronger than each other one "
@@ -154,3 +156,13 @@ def _superiority(matrix: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]
     title = "Who is the stronger one"
     yield Chart("superiority-map", title, description, spec, "superiority")
     yield frame_table(_SUPERIORITY, title, frame[order[0] < order[1]], folded=True)
+
+
+def _write_percent(chance: float) -> str:
+    """Return a probability in whole per cent, never 0 or 100.
+
+    >>> [_write_percent(chance) for chance in (0.004, 0.5, 0.996)]
+    ['<1', '50', '>99']
+    """
+    text = f"{100 * chance:.0f}"
+    return {"0": "<1", "100": ">99"}.get(text, text)

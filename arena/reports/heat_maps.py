@@ -10,7 +10,7 @@ from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal
 _FEW = 14  # bots whose numbers can be printed in the cells
 _WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
 _PAPER = "#f7f7f7"
-_DARKEST = 0.94, 0.97  # of one colour, and of two: beyond that black has too little contrast
+_DARKEST = 0.928, 0.964  # of one colour, and of two: beyond that black has too little contrast
 _LEGEND = {"format": ".0%", "orient": "bottom", "gradientLength": 180, "titleLimit": 320}
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from arena.errors import InputError, not_installed
 from arena.records.html_page import SCRIPTS, STYLES, render
-from arena.reports.blocks import Report
+from arena.reports.blocks import Chart, Report
 from arena.reports.markdown import to_markdown
 from arena.reports.table_rows import find_rest, write_rows
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
 
+_TALL = 600  # pixels of a chart
 _PACKAGE = "vl-convert-python"
 _SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
 _STYLES = (*STYLES, "arena.reports/report.css")
@@ -35,8 +36,15 @@ def to_html(report: Report) -> str:
         kind_of=lambda block: type(block).__name__,
         rows_of=write_rows,
         rest_of=find_rest,
+        is_tall=any(_is_tall(chart) for chart in report.charts()),
         replays=replays,
     )
+
+
+def _is_tall(chart: Chart) -> bool:
+    """Return whether a chart has so many rows that on paper three stand beside each other."""
+    height = chart.spec.get("height")
+    return isinstance(height, int) and height > _TALL
 
 
 def write_reports(path: Path, report: Report) -> None:

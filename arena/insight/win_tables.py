@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.insight.cards import MOST_PAIRS, Cards
+from arena.insight.meetings import MOST_MET, Meetings
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import Decisive
@@ -57,15 +58,21 @@ _ALL = 1 << 62  # pairs
 
 @dataclass(frozen=True)
 class WinTables:
-    """How the games of a run were won; `turns` are the games with the greatest ones."""
+    """How the games of a run were won; `turns` are the games with the greatest ones.
+
+    `turns_of` are the greatest ones of each bot's wins and losses, and `meetings` the sums of
+    its takes against each opponent (`arena.insight.meetings`), empty for very many bots.
+    """
 
     seats: pd.DataFrame
     leads: pd.DataFrame
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
+    meetings: pd.DataFrame
     decisive: pd.DataFrame
     turns: pd.DataFrame
+    turns_of: pd.DataFrame
 
 
 def make_win_tables(
@@ -105,7 +112,9 @@ class WinSums:
         self.quota, self.sampled = quota, sampled
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
         self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
-        self.takes, self.decisive = Takes(labels, rules), Decisive(labels)
+        met = len(quota) if len(labels) <= MOST_MET else 0
+        self.meetings = Meetings(met, rules.hand_size + 1) if met else None
+        self.takes, self.decisive = Takes(labels, rules, self.meetings), Decisive(labels)
         # numbers of pairs may have gaps where a run is not finished
         self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
 
@@ -142,8 +151,10 @@ class WinSums:
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
+            self.meetings.table() if self.meetings else pd.DataFrame(),
             self.decisive.table(),
             self.decisive.turns.table(),
+            self.decisive.turns_of.table(self.tournament.labels),
         )
 
 

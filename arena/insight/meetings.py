@@ -74,6 +74,16 @@ class Meetings:
         self.when = Moments(2 * pairings, actions)
         self.worth = Moments(2 * pairings, len(WORTH))
 
+    @property
+    def actions(self) -> range:
+        """The actions of a round, from 1 on."""
+        return range(1, self.when.sums.shape[2] + 1)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether takes were added up: not for very many bots."""
+        return bool(self.when.sums.size)
+
     @classmethod
     def of(cls, table: pd.DataFrame) -> Meetings:
         """Return what a table is made of."""

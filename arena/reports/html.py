@@ -20,9 +20,9 @@ from arena.reports.markdown import to_markdown
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
 
 _PACKAGE = "vl-convert-python"
-_SCRIPTS = ("arena.reports/report.js",)
+_SCRIPTS = ("arena.reports/report.js", "arena.reports/profiles.js")
 _NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole
-_STYLES = (*STYLES, "arena.reports/report.css")
+_STYLES = (*STYLES, "arena.reports/report.css", "arena.reports/profiles.css")
 
 
 def to_frame(report: Report, height: str) -> str:
@@ -83,9 +83,9 @@ def _rows(table: Table) -> Markup:
     ]
     for number, link in enumerate(table.links):
         if link:
-            tag, _, text = columns[0][number].partition(">")
+            tag, _, text = columns[key][number].partition(">")
             address = link if link.startswith("./") else f"#{link}"
-            columns[0][number] = f'{tag}><a href="{escape(address)}">{text}</a>'
+            columns[key][number] = f'{tag}><a href="{escape(address)}">{text}</a>'
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
 
 

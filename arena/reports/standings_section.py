@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import counted
@@ -26,6 +27,7 @@ from arena.reports.charts import (
     row_of_bots,
     tips,
 )
+from arena.reports.profiles_section import profile_links
 from arena.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -73,7 +75,8 @@ def _blocks(
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name in _TIMES]
         standings = standings.merge(timings, on="bot", how="left")
-    yield frame_table(STANDINGS, "Standings", standings, columns)
+    table = frame_table(STANDINGS, "Standings", standings, columns)
+    yield replace(table, links=profile_links(standings["bot"].tolist()))
     if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 

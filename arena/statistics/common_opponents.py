@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.statistics.distributions import Floats, student_bound
-from arena.statistics.intervals import Z95, Estimate, Estimates, Ints, Moments
+from arena.statistics.intervals import Z95, Estimates, Ints, Moments
 
 
 class Against(NamedTuple):
-    """What each bot came to against each opponent (bot, opponent, key), nan where they did not meet.
+    """What each bot came to against each opponent (bot, opponent, key), nan where none met.
 
     `freedom` are the degrees of freedom of a variance, infinite where it is taken as known.
     """
@@ -104,19 +104,18 @@ def compare(against: Against, bot: int, others: Ints) -> Compared:
     return Compared(opponents, *values, Estimates(difference, *ends), error)
 
 
-def subtract(one: Estimate, other: Estimate, direct: float) -> Estimate:
-    """Return the other number less the one, of two bots whose pairs are partly the same.
+def subtract(one: Estimates, other: Estimates, direct: Floats) -> tuple[Estimates, Floats]:
+    """Return the other numbers less the one, and their errors, of bots whose pairs partly coincide.
 
     `direct` is the share of the pairs of both that they played against each other. There one may
     rise as the other falls, so that half the width is that of independent numbers, and what pairs
-    in common add at most (by Cauchy and Schwarz). nan is what has no interval.
+    in common add at most (by Cauchy and Schwarz).
 
-    >>> subtract(Estimate(1, 0, 2), Estimate(3, 2, 4), 0).scaled(1, 2)[:3]
-    (2.0, 0.59, 3.41)
-    >>> subtract(Estimate(1, 0, 2), Estimate(3, 2, 4), 1)[:3]
-    (2, 0.0, 4.0)
+    >>> sides = [Estimates(*(np.array([end]) for end in ends)) for ends in ((1, 0, 2), (3, 2, 4))]
+    >>> [[round(end.item(), 2) for end in subtract(*sides, np.array([part]))[0]] for part in (0, 1)]
+    [[2, 0.59, 3.41], [2, 0.0, 4.0]]
     """
-    halves = [(side.high - side.low) / 2 for side in (one, other)]
-    half = float(np.sqrt(halves[0] ** 2 + halves[1] ** 2 + 2 * direct * halves[0] * halves[1]))
+    first, second = ((side.high - side.low) / 2 for side in (one, other))
+    half = np.sqrt(first**2 + second**2 + 2 * direct * first * second)
     value = other.value - one.value
-    return Estimate(value, value - half, value + half, half / Z95)
+    return Estimates(value, value - half, value + half), half / Z95

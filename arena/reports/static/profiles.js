@@ -1,0 +1,200 @@
+// The profiles of bots: the data have every text, and one bot or two are shown when they are chosen.
+"use strict";
+
+(() => {
+  const FRAGMENT = /^#profile-(\d+)(?:-(\d+))?$/;
+
+  function make(tag, content, name) {
+    const made = document.createElement(tag);
+    made.append(...[content ?? []].flat());
+    if (name) made.className = name;
+    return made;
+  }
+
+  // A value with its interval below it, as cells of a row: value, low, high.
+  function withEnds([value, low, high], name) {
+    const ends = low && high ? [make("span", `${low} to ${high}`, "ends")] : [];
+    return make("td", [make("span", value, name), ...ends]);
+  }
+
+  function makeTable(title, heads, rows, notes) {
+    const part = make("div", make("h4", title), "part");
+    const head = make("tr", heads.map((text) => make("th", text)));
+    for (const cell of head.cells) cell.scope = "col";
+    for (const row of rows) row.cells[0].scope = "row";
+    const table = make("table", [make("thead", head), make("tbody", rows)]);
+    table.setAttribute("aria-label", title);
+    part.append(table, ...notes.filter(Boolean).map((note) => make("p", note, "note")));
+    return part;
+  }
+
+  function mount(holder) {
+    const data = JSON.parse(holder.querySelector("script").textContent);
+    const article = holder.querySelector("article");
+    const chooser = holder.querySelector(".chooser");
+    const [first, second] = chooser.querySelectorAll("select");
+    const said = chooser.querySelector(".said");
+
+    // The texts of some cells, each a number in so many digits.
+    function read(cells) {
+      const texts = [];
+      for (let at = 0; at < cells.length; at += data.width) {
+        let number = 0;
+        for (const digit of cells.slice(at, at + data.width)) {
+          number = number * data.digits.length + data.digits.indexOf(digit);
+        }
+        texts.push(data.texts[number]);
+      }
+      return texts;
+    }
+
+    function nameOf(place) {
+      const name = data.names[place];
+      if (place >= data.profiles) return make("span", name);
+      const link = make("a", name);
+      link.href = `#profile-${place + 1}`;
+      return link;
+    }
+
+    // The tables of measures; each of them has `width` texts, of which `toCells` makes a row.
+    function groupParts(texts, width, heads, toCells) {
+      let at = 0;
+      const parts = [];
+      for (const group of data.groups) {
+        const rows = [];
+        for (const title of group.rows) {
+          const own = texts.slice(width * at, width * (at + 1));
+          if (own[0] || own[1]) rows.push(make("tr", [make("th", title), ...toCells(own, at)]));
+          at += 1;
+        }
+        if (rows.length) parts.push(makeTable(group.title, heads(group), rows, [group.note]));
+      }
+      return parts;
+    }
+
+    function listPart(title, heads, rows, toCells, note) {
+      if (!rows.length) return [];
+      const made = rows.map(([place, cells]) =>
+        make("tr", [make("th", nameOf(place)), ...toCells(read(cells))]));
+      return [makeTable(title, heads, made, [note])];
+    }
+
+    function gamesPart(place) {
+      const items = data.games[place].map((id) => {
+        const item = document.getElementById(id);
+        const link = make("a", item.querySelector("a").textContent);
+        link.href = `#${id}`;
+        return make("li", [link, make("p", item.querySelector("p").textContent)]);
+      });
+      items.push(...data.named[place].map((text) => make("li", text)));
+      return items.length ? [make("div", [make("h4", "Games to look at"), make("ul", items)], "part")] : [];
+    }
+
+    function one(place) {
+      const texts = read(data.own[place]);
+      return [
+        make("h3", data.names[place]),
+        make("p", data.summaries[place]),
+        make("div", [
+          ...groupParts(texts, 3, (group) => ["", group.head], (own) => [withEnds(own)]),
+          ...listPart("Beyond its Elo", ["Opponent", "Score", "By Elo", "Points beyond", "Verdict"],
+            data.beyond[place], ([...texts]) => {
+              const verdict = make("td", texts.pop(), "words");
+              return [...texts.map((text) => make("td", text)), verdict];
+            }, "Where it scores most and least beyond what the ratings say, in percentage points."),
+          ...listPart("What a decision gives away", ["Against", "Loss", "Decisions"], data.losses[place],
+            ([loss, low, high, number]) => [withEnds([loss, low, high]), make("td", number)], data.notes.losses),
+          ...listPart("Who chooses as it does", ["Bot", "Alike"], data.alike[place],
+            (share) => [withEnds(share)], data.notes.alike),
+          ...gamesPart(place),
+        ], "parts"),
+      ];
+    }
+
+    function directPart(names, cells) {
+      const [games, ...texts] = read(cells);
+      const half = texts.length / 2;
+      const [own, other] = [texts.slice(0, half), texts.slice(half)];
+      const rows = data.directs.map((title, n) => {
+        const two = [own, other].map((side) =>
+          (n ? make("td", side[n + 2]) : withEnds(side.slice(0, 3))));
+        return make("tr", [make("th", title), ...two]);
+      }).filter((row) => [...row.cells].slice(1).some((cell) => !["", "0"].includes(cell.textContent)));
+      return makeTable(`Against each other: ${games}`, ["", ...names], rows, ["These games are left out of the other tables, but for what cards are worth."]);
+    }
+
+    function two(place, other) {
+      const [cells, marks, direct, alike] = data.beside[place][other - place - 1];
+      const names = [data.names[place], data.names[other]];
+      const [opponents, sure, ...texts] = read(cells);
+      const parts = groupParts(texts, 5, () => ["", ...names, "Difference", "Verdict"], (own, at) => [
+        make("td", own[0]),
+        make("td", own[1]),
+        withEnds(own.slice(2), marks[at] === "+" ? "sure" : ""),
+        make("td", data.verdicts[marks[at]], "words"),
+      ]);
+      if (direct) parts.push(directPart(names, direct));
+      if (alike) {
+        const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
+        parts.push(makeTable("Who chooses alike", ["", "Share"], [row], [data.notes.alike]));
+      }
+      return [
+        make("h3", `${names[0]} and ${names[1]}`),
+        make("p", `Compared by ${opponents}. Differences are ${names[1]} less ${names[0]}, those of shares in percentage points, with 95 % intervals. Significant: ${sure}.`),
+        make("div", parts, "parts"),
+      ];
+    }
+
+    function show(places) {
+      const [place, other] = places;
+      article.replaceChildren(...(other === undefined ? one(place) : two(place, other)));
+      article.className = other === undefined ? "one" : "two";
+      article.id = `profile-${places.map((one) => one + 1).join("-")}`;
+      article.setAttribute("aria-label", article.querySelector("h3").textContent);
+      article.hidden = false;
+      first.value = String(place);
+      second.disabled = place >= data.couples;
+      second.value = other === undefined ? "" : String(other);
+    }
+
+    function choose() {
+      if (first.value === "") return;
+      const places = [Number(first.value)];
+      const other = Number(second.value);
+      if (second.value !== "" && places[0] < data.couples && other !== places[0]) places.push(other);
+      show(places.sort((one, another) => one - another));
+      said.textContent = article.getAttribute("aria-label");
+      try {
+        history.replaceState(null, "", `#${article.id}`);
+      } catch { // a frame without an address
+      }
+    }
+
+    function follow() {
+      const found = FRAGMENT.exec(location.hash);
+      if (!found) return;
+      const places = found.slice(1).filter(Boolean).map((text) => Number(text) - 1);
+      places.sort((one, another) => one - another);
+      const most = places.length > 1 ? data.couples : data.profiles;
+      if (places.some((place) => place < 0 || place >= most) || places[0] === places[1]) return;
+      show(places);
+      article.focus({ preventScroll: true });
+      article.scrollIntoView();
+    }
+
+    function makeOptions(select, number, none) {
+      select.append(new Option(none, ""), ...data.names.slice(0, number).map((name, n) => new Option(name, n)));
+    }
+
+    makeOptions(first, data.profiles, "choose a bot");
+    makeOptions(second, data.couples, "no other bot");
+    article.tabIndex = -1;
+    chooser.hidden = false;
+    holder.querySelector(".unscripted").remove();
+    chooser.addEventListener("change", choose);
+    window.addEventListener("hashchange", follow);
+    follow();
+  }
+
+  for (const holder of document.querySelectorAll("div.profiles")) mount(holder);
+})();

@@ -88,15 +88,16 @@ class Meetings:
     def of(cls, table: pd.DataFrame) -> Meetings:
         """Return what a table is made of."""
         keys = len(table.columns) // _SUMS
-        sums = np.moveaxis(table.to_numpy(np.int64).reshape(-1, _SUMS, keys), 0, 1)
-        made = cls(len(table) // 2, max(0, keys - len(WORTH)))
+        sums = np.moveaxis(table.to_numpy(np.int64).reshape(len(table), _SUMS, keys), 0, 1)
+        made = cls(len(table) // 2, keys - len(WORTH))
         made.when.sums[:], made.worth.sums[:] = np.split(sums, [made.when.sums.shape[2]], axis=2)
         return made
 
     def table(self) -> pd.DataFrame:
         """Return the sums as a table with a row for each meeting."""
         sums = np.concatenate([self.when.sums, self.worth.sums], axis=2)
-        return pd.DataFrame(np.moveaxis(sums, 0, 1).reshape(sums.shape[1], -1))
+        rows, keys = sums.shape[1:]
+        return pd.DataFrame(np.moveaxis(sums, 0, 1).reshape(rows, _SUMS * keys))
 
     def add(self, batch: Batch, by_action: Ints, totals: Ints) -> None:
         """Add the takes of a batch by action, and their sums by WORTH.

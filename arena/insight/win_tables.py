@@ -113,8 +113,9 @@ class WinSums:
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
         self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
         met = len(quota) if len(labels) <= MOST_MET else 0
-        self.meetings = Meetings(met, rules.hand_size + 1) if met else None
-        self.takes, self.decisive = Takes(labels, rules, self.meetings), Decisive(labels)
+        self.meetings = Meetings(met, rules.hand_size + 1)
+        self.takes = Takes(labels, rules, self.meetings if met else None)
+        self.decisive = Decisive(labels)
         # numbers of pairs may have gaps where a run is not finished
         self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
 
@@ -151,7 +152,7 @@ class WinSums:
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
-            self.meetings.table() if self.meetings else pd.DataFrame(),
+            self.meetings.table(),
             self.decisive.table(),
             self.decisive.turns.table(),
             self.decisive.turns_of.table(self.tournament.labels),

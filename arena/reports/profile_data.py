@@ -262,13 +262,12 @@ class _Data:
 
     def beside(self, first: int) -> Iterator[list[Any]]:
         """Yield a bot beside each one behind it: cells, verdicts, their own games, agreement."""
-        units = [one.unit for one in self.profiles.measures]
         found: Beside = self.profiles.beside[first]
         differences = np.stack(found.difference, axis=2).tolist()
         both = np.stack([found.first, found.second], axis=2).tolist()
         for row, opponents in enumerate(found.opponents.tolist()):
             two = self.labels[first], self.labels[first + 1 + row]
-            cells = zip(both[row], differences[row], units, strict=True)
+            cells = zip(both[row], differences[row], self.profiles.measures, strict=True)
             tested = [not isnan(one[1]) for one in differences[row]]
             marks = [
                 _SURE if sure else _UNSURE if known else _UNTESTED
@@ -276,11 +275,12 @@ class _Data:
             ]
             texts = [
                 _describe_opponents(opponents),
-                f"{marks.count(_SURE)} of {counted(sum(tested), 'difference')}",
+                _describe_sure(marks.count(_SURE), sum(tested)),
             ]
-            for values, ends, unit in cells:
-                texts += [write_value(value, unit) for value in values]
-                texts += [write_change(end, unit) for end in ends]
+            for values, ends, measure in cells:
+                if measure.group != "cards":  # of all games, as in their profiles
+                    texts += [write_value(value, measure.unit) for value in values]
+                texts += [write_change(end, measure.unit) for end in ends]
             yield [self.texts.add(texts), "".join(marks), self._direct(two), self._alike(two)]
 
     def _direct(self, two: tuple[str, str]) -> _Cells | None:
@@ -315,6 +315,17 @@ def _describe_opponents(number: int) -> str:
         return "no common opponent"
     each = ", each of which weighs the same" if number > 1 else ""
     return f"{counted(number, 'common opponent')}{each}"
+
+
+def _describe_sure(number: int, tested: int) -> str:
+    """Return how many differences are significant.
+
+    >>> _describe_sure(1, 26)
+    '1 of 26 differences is significant when all of them are looked at together'
+    """
+    be = "is" if number == 1 else "are"
+    of = f"{number} of {counted(tested, 'difference')}"
+    return f"{of} {be} significant when all of them are looked at together"
 
 
 def _name_action(name: str) -> str:

@@ -39,7 +39,7 @@ def _blocks(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, games: Mapping[str, Games]
 ) -> Iterator[Block]:
     labels: list[str] = files.standings["bot"].tolist()
-    text = "Choose a bot for its profile, and a second one to see the two side by side."
+    text = "The page shows the profile of the bot that is chosen, and of two how they differ."
     if len(labels) > MOST_BESIDE:
         text += f" The first {MOST_BESIDE} bots of the standings can be set side by side."
     if len(labels) > MOST_PROFILES:

@@ -28,6 +28,10 @@
     return part;
   }
 
+  function inThrees(texts) {
+    return texts.flatMap((_, at) => (at % 3 ? [] : [texts.slice(at, at + 3)]));
+  }
+
   function mount(holder) {
     const data = JSON.parse(holder.querySelector("script").textContent);
     const article = holder.querySelector("article");
@@ -56,18 +60,14 @@
       return link;
     }
 
-    // The tables of measures; each of them has `width` texts, of which `toCells` makes a row.
-    function groupParts(texts, width, heads, toCells) {
-      let at = 0;
+    // The tables of measures; `rows` are the cells of all measures, in the order of the groups.
+    function groupParts(rows, heads) {
       const parts = [];
       for (const group of data.groups) {
-        const rows = [];
-        for (const title of group.rows) {
-          const own = texts.slice(width * at, width * (at + 1));
-          if (own[0] || own[1]) rows.push(make("tr", [make("th", title), ...toCells(own, at)]));
-          at += 1;
-        }
-        if (rows.length) parts.push(makeTable(group.title, heads(group), rows, [group.note]));
+        const own = rows.splice(0, group.rows.length);
+        const made = own.flatMap((cells, n) =>
+          (cells ? [make("tr", [make("th", group.rows[n]), ...cells])] : []));
+        if (made.length) parts.push(makeTable(group.title, heads(group), made, [group.note]));
       }
       return parts;
     }
@@ -91,12 +91,12 @@
     }
 
     function one(place) {
-      const texts = read(data.own[place]);
+      const rows = inThrees(read(data.own[place])).map((own) => own[0] && [withEnds(own)]);
       return [
         make("h3", data.names[place]),
         make("p", data.summaries[place]),
         make("div", [
-          ...groupParts(texts, 3, (group) => ["", group.head], (own) => [withEnds(own)]),
+          ...groupParts(rows, (group) => ["", group.head]),
           ...listPart("Beyond its Elo", ["Opponent", "Score", "By Elo", "Points beyond", "Verdict"],
             data.beyond[place], ([...texts]) => {
               const verdict = make("td", texts.pop(), "words");
@@ -123,16 +123,27 @@
       return makeTable(`Against each other: ${games}`, ["", ...names], rows, ["These games are left out of the other tables, but for what cards are worth."]);
     }
 
+    // Both values of each measure, the difference and its ends; cards have the values of profiles.
+    function measured(place, other, texts) {
+      const own = [place, other].map((one) => inThrees(read(data.own[one])).map(([value]) => value));
+      const groups = data.groups.flatMap((group) => group.rows.map(() => group));
+      return groups.map((group, n) => {
+        const values = group.name === "cards" ? own.map((side) => side[n]) : texts.splice(0, 2);
+        return [...values, ...texts.splice(0, 3)];
+      });
+    }
+
     function two(place, other) {
       const [cells, marks, direct, alike] = data.beside[place][other - place - 1];
       const names = [data.names[place], data.names[other]];
       const [opponents, sure, ...texts] = read(cells);
-      const parts = groupParts(texts, 5, () => ["", ...names, "Difference", "Verdict"], (own, at) => [
-        make("td", own[0]),
-        make("td", own[1]),
-        withEnds(own.slice(2), marks[at] === "+" ? "sure" : ""),
-        make("td", data.verdicts[marks[at]], "words"),
-      ]);
+      const rows = measured(place, other, texts).map(([own, others, ...difference], n) => {
+        if (!own && !others) return null;
+        const found = withEnds(difference, marks[n] === "+" ? "sure" : "");
+        if (marks[n] !== "-") found.append(make("span", data.verdicts[marks[n]], "verdict"));
+        return [make("td", own), make("td", others), found];
+      });
+      const parts = groupParts(rows, () => ["", ...names, "Difference"]);
       if (direct) parts.push(directPart(names, direct));
       if (alike) {
         const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
@@ -140,7 +151,7 @@
       }
       return [
         make("h3", `${names[0]} and ${names[1]}`),
-        make("p", `Compared by ${opponents}. Differences are ${names[1]} less ${names[0]}, those of shares in percentage points, with 95 % intervals. Significant: ${sure}.`),
+        make("p", `By ${opponents}. A difference is ${names[1]} less ${names[0]}, of shares in percentage points, with its 95 % interval. ${sure}.`),
         make("div", parts, "parts"),
       ];
     }

@@ -173,11 +173,13 @@ class _Data:
         return [*lists.values()]
 
     def groups(self) -> list[dict[str, Any]]:
-        """Return the tables of measures: title, head, note and rows, in the order of the cells."""
+        """Return the tables of measures: title, head, note, rows and units, as the cells come."""
         made = []
-        for group, measures in groupby(self.profiles.measures, key=lambda one: one.group):
+        for group, of_group in groupby(self.profiles.measures, key=lambda one: one.group):
+            measures = [*of_group]
             rows = [_NAMES.get(one.name) or _name_action(one.name) for one in measures]
-            made.append({"name": group, **_GROUPS[group], "rows": rows})
+            units = [one.unit for one in measures]
+            made.append({"name": group, **_GROUPS[group], "rows": rows, "units": units})
         return made
 
     def notes(self) -> dict[str, str]:
@@ -185,7 +187,7 @@ class _Data:
         notes = {}
         if len(self.judged.decisions):
             worlds = counted(int(self.judged.decisions["worlds"].max()), "world")
-            notes["losses"] = f"Judged in {worlds}; only losses to one opponent are compared."
+            notes["losses"] = f"Judged in {worlds}. Compare only losses against one opponent."
         if len(self.judged.agreement):
             number = counted(int(self.judged.agreement["positions"].max()), "position")
             notes["alike"] = f"Of {number}, those at which both choose the same action."

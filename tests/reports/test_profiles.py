@@ -129,7 +129,7 @@ def test_lists_name_other_bots_by_their_places(report: Report) -> None:
     assert [place for place, _ in data["alike"][0]] == [1]
     assert read(data, data["alike"][0][0][1])[0] == "75.0 %"
     assert data["alike"][2] == []
-    assert data["notes"]["losses"].startswith("Judged in 8 worlds; ")
+    assert data["notes"]["losses"].startswith("Judged in 8 worlds. ")
     ids = {replay.id for replay in report.replays()}
     assert all(2 <= len(games) <= 4 and {*games} <= ids for games in data["games"])
     for rows in data["beyond"]:

@@ -17,10 +17,29 @@
     return make("td", [make("span", value, name), ...ends]);
   }
 
+  // A picture of a difference: a line from end to end, a point, and where 0 is.
+  function drawDifference([value, low, high], most, isSure) {
+    const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    picture.setAttribute("viewBox", "-52 -6 104 12");
+    picture.setAttribute("aria-hidden", "true");
+    const place = (text) => (50 * Number(text)) / most;
+    const draw = (tag, attributes, name) => {
+      const part = document.createElementNS(picture.namespaceURI, tag);
+      for (const [key, one] of Object.entries(attributes)) part.setAttribute(key, one);
+      part.setAttribute("class", name);
+      picture.append(part);
+    };
+    draw("line", { x1: 0, x2: 0, y1: -6, y2: 6 }, "zero");
+    draw("line", { x1: place(low), x2: place(high), y1: 0, y2: 0 }, "between");
+    draw("circle", { cx: place(value), cy: 0, r: 3.2 }, isSure ? "point" : "point open");
+    return picture;
+  }
+
+  // A head is a text, and the class of its cell.
   function makeTable(title, heads, rows, notes) {
     const part = make("div", make("h4", title), "part");
-    const head = make("tr", heads.map((text) => make("th", text)));
-    for (const cell of head.cells) cell.scope = "col";
+    const head = make("tr", heads.map(([text, name]) => make(text ? "th" : "td", text, name)));
+    for (const cell of head.querySelectorAll("th")) cell.scope = "col";
     for (const row of rows) row.cells[0].scope = "row";
     const table = make("table", [make("thead", head), make("tbody", rows)]);
     table.setAttribute("aria-label", title);
@@ -76,7 +95,7 @@
       if (!rows.length) return [];
       const made = rows.map(([place, cells]) =>
         make("tr", [make("th", nameOf(place)), ...toCells(read(cells))]));
-      return [makeTable(title, heads, made, [note])];
+      return [makeTable(title, heads.map((head) => [head]), made, [note])];
     }
 
     function gamesPart(place) {
@@ -96,7 +115,7 @@
         make("h3", data.names[place]),
         make("p", data.summaries[place]),
         make("div", [
-          ...groupParts(rows, (group) => ["", group.head]),
+          ...groupParts(rows, (group) => [[""], [group.head]]),
           ...listPart("Beyond its Elo", ["Opponent", "Score", "By Elo", "Points beyond", "Verdict"],
             data.beyond[place], ([...texts]) => {
               const verdict = make("td", texts.pop(), "words");
@@ -120,7 +139,11 @@
           (n ? make("td", side[n + 2]) : withEnds(side.slice(0, 3))));
         return make("tr", [make("th", title), ...two]);
       }).filter((row) => [...row.cells].slice(1).some((cell) => !["", "0"].includes(cell.textContent)));
-      return makeTable(`Against each other: ${games}`, ["", ...names], rows, ["These games are left out of the other tables, but for what cards are worth."]);
+      const heads = [[""], ...names.map((name) => [name])];
+      const note = "These games are left out of the other tables, but for what cards are worth.";
+      const part = makeTable(`Against each other: ${games}`, heads, rows, [note]);
+      part.classList.add("direct");
+      return part;
     }
 
     // Both values of each measure, the difference and its ends; cards have the values of profiles.
@@ -137,17 +160,26 @@
       const [cells, marks, direct, alike] = data.beside[place][other - place - 1];
       const names = [data.names[place], data.names[other]];
       const [opponents, sure, ...texts] = read(cells);
-      const rows = measured(place, other, texts).map(([own, others, ...difference], n) => {
-        if (!own && !others) return null;
-        const found = withEnds(difference, marks[n] === "+" ? "sure" : "");
-        if (marks[n] !== "-") found.append(make("span", data.verdicts[marks[n]], "verdict"));
-        return [make("td", own), make("td", others), found];
+      const all = measured(place, other, texts);
+      const scales = data.groups.flatMap((group) => group.units.map((unit) => `${group.name} ${unit}`));
+      const most = {};
+      all.forEach(([, , , ...ends], n) => {
+        most[scales[n]] = Math.max(most[scales[n]] ?? 0, ...ends.map((end) => Math.abs(Number(end))));
       });
-      const parts = groupParts(rows, () => ["", ...names, "Difference"]);
+      const rows = all.map(([own, others, ...difference], n) => {
+        if (!own && !others) return null;
+        const isSure = marks[n] === "+";
+        const found = withEnds(difference, isSure ? "sure" : "");
+        if (marks[n] !== "-") found.append(make("span", data.verdicts[marks[n]], "verdict"));
+        const isKnown = difference.every(Boolean) && most[scales[n]];
+        const picture = isKnown ? drawDifference(difference, most[scales[n]], isSure) : "";
+        return [make("td", own), make("td", others), found, make("td", picture, "picture")];
+      });
+      const parts = groupParts(rows, () => [[""], ...names.map((name) => [name]), ["Difference", "difference"], ["", "picture"]]);
       if (direct) parts.push(directPart(names, direct));
       if (alike) {
         const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
-        parts.push(makeTable("Who chooses alike", ["", "Share"], [row], [data.notes.alike]));
+        parts.push(makeTable("Who chooses alike", [[""], ["Share", "difference"]], [row], [data.notes.alike]));
       }
       return [
         make("h3", `${names[0]} and ${names[1]}`),

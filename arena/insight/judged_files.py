@@ -123,10 +123,11 @@ def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
     names = ["number", "pair", "first"]
     if (number < 0).any() or (seat != acting).any() or place.duplicated([*names, "ply"]).any():
         return False
-    for (of, pair, first), decisions in place.groupby(names):
-        game = store.game(int(of), int(pair), int(first))
+    for _, decisions in place.groupby(names):
+        of, pair, first = decisions[names].iloc[0].tolist()
+        game = store.game(of, pair, first)
         actions = game.actions if game and game.fault is None else ""
-        name = tournament.fixture(int(of), int(pair), int(first)).name
+        name = tournament.fixture(of, pair, first).name
         played = [(name, actions[ply : ply + 1]) for ply in decisions["ply"]]
         if played != [*zip(decisions["game"], decisions["action"], strict=True)]:
             return False

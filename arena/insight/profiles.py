@@ -28,7 +28,7 @@ from arena.statistics.common_opponents import (
     shares_against,
     subtract,
 )
-from arena.statistics.distributions import Floats, normal_below
+from arena.statistics.distributions import Floats
 from arena.statistics.intervals import LEVEL, Estimates, Ints, Moments, correct
 from arena.tournament.schedule import Pairing
 from engine import TAKE
@@ -185,28 +185,25 @@ def _compare(against: Against, cards: Estimates, direct: Floats, bot: int) -> Co
     others = np.arange(bot + 1, len(against.value))
     found = compare(against, bot, others)
     one, other = (Estimates(*(part[who] for part in cards)) for who in ([bot], others))
-    difference, error = subtract(one, other, direct[bot, others][:, None])
+    difference, p_value = subtract(one, other, direct[bot, others][:, None])
     one_value = np.broadcast_to(one.value, other.value.shape)
     return Compared(
         found.opponents[:, 0],
         np.hstack([found.own, one_value]),
         np.hstack([found.other, other.value]),
         _stack([found.difference, difference]),
-        np.hstack([found.error, error]),
+        np.hstack([found.p_value, p_value]),
     )
 
 
 def _set_beside(measures: Sequence[Measure], found: Compared, shown: Sequence[int]) -> Beside:
     """Return what is shown of a bot beside others, and which differences are significant."""
+    own, other, p_values = (part[:, shown] for part in (found.own, found.other, found.p_value))
     digits = [one.digits for one in measures]
-    own, other, error = (part[:, shown] for part in (found.own, found.other, found.error))
     difference = Estimates(*(_round(part[:, shown], digits) for part in found.difference))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(error > 0, np.abs(difference.value) / error, np.nan)
-    corrected = np.array([correct(row) for row in 2 * normal_below(-scaled)])
+    corrected = np.stack([correct(of_two) for of_two in p_values])
     excludes_zero = (difference.low > 0) | (difference.high < 0)
-    sure = (corrected.reshape(scaled.shape) < LEVEL) & excludes_zero
-    return Beside(found.opponents, own, other, difference, sure)
+    return Beside(found.opponents, own, other, difference, (corrected < LEVEL) & excludes_zero)
 
 
 def _round(values: Floats, digits: Sequence[int]) -> Floats:

@@ -144,8 +144,8 @@ class TurnsOf:
             bot = batch.bots[pair, winner ^ number][order]
             bots, firsts = np.unique(bot, return_index=True)
             for one, at in zip(bots.tolist(), order[firsts].tolist(), strict=True):
-                where = (int(part[at]) for part in place[::-1])
-                turn = Turn(float(swings[at]), *where, int(ply[decided[at]]))
+                where = [int(part[at]) for part in (*place[::-1], ply[decided])]
+                turn = Turn._make((float(swings[at]), *where))
                 kept[one] = min(turn, kept[one] or turn, key=_rank)
 
     def table(self, labels: Sequence[str]) -> pd.DataFrame:

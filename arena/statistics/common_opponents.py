@@ -4,7 +4,8 @@ The games of the two against each other are left out: what one wins there the ot
 pairs of games are independent, so that the variance of a difference is the sum of the variances
 against each opponent, for either bot. Shares have the error by which `Moments.shares` has its
 intervals, with one more pair of full variance. Means have Student's t, with the degrees of freedom
-of Welch and Satterthwaite. Sources: Welch 1947; Satterthwaite 1946.
+of Welch and Satterthwaite. Sources: Satterthwaite 1946; Welch 1947; Wallace 1959, Annals of
+Mathematical Statistics 30, for the tails of Student's t.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.distributions import Floats, student_bound
+from arena.statistics.distributions import Floats, normal_below, student_bound
 from arena.statistics.intervals import Z95, Estimates, Ints, Moments
 
 
@@ -31,14 +32,15 @@ class Against(NamedTuple):
 class Compared(NamedTuple):
     """A bot beside some others, by key: its value, theirs, and theirs less its own.
 
-    `opponents` is how many common ones there are; what none of them tells is nan.
+    `opponents` is how many common ones there are; what none of them tells is nan. The p-values are
+    two-sided, against no difference.
     """
 
     opponents: Ints
     own: Floats
     other: Floats
     difference: Estimates
-    error: Floats
+    p_value: Floats
 
 
 def shares_against(moments: Moments, two: Ints, size: tuple[int, int]) -> Against:
@@ -92,30 +94,46 @@ def compare(against: Against, bot: int, others: Ints) -> Compared:
     def add(values: Floats) -> Floats:
         return np.asarray(np.where(is_common, values, 0.0).sum(axis=1))
 
-    values = [add(side.value) / number for side in (own, other)]
+    one, two = (add(side.value) / number for side in (own, other))
     variance = add(own.variance + other.variance)
     less_free = add(own.variance**2 / own.freedom + other.variance**2 / other.freedom)
     some = less_free > 0
-    freedom = np.divide(variance**2, less_free, where=some, out=np.ones_like(variance))
-    bound = np.where(some, student_bound(np.maximum(freedom, 1)), Z95)
+    freedom = np.divide(variance**2, less_free, where=some, out=np.full_like(variance, np.inf))
+    bound = np.where(some, student_bound(np.where(some, np.maximum(freedom, 1), 1)), Z95)
     error = np.sqrt(variance) / number
-    difference = values[1] - values[0]
-    ends = (difference + side * bound * error for side in (-1, 1))
-    return Compared(opponents, *values, Estimates(difference, *ends), error)
+    ends = (two - one + side * bound * error for side in (-1, 1))
+    p_value = find_p_values(two - one, error, freedom)
+    return Compared(opponents, one, two, Estimates(two - one, *ends), p_value)
+
+
+def find_p_values(values: Floats, errors: Floats, freedom: Floats) -> Floats:
+    """Return the two-sided p-values of numbers against 0; nan for one without an error.
+
+    Those of Student's t come from the normal distribution. Source: Wallace 1959.
+
+    >>> find_p_values(np.array([1.96, 3.182]), np.ones(2), np.array([np.inf, 3])).round(2).tolist()
+    [0.05, 0.05]
+    """
+    known = errors > 0
+    scaled = np.divide(values, errors, where=known, out=np.full_like(values, np.nan))
+    few = np.where(np.isfinite(freedom), freedom, 1.0)
+    drawn = np.sqrt(few * np.log1p(scaled**2 / few)) * (8 * few + 1) / (8 * few + 3)
+    return 2 * normal_below(-np.where(np.isfinite(freedom), drawn, np.abs(scaled)))
 
 
 def subtract(one: Estimates, other: Estimates, direct: Floats) -> tuple[Estimates, Floats]:
-    """Return the other numbers less the one, and their errors, of bots whose pairs partly coincide.
+    """Return the other numbers less the one, and the p-values, of bots that share some pairs.
 
     `direct` is the share of the pairs of both that they played against each other. There one may
-    rise as the other falls, so that half the width is that of independent numbers, and what pairs
-    in common add at most (by Cauchy and Schwarz).
+    rise as the other falls: half the width is that of independent numbers, and what these pairs
+    add at most (by Cauchy and Schwarz).
 
-    >>> sides = [Estimates(*(np.array([end]) for end in ends)) for ends in ((1, 0, 2), (3, 2, 4))]
+    >>> sides = [Estimates(*np.array([[one], [one - 1], [one + 1]])) for one in (1.0, 3.0)]
     >>> [[round(end.item(), 2) for end in subtract(*sides, np.array([part]))[0]] for part in (0, 1)]
-    [[2, 0.59, 3.41], [2, 0.0, 4.0]]
+    [[2.0, 0.59, 3.41], [2.0, 0.0, 4.0]]
     """
     first, second = ((side.high - side.low) / 2 for side in (one, other))
     half = np.sqrt(first**2 + second**2 + 2 * direct * first * second)
     value = other.value - one.value
-    return Estimates(value, value - half, value + half), half / Z95
+    p_value = find_p_values(value, half / Z95, np.full_like(half, np.inf))
+    return Estimates(value, value - half, value + half), p_value

@@ -194,7 +194,7 @@ class Moments:
     def merged(self, groups: Ints, number: int) -> Moments:
         """Return the moments of so many larger groups; `groups` has the one of each group here."""
         merged = Moments(number, self.sums.shape[2], self.scale)
-        np.add.at(merged.sums, (slice(None), groups), self.sums)
+        np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
         return merged
 
     @property

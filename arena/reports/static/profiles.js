@@ -35,6 +35,13 @@
     return picture;
   }
 
+  // The head of a bot's column, of which the page shows the beginning where it is long.
+  function headOf(label) {
+    const name = make("span", label, "name");
+    name.title = label;
+    return [name, "bot"];
+  }
+
   // A head is a text, and the class of its cell.
   function makeTable(title, heads, rows, notes) {
     const part = make("div", make("h4", title), "part");
@@ -139,7 +146,7 @@
           (n ? make("td", side[n + 2]) : withEnds(side.slice(0, 3))));
         return make("tr", [make("th", title), ...two]);
       }).filter((row) => [...row.cells].slice(1).some((cell) => !["", "0"].includes(cell.textContent)));
-      const heads = [[""], ...names.map((name) => [name])];
+      const heads = [[""], ...names.map(headOf)];
       const note = "These games are left out of the other tables, but for what cards are worth.";
       const part = makeTable(`Against each other: ${games}`, heads, rows, [note]);
       part.classList.add("direct");
@@ -175,11 +182,11 @@
         const picture = isKnown ? drawDifference(difference, most[scales[n]], isSure) : "";
         return [make("td", own), make("td", others), found, make("td", picture, "picture")];
       });
-      const parts = groupParts(rows, () => [[""], ...names.map((name) => [name]), ["Difference", "difference"], ["", "picture"]]);
+      const parts = groupParts(rows, () => [[""], ...names.map(headOf), ["Difference", "difference"], ["", "picture"]]);
       if (direct) parts.push(directPart(names, direct));
       if (alike) {
         const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
-        parts.push(makeTable("Who chooses alike", [[""], ["Share", "difference"]], [row], [data.notes.alike]));
+        parts.push(makeTable("Who chooses alike", [[""], ["Share", "wide"]], [row], [data.notes.alike]));
       }
       return [
         make("h3", `${names[0]} and ${names[1]}`),

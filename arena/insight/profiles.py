@@ -14,9 +14,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from arena.batch.replay import Bools
+from arena.insight.by_opponent import BROUGHT, PARTS, TakesByOpponent, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import losses_against
-from arena.insight.meetings import PARTS, WORTH, Meetings, count_endings, number_bots
 from arena.insight.run_files import Files
 from arena.insight.win_tables import count_pairs
 from arena.statistics.common_opponents import (
@@ -125,7 +125,7 @@ def _parts(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, order: Sequence[str]
 ) -> Iterator[_Part]:
     """Yield what is compared by common opponents."""
-    two, bots = number_bots(pairings, order), len(order)
+    two, bots = number_sides(pairings, order), len(order)
     size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
 
     def merge(moments: Moments) -> Moments:
@@ -136,12 +136,12 @@ def _parts(
     games = count_endings(len(pairings), files.counts)
     measures = [Measure("games", name, "share") for name in PARTS]
     yield _Part(measures, merge(games).shares(), shares_against(games, two, size))
-    takes = Meetings.of(files.wins().meetings)
+    takes = TakesByOpponent.of(files.wins().takes_by_opponent)
     if takes.is_known:
         measures = [Measure("takes", f"at {number}", "share") for number in takes.actions]
         yield _Part(measures, merge(takes.when).shares(), shares_against(takes.when, two, size))
-        measures = [Measure("takes", name, "number") for name in WORTH]
-        yield _Part(measures, merge(takes.worth).means(), means_against(takes.worth, two, size))
+        measures = [Measure("takes", name, "number") for name in BROUGHT]
+        yield _Part(measures, merge(takes.brought).means(), means_against(takes.brought, two, size))
     if judged.decisions.empty:
         return
     losses, met = losses_against(judged.decisions, order)
@@ -172,7 +172,7 @@ def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
 
 def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]) -> Floats:
     """Return which part of the pairs of two bots they have played against each other."""
-    two = number_bots(pairings, order)
+    two = number_sides(pairings, order)
     pairs = count_pairs(files.counts, len(pairings)).repeat(2)
     met = np.zeros((len(order) + 1, len(order) + 1))
     np.add.at(met, (two[:, 0], two[:, 1]), pairs)

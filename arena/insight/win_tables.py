@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
+from arena.insight.by_opponent import MOST_MET, TakesByOpponent
 from arena.insight.cards import MOST_PAIRS, Cards
-from arena.insight.meetings import MOST_MET, Meetings
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import Decisive
@@ -60,8 +60,8 @@ _ALL = 1 << 62  # pairs
 class WinTables:
     """How the games of a run were won; `turns` are the games with the greatest ones.
 
-    `turns_of` are the greatest ones of each bot's wins and losses, and `meetings` the sums of
-    its takes against each opponent (`arena.insight.meetings`), empty for very many bots.
+    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` has the
+    sums that `arena.insight.by_opponent` reads; it has no row for very many bots.
     """
 
     seats: pd.DataFrame
@@ -69,7 +69,7 @@ class WinTables:
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
-    meetings: pd.DataFrame
+    takes_by_opponent: pd.DataFrame
     decisive: pd.DataFrame
     turns: pd.DataFrame
     turns_of: pd.DataFrame
@@ -113,8 +113,8 @@ class WinSums:
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
         self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
         met = len(quota) if len(labels) <= MOST_MET else 0
-        self.meetings = Meetings(met, rules.hand_size + 1)
-        self.takes = Takes(labels, rules, self.meetings if met else None)
+        self.by_opponent = TakesByOpponent(met, rules.hand_size + 1)
+        self.takes = Takes(labels, rules, self.by_opponent if met else None)
         self.decisive = Decisive(labels)
         # numbers of pairs may have gaps where a run is not finished
         self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
@@ -152,7 +152,7 @@ class WinSums:
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
-            self.meetings.table(),
+            self.by_opponent.table(),
             self.decisive.table(),
             self.decisive.turns.table(),
             self.decisive.turns_of.table(self.tournament.labels),

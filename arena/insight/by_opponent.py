@@ -1,6 +1,6 @@
 """Add up what each bot did against each opponent, by pair: how games ended, and its takes.
 
-A meeting is a pairing as one of its bots sees it: its number is twice that of the pairing, and one
+A side is a pairing as one of its bots sees it: its number is twice that of the pairing, and one
 more for the second bot.
 """
 
@@ -29,16 +29,16 @@ MOST_MET: Final = 200
 PARTS: Final = tuple(BOT_PARTS)
 """What is counted of a bot's games: its score, and how they ended."""
 
-WORTH: Final = ("cards", "gain")
+BROUGHT: Final = ("cards", "gain")
 """What is added up of takes: their cards, and the points that they add to the pile."""
 
 
-def number_bots(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
-    """Return the bot and the opponent of each meeting by their places in an order.
+def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
+    """Return the bot and the opponent of each side by their places in an order.
 
     A bot that is not in it has the place behind the last one.
 
-    >>> number_bots([Pairing("b", "a")], ["a", "b"]).tolist()
+    >>> number_sides([Pairing("b", "a")], ["a", "b"]).tolist()
     [[1, 0], [0, 1]]
     """
     places = {label: place for place, label in enumerate(order)}
@@ -48,7 +48,7 @@ def number_bots(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
 
 
 def count_endings(pairings: int, counts: Counts) -> Moments:
-    """Return how the games of each meeting ended, by the keys of PARTS; a game has two units."""
+    """Return how the games of each side ended, by the keys of PARTS; a game has two units."""
     halves = np.zeros((2, len(PARTS), MISSING + 1), np.int64)  # as the first and the second see it
     win_type, result = np.divmod(np.arange(MISSING), RESULTS)
     for side in (0, 1):
@@ -67,12 +67,12 @@ def count_endings(pairings: int, counts: Counts) -> Moments:
     return moments
 
 
-class Meetings:
-    """Adds up the takes of each meeting: at which action of the round, and what they brought."""
+class TakesByOpponent:
+    """Adds up the takes of each side: at which action of the round, and what they brought."""
 
     def __init__(self, pairings: int, actions: int) -> None:
         self.when = Moments(2 * pairings, actions)
-        self.worth = Moments(2 * pairings, len(WORTH))
+        self.brought = Moments(2 * pairings, len(BROUGHT))
 
     @property
     def actions(self) -> range:
@@ -85,28 +85,28 @@ class Meetings:
         return bool(self.when.sums.size)
 
     @classmethod
-    def of(cls, table: pd.DataFrame) -> Meetings:
+    def of(cls, table: pd.DataFrame) -> TakesByOpponent:
         """Return what a table is made of."""
         keys = len(table.columns) // _SUMS
         sums = np.moveaxis(table.to_numpy(np.int64).reshape(len(table), _SUMS, keys), 0, 1)
-        made = cls(len(table) // 2, keys - len(WORTH))
-        made.when.sums[:], made.worth.sums[:] = np.split(sums, [made.when.sums.shape[2]], axis=2)
+        made = cls(len(table) // 2, keys - len(BROUGHT))
+        made.when.sums[:], made.brought.sums[:] = np.split(sums, [made.when.sums.shape[2]], axis=2)
         return made
 
     def table(self) -> pd.DataFrame:
-        """Return the sums as a table with a row for each meeting."""
-        sums = np.concatenate([self.when.sums, self.worth.sums], axis=2)
+        """Return the sums as a table with a row for each side."""
+        sums = np.concatenate([self.when.sums, self.brought.sums], axis=2)
         rows, keys = sums.shape[1:]
         return pd.DataFrame(np.moveaxis(sums, 0, 1).reshape(rows, _SUMS * keys))
 
     def add(self, batch: Batch, by_action: Ints, totals: Ints) -> None:
-        """Add the takes of a batch by action, and their sums by WORTH.
+        """Add the takes of a batch by action, and their sums by BROUGHT.
 
         The columns are the pairs of the batch as the first bot sees them, then as the second one.
         """
         takes = by_action.sum(axis=0)
         for side in (0, 1):
             some = slice(side * batch.pairs, (side + 1) * batch.pairs)
-            for moments, sums in ((self.when, by_action), (self.worth, totals)):
+            for moments, sums in ((self.when, by_action), (self.brought, totals)):
                 counts = np.broadcast_to(takes[some], (len(sums), batch.pairs))
                 moments.add(2 * batch.pairing + side, counts, sums[:, some])

@@ -158,6 +158,7 @@ OTHERS: dict[str, tuple[Change, str]] = {
     "columns": (lambda table: table[[*table.columns[::-1]]], "not the columns of agreement"),
     "another bot": (lambda table: table.replace("b", "d"), "not of the bots of this run"),
     "a row less": (lambda table: table.drop(index=1), "not of the bots of this run"),
+    "no couple": (lambda table: table.drop(index=[1, 3]), "not of the bots of this run"),
     "a row twice": (lambda table: pd.concat([table, table[:1]]), "not of the bots of this run"),
     "one side": (
         lambda table: table.assign(share=table["share"].where(table.index != 1, 0.6)),

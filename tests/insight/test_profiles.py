@@ -305,10 +305,8 @@ def simulate(rng: np.random.Generator, pairs: int) -> tuple[Moments, Moments, np
 
 
 @pytest.mark.study
-@pytest.mark.parametrize(
-    ("pairs", "least", "most"), [(5, 94, 98), (20, 93.5, 96.5), (100, 93.5, 96.5)]
-)
-def test_intervals_of_differences_cover_the_truth(pairs: int, least: float, most: float) -> None:
+@pytest.mark.parametrize("pairs", [5, 20, 100])
+def test_intervals_of_differences_cover_the_truth(pairs: int) -> None:
     """In 4,000 simulated runs; with few pairs those of shares are a little too wide."""
     rng = np.random.default_rng(pairs)
     two = np.array([[bot, 2 + opponent] for bot in (0, 1) for opponent in range(3)])

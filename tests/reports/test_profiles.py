@@ -142,7 +142,7 @@ def test_the_names_in_the_standings_lead_to_the_profiles(report: Report) -> None
     """The cell of the name, and not that of the rank."""
     page = to_html(report)
     for place, bot in enumerate("abc", 1):
-        assert f'<th scope="row"><a href="#profile-{place}">{bot}</a>' in page
+        assert f'<td>{place}<th scope="row"><a href="#profile-{place}">{bot}</a>' in page
 
 
 def test_the_markdown_has_the_key_figures_and_who_chooses_alike(report: Report) -> None:

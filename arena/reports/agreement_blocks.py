@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CELL = 22  # pixels
 _FEW = 14  # bots whose shares can be printed in the cells
 _WIDE = 46
-_DARK = 0.6  # of a share on which white is read best
+_DARK = 0.85  # of a share on which white is read best
 
 
 def agreement_blocks(agreement: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:

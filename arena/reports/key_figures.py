@@ -15,7 +15,7 @@ from arena.insight.run_files import Files
 from arena.insight.table_columns import MEAN_END, Column, interval
 from arena.reports.blocks import Cell, Table
 from arena.reports.charts import plain_rows
-from arena.reports.profile_data import write_change
+from arena.reports.profile_texts import write_change
 from arena.reports.take_section import CARD_NAMES
 
 _OF_GAMES: Final = "The share of its games that ended so."

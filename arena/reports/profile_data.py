@@ -1,8 +1,6 @@
 """Make the data from which the script of a page shows the profiles of bots.
 
-The data have every text, and the script only puts them into tables: it computes no number. So that
-780 couples take little room, a text stands there once, and a cell is its number, in two characters
-of DIGITS (one or three, where there are few texts or many).
+The data have every text, and the script only puts them into tables: it computes no number.
 """
 
 from __future__ import annotations
@@ -11,69 +9,35 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import isnan
-from string import ascii_letters, digits
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from arena.errors import counted
 from arena.insight.judged_files import JudgedTables
-from arena.insight.profiles import Beside, Group, Profiles, Unit
+from arena.insight.profiles import Beside, Measure, Profiles
 from arena.insight.run_files import Files
-from arena.insight.summary import describe_end
 from arena.insight.table_columns import WIN_TYPES
-from arena.insight.verdict import signed
 from arena.reports.blocks import write_cell
 from arena.reports.charts import plain_rows
 from arena.reports.differences import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
-from arena.reports.take_section import CARD_NAMES
+from arena.reports.packed_texts import Cells, Texts
+from arena.reports.profile_texts import (
+    GROUPS,
+    describe_opponents,
+    describe_sure,
+    name_measure,
+    write_change,
+    write_range,
+    write_value,
+)
 from arena.statistics.intervals import LEVEL
-
-DIGITS: Final = ascii_letters + digits + "-_"
 
 _SHOWN = 3  # opponents above the Elo and below it, of which none need be significant
 _MOST_LISTED = 6
-_MOST_WIDTH = 3
 _SHARE = ("share", "share_low", "share_high")
 _SURE, _UNSURE, _UNTESTED = "+", "-", "."
 _VERDICTS = {_SURE: SIGNIFICANT, _UNSURE: NOT_SIGNIFICANT, _UNTESTED: NOT_TESTED}
-
-_GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
-    "games": {"title": "How games end", "head": "Share of the games"},
-    "takes": {
-        "title": "Takes: when, and what they bring",
-        "head": "Value",
-        "note": "Shares are of all takes of a bot, by its action in the round: at 1 it takes at "
-        "once.",
-    },
-    "losses": {
-        "title": "What a decision gives away",
-        "head": "Loss",
-        "note": "Points of 100 of the chance to win, as arena analyse has judged them.",
-    },
-    "cards": {
-        "title": "What cards are worth",
-        "head": "Adds, percentage points",
-        "note": "By how much more often who takes one such card wins, over all games of a bot: an "
-        "adjusted correlation, and no cause.",
-    },
-}
-"""The title of each group of measures, the head of its values, and what is to be known of it."""
-
-_NAMES: Final = {
-    "score": "Score",
-    **{
-        f"{how} by {name}": f"{how.capitalize()} by {name}"
-        for how in ("won", "lost")
-        for name in WIN_TYPES.values()
-    },
-    "drawn": "Drawn",
-    "cards": "Cards of a take",
-    "gain": "Points that a take adds",
-    "loss": "Loss of a decision",
-    **CARD_NAMES,
-}
-"""What measures are called, but the shares of takes."""
 
 
 class Games(NamedTuple):
@@ -81,44 +45,6 @@ class Games(NamedTuple):
 
     replays: Sequence[str] = ()
     named: Sequence[str] = ()
-
-
-class _Cells(list[int]):
-    """The numbers of some texts."""
-
-
-class _Texts:
-    """Numbers texts, each once; the empty one has the number 0."""
-
-    def __init__(self) -> None:
-        self.numbers = {"": 0}
-
-    def add(self, texts: Iterable[str]) -> _Cells:
-        """Return the numbers of some texts."""
-        numbers = self.numbers
-        return _Cells(numbers.setdefault(text, len(numbers)) for text in texts)
-
-    def packed(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return data with the texts, in which all numbers of texts are characters."""
-        most = range(1, _MOST_WIDTH + 1)
-        width = next(one for one in most if len(self.numbers) <= len(DIGITS) ** one)
-        packed: dict[str, Any] = _pack(data, width)
-        return packed | {"width": width, "digits": DIGITS, "texts": [*self.numbers]}
-
-
-def _pack(data: Any, width: int) -> Any:
-    """Return data in which each list of cells is a text.
-
-    >>> _pack({"rows": [[1, _Cells([0, 1, 63])]]}, 1), _pack(_Cells([65]), 2)
-    ({'rows': [[1, 'ab_']]}, 'bb')
-    """
-    if isinstance(data, _Cells):
-        size = len(DIGITS)
-        places = [size**place for place in reversed(range(width))]
-        return "".join([DIGITS[number // place % size] for number in data for place in places])
-    if isinstance(data, dict):
-        return {name: _pack(value, width) for name, value in data.items()}
-    return [_pack(value, width) for value in data] if isinstance(data, list) else data
 
 
 def make_data(
@@ -157,7 +83,7 @@ class _Data:
         self.profiles = profiles
         self.files = files
         self.judged = judged
-        self.texts = _Texts()
+        self.texts = Texts()
         self.labels: list[str] = files.standings["bot"].tolist()
         self.places = {label: place for place, label in enumerate(self.labels)}
         self.met = files.tables.head_to_head.set_index(["bot", "opponent"]).to_dict("index")
@@ -177,9 +103,9 @@ class _Data:
         made = []
         for group, of_group in groupby(self.profiles.measures, key=lambda one: one.group):
             measures = [*of_group]
-            rows = [_NAMES.get(one.name) or _name_action(one.name) for one in measures]
+            rows = [name_measure(one) for one in measures]
             units = [one.unit for one in measures]
-            made.append({"name": group, **_GROUPS[group], "rows": rows, "units": units})
+            made.append({"name": group, **GROUPS[group], "rows": rows, "units": units})
         return made
 
     def notes(self) -> dict[str, str]:
@@ -207,7 +133,7 @@ class _Data:
                 f"{counted(games, 'game')}."
             )
 
-    def own(self) -> Iterator[_Cells]:
+    def own(self) -> Iterator[Cells]:
         """Yield the values of each bot, each with both ends of its interval."""
         units = [one.unit for one in self.profiles.measures]
         for rows in np.stack(self.profiles.own, axis=2).tolist():
@@ -259,7 +185,7 @@ class _Data:
                 if other in self.places:
                     yield str(bot), [self.places[other], self._shares(share)]
 
-    def _shares(self, share: Iterable[float | None]) -> _Cells:
+    def _shares(self, share: Iterable[float | None]) -> Cells:
         return self.texts.add(write_cell(one, "share") for one in share)
 
     def beside(self, first: int) -> Iterator[list[Any]]:
@@ -269,23 +195,13 @@ class _Data:
         both = np.stack([found.first, found.second], axis=2).tolist()
         for row, opponents in enumerate(found.opponents.tolist()):
             two = self.labels[first], self.labels[first + 1 + row]
-            cells = zip(both[row], differences[row], self.profiles.measures, strict=True)
-            tested = [not isnan(one[1]) for one in differences[row]]
-            marks = [
-                _SURE if sure else _UNSURE if known else _UNTESTED
-                for sure, known in zip(found.sure[row].tolist(), tested, strict=True)
-            ]
-            texts = [
-                _describe_opponents(opponents),
-                _describe_sure(marks.count(_SURE), sum(tested)),
-            ]
-            for values, ends, measure in cells:
-                if measure.group != "cards":  # of all games, as in their profiles
-                    texts += [write_value(value, measure.unit) for value in values]
-                texts += [write_change(end, measure.unit) for end in ends]
-            yield [self.texts.add(texts), "".join(marks), self._direct(two), self._alike(two)]
+            known = [not isnan(low) for _, low, _ in differences[row]]
+            marks = "".join(map(_mark, found.sure[row].tolist(), known))
+            texts = [describe_opponents(opponents), describe_sure(marks.count(_SURE), sum(known))]
+            texts += _write_beside(self.profiles.measures, both[row], differences[row])
+            yield [self.texts.add(texts), marks, self._direct(two), self._alike(two)]
 
-    def _direct(self, two: tuple[str, str]) -> _Cells | None:
+    def _direct(self, two: tuple[str, str]) -> Cells | None:
         """Return the games of two bots against each other, as both see them."""
         if two not in self.met:
             return None
@@ -296,7 +212,7 @@ class _Data:
             texts += [f"{row[f'{name}_wins']:,}" for name in WIN_TYPES]
         return self.texts.add(texts)
 
-    def _alike(self, two: tuple[str, str]) -> _Cells | None:
+    def _alike(self, two: tuple[str, str]) -> Cells | None:
         found = self.alike_of.get(two)
         return self._shares(found[3:]) if found else None
 
@@ -307,72 +223,17 @@ def _first(rows: Sequence[Any]) -> list[Any]:
     return [*rows[: min(_MOST_LISTED, max(_SHOWN, sure))]]
 
 
-def _describe_opponents(number: int) -> str:
-    """Return by how many opponents two bots are compared.
-
-    >>> _describe_opponents(38), _describe_opponents(0)
-    ('38 common opponents, each of which weighs the same', 'no common opponent')
-    """
-    if not number:
-        return "no common opponent"
-    each = ", each of which weighs the same" if number > 1 else ""
-    return f"{counted(number, 'common opponent')}{each}"
+def _mark(sure: bool, known: bool) -> str:
+    return _SURE if sure else _UNSURE if known else _UNTESTED
 
 
-def _describe_sure(number: int, tested: int) -> str:
-    """Return how many differences are significant.
-
-    >>> _describe_sure(1, 26)
-    '1 of 26 differences is significant when all of them are looked at together'
-    """
-    be = "is" if number == 1 else "are"
-    of = f"{number} of {counted(tested, 'difference')}"
-    return f"{of} {be} significant when all of them are looked at together"
-
-
-def _name_action(name: str) -> str:
-    """Return what the share of the takes at an action is called.
-
-    >>> _name_action("at 6")
-    'Taken at action 6'
-    """
-    return f"Taken at action {name.removeprefix('at ')}"
-
-
-def write_range(low: float | None, high: float | None) -> str:
-    """Return the interval of an Elo, or the one end of it that is known.
-
-    >>> write_range(1490.2, 1533.9), write_range(2040.4, None)
-    ('1490 to 1534', 'at least 2040')
-    """
-    if low is None or high is None:
-        return describe_end(low, high)
-    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
-
-
-def write_value(value: float | None, unit: Unit) -> str:
-    """Return a value as people read it, nothing where it is not known.
-
-    >>> write_value(0.5134, "share"), write_value(0.0123, "change"), write_value(0.0098, "loss")
-    ('51.3 %', '+1.2', '0.98')
-    """
-    if value is None or isnan(value):
-        return ""
-    if unit == "change":
-        return write_change(value, unit)
-    return write_cell(value, "share") if unit == "share" else signed(_scaled(value, unit), ".2f")
-
-
-def write_change(value: float, unit: Unit) -> str:
-    """Return a difference as people read it: of shares in percentage points.
-
-    >>> write_change(-0.0312, "share"), write_change(0.25, "number")
-    ('-3.1', '+0.25')
-    """
-    if isnan(value):
-        return ""
-    return signed(_scaled(value, unit), "+.1f" if unit in ("share", "change") else "+.2f")
-
-
-def _scaled(value: float, unit: Unit) -> float:
-    return value if unit == "number" else 100 * value
+def _write_beside(
+    measures: Sequence[Measure],
+    both: Sequence[Sequence[float]],
+    differences: Sequence[Sequence[float]],
+) -> Iterator[str]:
+    """Yield the texts of two bots; the values of cards are those of their profiles."""
+    for measure, values, ends in zip(measures, both, differences, strict=True):
+        if measure.group != "cards":
+            yield from (write_value(value, measure.unit) for value in values)
+        yield from (write_change(end, measure.unit) for end in ends)

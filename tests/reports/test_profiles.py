@@ -21,7 +21,9 @@ from arena.reports.blocks import Chart, Profiles, Report, Section, Text
 from arena.reports.games import replay_id
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
-from arena.reports.profile_data import DIGITS, Games, write_change, write_value
+from arena.reports.packed_texts import DIGITS
+from arena.reports.profile_data import Games
+from arena.reports.profile_texts import write_change, write_value
 from arena.reports.run_report import make_report
 from arena.reports.telling_games import find_telling
 from arena.store.finished import Game

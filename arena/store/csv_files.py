@@ -209,15 +209,17 @@ def parse_table(
     With `types` only the columns that they name are read, as such. Raises InputError, which names
     the file, for any other content.
     """
+    import numpy as np
     import pandas as pd
 
+    how: dict[str, Any] = {"usecols": [*types], "dtype": dict(types)} if types else {}
     try:
         named = pd.read_csv(BytesIO(content), nrows=0).columns
         if [*named] != [*columns]:
             raise InputError(f"{name}: not the columns of {name.partition('.')[0]}")
-        how: dict[str, Any] = {"usecols": [*types], "dtype": dict(types)} if types else {}
-        return read_back(pd.read_csv(BytesIO(content), keep_default_na=False, **how))
-    except (ValueError, OverflowError) as error:
+        with np.errstate(invalid="ignore"):  # of a float in the place of a whole number
+            return read_back(pd.read_csv(BytesIO(content), keep_default_na=False, **how))
+    except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{name}: {error}") from None
 
 

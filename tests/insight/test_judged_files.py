@@ -105,6 +105,7 @@ SPOILT: dict[str, tuple[Change, str]] = {
     "a negative ply": (lambda table: first(table, ply=-1), "a number that is none"),
     "another round": (lambda table: first(table, round=3), "a number that is none"),
     "two numbers of worlds": (lambda table: first(table, worlds=16), "a number that is none"),
+    "an endless pair": (lambda table: first(table, pair="inf"), "analysis.csv: "),
     "a huge pair": (lambda table: first(table, pair=10**30), "analysis.csv: "),
 }
 

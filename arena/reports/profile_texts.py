@@ -56,12 +56,12 @@ def describe_opponents(number: int) -> str:
     """Return by how many opponents two bots are compared.
 
     >>> describe_opponents(38), describe_opponents(0)
-    ('38 common opponents, each of which weighs the same', 'no common opponent')
+    ('Compared by 38 common opponents, each of which weighs the same', 'Without a common opponent')
     """
     if not number:
-        return "no common opponent"
+        return "Without a common opponent"
     each = ", each of which weighs the same" if number > 1 else ""
-    return f"{counted(number, 'common opponent')}{each}"
+    return f"Compared by {counted(number, 'common opponent')}{each}"
 
 
 def describe_sure(number: int, tested: int) -> str:
@@ -70,6 +70,8 @@ def describe_sure(number: int, tested: int) -> str:
     >>> describe_sure(1, 26)
     '1 of 26 differences is significant when all of them are looked at together'
     """
+    if not tested:
+        return "No difference can be tested"
     be = "is" if number == 1 else "are"
     of = f"{number} of {counted(tested, 'difference')}"
     return f"{of} {be} significant when all of them are looked at together"

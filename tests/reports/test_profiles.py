@@ -106,7 +106,7 @@ def test_the_page_has_the_numbers_of_the_profiles(report: Report) -> None:
     one = made.beside[0]
     cells, marks, direct, alike = data["beside"][0][1]
     opponents, sure, *texts = read(data, cells)
-    assert opponents == "1 common opponent"
+    assert opponents == "Compared by 1 common opponent"
     assert sure.startswith(f"{marks.count('+')} of {len(marks) - marks.count('.')} differences ")
     for place, measure in enumerate(made.measures):
         if measure.group != "cards":

@@ -106,11 +106,12 @@
     }
 
     function gamesPart(place) {
-      const items = data.games[place].map((id) => {
+      const items = data.games[place].flatMap((id) => {
         const item = document.getElementById(id);
+        if (!item) return [];
         const link = make("a", item.querySelector("a").textContent);
         link.href = `#${id}`;
-        return make("li", [link, make("p", item.querySelector("p").textContent)]);
+        return [make("li", [link, make("p", item.querySelector("p").textContent)])];
       });
       items.push(...data.named[place].map((text) => make("li", text)));
       return items.length ? [make("div", [make("h4", "Games to look at"), make("ul", items)], "part")] : [];
@@ -189,8 +190,11 @@
         parts.push(makeTable("Who chooses alike", [[""], ["Share", "wide"]], [row], [data.notes.alike]));
       }
       return [
-        make("h3", `${names[0]} and ${names[1]}`),
-        make("p", `By ${opponents}. A difference is ${names[1]} less ${names[0]}, of shares in percentage points, with its 95 % interval. ${sure}.`),
+        make("h3", [make("bdi", names[0]), " and ", make("bdi", names[1])]),
+        make("p", [
+          `${opponents}. A difference is `, make("bdi", names[1]), " less ", make("bdi", names[0]),
+          `, of shares in percentage points, with its 95 % interval. ${sure}.`,
+        ]),
         make("div", parts, "parts"),
       ];
     }

@@ -87,9 +87,12 @@ def check_part(page: Any) -> None:
     assert find_faults(page, ".profiles") == []
 
 
-BEYOND = """() => [...document.querySelectorAll('.profiles article *')]
-  .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
-  .map(part => part.textContent.slice(0, 80))"""
+BEYOND = """() => {
+  const edge = document.querySelector('.profiles article').getBoundingClientRect().right;
+  return [...document.querySelectorAll('.profiles article *')]
+    .filter(part => part.getBoundingClientRect().right > edge)
+    .map(part => part.textContent.slice(0, 80));
+}"""
 
 
 def test_an_address_shows_its_bots_and_a_wrong_one_nothing(open_page: Open, written: Path) -> None:

@@ -79,11 +79,10 @@
     }
 
     function nameOf(place) {
-      const name = data.names[place];
-      if (place >= data.profiles) return make("span", name);
-      const link = make("a", name);
-      link.href = `#profile-${place + 1}`;
-      return link;
+      const name = make(place < data.profiles ? "a" : "span", data.names[place], "name");
+      name.title = data.names[place];
+      if (place < data.profiles) name.href = `#profile-${place + 1}`;
+      return name;
     }
 
     // The tables of measures; `rows` are the cells of all measures, in the order of the groups.
@@ -102,7 +101,7 @@
       if (!rows.length) return [];
       const made = rows.map(([place, cells]) =>
         make("tr", [make("th", nameOf(place)), ...toCells(read(cells))]));
-      return [makeTable(title, heads.map((head) => [head]), made, [note])];
+      return [makeTable(title, heads, made, [note])];
     }
 
     function gamesPart(place) {
@@ -124,14 +123,15 @@
         make("p", data.summaries[place]),
         make("div", [
           ...groupParts(rows, (group) => [[""], [group.head]]),
-          ...listPart("Beyond its Elo", ["Opponent", "Score", "By Elo", "Points beyond", "Verdict"],
-            data.beyond[place], ([...texts]) => {
-              const verdict = make("td", texts.pop(), "words");
-              return [...texts.map((text) => make("td", text)), verdict];
-            }, "Where it scores most and least beyond what the ratings say, in percentage points."),
-          ...listPart("What a decision gives away", ["Against", "Loss", "Decisions"], data.losses[place],
+          ...listPart("Beyond its Elo", [["Against"], ["Score", "few"], ["By Elo", "few"], ["Points beyond", "wide"]],
+            data.beyond[place], ([score, byElo, beyond, verdict]) => [
+              make("td", score),
+              make("td", byElo),
+              make("td", [beyond, make("span", verdict, "ends words")]),
+            ], "Where it scores most and least beyond what the ratings say, in percentage points."),
+          ...listPart("What a decision gives away", [["Against"], ["Loss", "wide"], ["Decisions", "some"]], data.losses[place],
             ([loss, low, high, number]) => [withEnds([loss, low, high]), make("td", number)], data.notes.losses),
-          ...listPart("Who chooses as it does", ["Bot", "Alike"], data.alike[place],
+          ...listPart("Who chooses as it does", [["Bot"], ["Alike", "wide"]], data.alike[place],
             (share) => [withEnds(share)], data.notes.alike),
           ...gamesPart(place),
         ], "parts"),

@@ -137,9 +137,9 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     """Write the report of a RUN again, or compare runs.
 
     It shows the games as they are now, also of a run that goes on, and what a run's own report
-    does not have: the time that bots took. With several runs the report has what is different from
-    the first one to each other one: ratings, win types, head to heads, with intervals of the
-    differences, and which bots are the same.
+    does not have: the time that bots took, and what `arena analyse` has found. With several runs
+    the report has what is different from the first one to each other one: ratings, win types, head
+    to heads, with intervals of the differences, and which bots are the same.
 
     \b
     Example:

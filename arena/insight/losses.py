@@ -17,7 +17,7 @@ from arena.insight.columns_of import interval, make_frame
 from arena.insight.table_columns import MEAN_END, Column, TableColumns, plain
 from arena.insight.table_columns import interval as ends
 from arena.statistics.intervals import Ints, Moments
-from arena.store.folder import ANALYSIS
+from arena.store.folder import AGREED, ANALYSIS
 from engine import STANDARD, TAKE
 from engine.cards import CHARS
 
@@ -78,9 +78,11 @@ CALIBRATION: Final = TableColumns(
     ),
 )
 AGREEMENT: Final = TableColumns(
-    "",
+    AGREED,
     (
-        *plain("bot", "other", "positions"),
+        Column("bot", "Bot"),
+        Column("other", "Other bot", "text", "The bot that was asked at the same positions."),
+        Column("positions", "Positions", "count", "At how many both were asked what they do."),
         Column("share", "Alike", "share", "The share of positions in which both choose alike."),
         *ends("share", "Alike", "share", "The 95 % interval of the share, by pairs."),
     ),
@@ -177,6 +179,21 @@ def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
     of_decision.add(units[0], counts, totals)
     of_game.add(units[0], games, totals)
     return _Sums(of_decision, of_game, blunders)
+
+
+def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
+    """Return the losses of a decision of every two bots that met, and their places in an order."""
+    two = decisions.groupby(["bot", "opponent"], sort=False)
+    places = {label: place for place, label in enumerate(order)}
+    who = [[places[label] for label in names] for names in two.size().index]
+    group = two.ngroup().to_numpy().astype(np.int64)
+    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
+    counts = np.bincount(unit, minlength=units.shape[1])
+    # sums of whole numbers in floats are exact up to 2**53
+    totals = np.bincount(unit, _in_parts(decisions["loss"]), units.shape[1]).astype(np.int64)
+    moments = Moments(len(who), 1, PARTS)
+    moments.add(units[0], counts[None], totals[None])
+    return moments, np.array(who, np.int64).reshape(-1, 2)
 
 
 def _in_parts(column: pd.Series[float]) -> Ints:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.batch.tally import find_points, find_sources
+from arena.insight.by_opponent import BROUGHT, TakesByOpponent
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.run_games import CITY_WIN, Batch
 from arena.statistics.intervals import Moments
@@ -182,9 +183,12 @@ class Takes:
     cards than a take may bring, and `forced` if the hand is empty (R8).
     """
 
-    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
+    def __init__(
+        self, labels: Sequence[str], rules: Rules, by_opponent: TakesByOpponent | None = None
+    ) -> None:
         self.labels = labels
         self.rules = rules
+        self.by_opponent = by_opponent
         self.actions = rules.hand_size + 1
         keys = rules.rounds * self.actions + rules.rounds + 1  # by action, by round, and all
         self.share = Moments(len(labels) + 1, keys)
@@ -212,8 +216,13 @@ class Takes:
 
         counts = added()
         sides.add(self.share, self._out_of(counts), counts)
-        for name, of_takes in values.items():
-            sides.add(self.moments[name], counts, added(of_takes))
+        sums = {name: added(of_takes) for name, of_takes in values.items()}
+        for name, total in sums.items():
+            sides.add(self.moments[name], counts, total)
+        if self.by_opponent:
+            by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
+            total = np.stack([sums[name][-1] for name in BROUGHT])
+            self.by_opponent.add(sides.batch, by_action.sum(axis=0), total)
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""

@@ -118,12 +118,53 @@ class Turns:
             strict=True,
         )
         self.kept += map(Turn._make, rows)
-        self.kept.sort(key=lambda turn: (-turn.swing, *turn[1:]))
+        self.kept.sort(key=_rank)
         del self.kept[self.most :]
 
     def table(self) -> pd.DataFrame:
         """Return a row for each game, the greatest turn first."""
         return pd.DataFrame(self.kept, columns=Turn._fields)
+
+
+class TurnsOf:
+    """Keeps the game with the largest swing among the wins of each bot, and among its losses."""
+
+    def __init__(self, bots: int) -> None:
+        self.kept: list[list[Turn | None]] = [[None] * bots for _ in _RESULTS]
+
+    def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats) -> None:
+        """Look at some games of a batch; they come with their decisive plies."""
+        decided = np.flatnonzero(batch.winner[game] >= 0)
+        games, pair = game[decided], batch.pair[game[decided]]
+        winner = batch.winner[games] ^ batch.first[games]
+        swings = swing[decided].round(_DIGITS)
+        place = batch.first[games], batch.number[pair], batch.pairing[pair]
+        order = np.lexsort((*place, -swings))
+        for number, kept in enumerate(self.kept):
+            bot = batch.bots[pair, winner ^ number][order]
+            bots, firsts = np.unique(bot, return_index=True)
+            for one, at in zip(bots.tolist(), order[firsts].tolist(), strict=True):
+                where = [int(part[at]) for part in (*place[::-1], ply[decided])]
+                turn = Turn._make((float(swings[at]), *where))
+                kept[one] = min(turn, kept[one] or turn, key=_rank)
+
+    def table(self, labels: Sequence[str]) -> pd.DataFrame:
+        """Return the game of each bot and result that there is."""
+        rows = [
+            (label, result, *turn)
+            for label, *turns in zip(labels, *self.kept, strict=True)
+            for result, turn in zip(_RESULTS, turns, strict=True)
+            if turn
+        ]
+        return pd.DataFrame(rows, columns=["bot", "result", *Turn._fields])
+
+
+_RESULTS = ("won", "lost")
+
+
+def _rank(turn: Turn) -> tuple[float, ...]:
+    """Return what is smaller for a larger swing, and for an earlier game with the same."""
+    return (-turn.swing, *turn[1:])
 
 
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits
@@ -148,6 +189,7 @@ class Decisive:
         self.swing = Moments(groups, _KEYS, scale=_UNIT)
         self.own = Moments(groups, _KEYS)
         self.turns = Turns(_MOST_TURNS)
+        self.turns_of = TurnsOf(len(labels))
 
     def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
@@ -155,7 +197,8 @@ class Decisive:
         ply, swing = find_decisive(chances_of(batch))
         game = np.flatnonzero(batch.finished & (batch.replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
-        self.turns.add(batch, game, ply, swing)
+        for turns in (self.turns, self.turns_of):
+            turns.add(batch, game, ply, swing)
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take

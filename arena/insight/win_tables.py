@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
+from arena.insight.by_opponent import MOST_MET, TakesByOpponent
 from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
@@ -57,15 +58,21 @@ _ALL = 1 << 62  # pairs
 
 @dataclass(frozen=True)
 class WinTables:
-    """How the games of a run were won; `turns` are the games with the greatest ones."""
+    """How the games of a run were won; `turns` are the games with the greatest ones.
+
+    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` has the
+    sums that `arena.insight.by_opponent` reads; it has no row for very many bots.
+    """
 
     seats: pd.DataFrame
     leads: pd.DataFrame
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
+    takes_by_opponent: pd.DataFrame
     decisive: pd.DataFrame
     turns: pd.DataFrame
+    turns_of: pd.DataFrame
 
 
 def make_win_tables(
@@ -105,7 +112,10 @@ class WinSums:
         self.quota, self.sampled = quota, sampled
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
         self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
-        self.takes, self.decisive = Takes(labels, rules), Decisive(labels)
+        met = len(quota) if len(labels) <= MOST_MET else 0
+        self.by_opponent = TakesByOpponent(met, rules.hand_size + 1)
+        self.takes = Takes(labels, rules, self.by_opponent if met else None)
+        self.decisive = Decisive(labels)
         # numbers of pairs may have gaps where a run is not finished
         self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
 
@@ -142,8 +152,10 @@ class WinSums:
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
+            self.by_opponent.table(),
             self.decisive.table(),
             self.decisive.turns.table(),
+            self.decisive.turns_of.table(self.tournament.labels),
         )
 
 

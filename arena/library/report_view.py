@@ -105,11 +105,14 @@ class ReportedRun(NamedTuple):
 
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
+    from arena.insight.judged_files import read_judged
     from arena.insight.run_files import make_files
     from arena.reports.run_report import make_report
 
     files = make_files(run.tournament, run.store)
-    document = make_report(run.tournament, run.store, files, None if timings.empty else timings)
+    judged = read_judged(run.folder, run.tournament, run.store)
+    times = None if timings.empty else timings
+    document = make_report(run.tournament, run.store, files, times, judged)
     if state := run.extent.describe():
         title = f"{document.title} (not finished)"
         document = Report(title, [f"{state.capitalize()}.", *document.summary], document.sections)

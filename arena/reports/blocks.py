@@ -91,7 +91,18 @@ class Replays:
     games: Sequence[Replay]
 
 
-Block: TypeAlias = Text | Table | Chart | Code | Replays
+@dataclass(frozen=True)
+class Profiles:
+    """Bots of which the reader chooses one or two; `data` is what the page's script shows of them.
+
+    `table` has their key figures, for where no script runs.
+    """
+
+    table: Table
+    data: dict[str, Any]
+
+
+Block: TypeAlias = Text | Table | Chart | Code | Replays | Profiles
 
 
 @dataclass(frozen=True)
@@ -118,9 +129,11 @@ class Report:
             yield from (block for block in section.blocks if isinstance(block, Chart))
 
     def tables(self) -> Iterator[Table]:
-        """Yield every table, in order."""
+        """Yield every table, in order, also that of the profiles."""
         for section in self.sections:
-            yield from (block for block in section.blocks if isinstance(block, Table))
+            for block in section.blocks:
+                if isinstance(block, Table | Profiles):
+                    yield block if isinstance(block, Table) else block.table
 
     def replays(self) -> Iterator[Replay]:
         """Yield every game with its replay, in order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,6 +87,14 @@ def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
     for pairing, margin, _ in margins:
         least[pairing] = min(abs(margin), least.get(pairing, abs(margin)))
     yield from sorted(least.items(), key=lambda of_pairing: of_pairing[::-1])
+
+
+def pick_telling(turns: pd.DataFrame, bots: Container[str]) -> Iterator[Pick]:
+    """Yield of some bots a win and a loss: those with the greatest turn."""
+    for bot, result, _, *place, ply in turns.itertuples(index=False, name=None):
+        if bot in bots:
+            what = {"won": "wins", "lost": "losses"}[result]
+            yield Pick(Place(*place), f"The greatest turn among the {what} of {bot}, at ply {ply}.")
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:

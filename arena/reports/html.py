@@ -18,8 +18,10 @@ from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_te
 
 _TALL = 600  # pixels of a chart
 _PACKAGE = "vl-convert-python"
-_SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
-_STYLES = (*STYLES, "arena.reports/report.css")
+_SCRIPTS = tuple(
+    f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report", "profiles")
+)
+_STYLES = (*STYLES, "arena.reports/report.css", "arena.reports/profiles.css")
 
 
 def to_html(report: Report) -> str:

@@ -10,7 +10,18 @@ from itertools import chain
 from arena.errors import escape
 from arena.insight.table_columns import Column
 from arena.records.html_page import GENERATOR
-from arena.reports.blocks import Block, Cell, Chart, Code, Replays, Report, Table, Text, write_cell
+from arena.reports.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Profiles,
+    Replays,
+    Report,
+    Table,
+    Text,
+    write_cell,
+)
 
 MOST_ROWS = 50
 """Rows of a table; the page has all of them. Only the glossary is never cut."""
@@ -66,6 +77,8 @@ def _lines(block: Block) -> Iterator[str]:
             yield ""
     elif isinstance(block, Table):
         yield from _table_lines(block)
+    elif isinstance(block, Profiles):
+        yield from _table_lines(block.table)
     elif isinstance(block, Code):
         yield from _code_lines(block)
     elif isinstance(block, Replays):

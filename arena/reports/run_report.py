@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import InputError, counted
+from arena.insight.judged_files import JudgedTables
 from arena.insight.run_files import Files
 from arena.records.html_page import GENERATOR
 from arena.reports.about import run_section, with_glossary
@@ -27,9 +28,11 @@ from arena.reports.games import (
 from arena.reports.html import find_lack, to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
+from arena.reports.profiles_section import profiles_section
 from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
+from arena.reports.telling_games import find_telling
 from arena.reports.win_section import (
     Margin,
     margin_blocks,
@@ -54,14 +57,19 @@ _BEGINNING = 4096  # bytes, in which a report says whose it is
 
 
 def make_report(
-    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+    tournament: Tournament,
+    store: Store,
+    files: Files,
+    timings: pd.DataFrame | None = None,
+    judged: JudgedTables | None = None,
 ) -> Report:
     """Return the report of a run whose games are all in the store.
 
     `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
-    so that the same games give the same bytes.
+    so that the same games give the same bytes. `judged` is what `arena analyse` has found.
     """
-    sections = [*_Sections(tournament, store, files, timings).all()]
+    made = _Sections(tournament, store, files, timings, judged or JudgedTables())
+    sections = [*made.all()]
     return with_glossary(Report(tournament.name, [*_summary(tournament, files)], sections))
 
 
@@ -90,12 +98,18 @@ class _Sections:
     """Makes the sections of one run's report."""
 
     def __init__(
-        self, tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None
+        self,
+        tournament: Tournament,
+        store: Store,
+        files: Files,
+        timings: pd.DataFrame | None,
+        judged: JudgedTables,
     ) -> None:
         self.tournament = tournament
         self.store = store
         self.files = files
         self.timings = timings
+        self.judged = judged
         self.labels: list[str] = files.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
@@ -103,13 +117,18 @@ class _Sections:
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files.tables, self.files.wins()
-        games, ids = games_section(self.tournament, self.store, self._picks())
+        picks = [*self._picks()]
+        telling = find_telling(picks, wins.turns_of, self.tournament, self.labels)
+        games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
         if comparison := self.files.comparison:
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
         yield standings_section(tables.standings, tables.neighbours, tables.findings, self.timings)
         yield pairings_section(
             tables.head_to_head, tables.superiority, self.labels, tables.findings
         )
+        of_bots = telling.games(ids)
+        pairings = self.tournament.pairings
+        yield profiles_section(pairings, self.files, self.judged, of_bots)
         yield wins_section(
             [
                 *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
@@ -169,13 +188,17 @@ class _Sections:
 
 
 def report_writers(
-    tournament: Tournament, store: Store, files: Files, timings: pd.DataFrame | None = None
+    tournament: Tournament,
+    store: Store,
+    files: Files,
+    timings: pd.DataFrame | None = None,
+    judged: JudgedTables | None = None,
 ) -> Mapping[str, Writer]:
     """Return a writer for each report of a run, by its name; none for a page without its charts."""
 
     @cache
     def report() -> Report:
-        return make_report(tournament, store, files, timings)
+        return make_report(tournament, store, files, timings, judged)
 
     writers: dict[str, Writer] = {
         REPORT_HTML: lambda file: file.write(to_html(report())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.insight.findings import Findings, describe_spread
 from arena.insight.summary import describe_end
@@ -26,6 +26,7 @@ from arena.reports.charts import (
     tips,
     zero_line,
 )
+from arena.reports.profiles_section import profile_links
 from arena.statistics.letters import share_letter
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _APART = {"yes": "told apart", "no": "not told apart", "": "not compared"}
 _SHAPES = {"told apart": "circle", "not told apart": "diamond", "not compared": "cross"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
 _ROOM = 18, 46  # pixels of a letter and of a probability at the end of a row
+_Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
 _NAMED = 6  # bots that are named; of more their ranks are said
 
 
@@ -87,10 +89,11 @@ def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
     order = plain_rows(standings, ["rank", "bot", "group"])
     more = [_describe_place(order, place) for place in range(len(order))]
     table = frame_table(STANDINGS, "Standings", standings, columns)
-    return replace(table, more=more[: len(table.rows)], few=_FEW)
+    links = profile_links(standings["bot"].tolist())
+    return replace(table, links=links, more=more[: len(table.rows)], few=_FEW)
 
 
-def _describe_place(order: Sequence[tuple[int, str, str | None]], place: int) -> str:
+def _describe_place(order: Sequence[_Place], place: int) -> str:
     """Return in lines which bots are surely above a bot, surely below it, and neither.
 
     `order` has rank, label and letters of each bot, the strongest first.
@@ -102,11 +105,13 @@ def _describe_place(order: Sequence[tuple[int, str, str | None]], place: int) ->
     _, bot, letters = order[place]
     if letters is None:
         return f"{bot} is not compared: it has no rating, or had too many faults."
-    others = [one for one in order if one[1] != bot and one[2] is not None]
-    apart = [one for one in others if not share_letter(letters, one[2] or "")]
-    below = [one for one in apart if one[0] > order[place][0]]
-    above = [one for one in apart if one[0] < order[place][0]]
-    near = [one for one in others if one not in apart]
+    near: list[_Place] = []
+    above: list[_Place] = []
+    below: list[_Place] = []
+    for other, one in enumerate(order):
+        if other != place and one[2] is not None:
+            is_near = share_letter(letters, one[2])
+            (near if is_near else above if other < place else below).append(one)
     said = [
         f"surely {where} {_name_bots(bots)}"
         for where, bots in (("above", below), ("below", above))
@@ -118,7 +123,7 @@ def _describe_place(order: Sequence[tuple[int, str, str | None]], place: int) ->
     return f"{bot} is {', and '.join(said)}.{rest}"
 
 
-def _name_bots(bots: Sequence[tuple[int, str, str | None]]) -> str:
+def _name_bots(bots: Sequence[_Place]) -> str:
     """Return the names of some bots, of many their number and their ranks.
 
     >>> _name_bots([(rank, "x", "a") for rank in (2, 3, 4, 6, 8, 9, 10)])

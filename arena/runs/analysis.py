@@ -31,7 +31,7 @@ from arena.runs.agreement import find_agreement
 from arena.runs.judge_games import find_judge, judge_games
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, read_line
-from arena.store.folder import ANALYSIS, JUDGED, part_of, replacing
+from arena.store.folder import AGREED, ANALYSIS, JUDGED, part_of, replacing
 from arena.store.judged_games import JudgedGames
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
@@ -107,8 +107,8 @@ def analyse_run(
 
     Without a `choice` they are so many games at most, the first pairs of each pairing. What has
     been judged is kept in the folder as it comes. At so many `positions` the bots of the run are
-    asked what they would do. Raises InputError where nothing can be judged,
-    and Interrupted at Ctrl-C.
+    asked what they would do, and the folder gets their agreement. Raises InputError where nothing
+    can be judged, and Interrupted at Ctrl-C.
     """
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     _check_rules(tournament.rules)
@@ -121,6 +121,8 @@ def analyse_run(
         analysis = replace(analysis, agreement=agreement, note=note)
     if folder and choice is None:
         _write(folder / ANALYSIS, analysis.decisions)
+        if positions:
+            _write(folder / AGREED, analysis.agreement)
     return analysis
 
 
@@ -240,10 +242,10 @@ def _check_rules(rules: Rules) -> None:
         raise InputError("other rules than the published ones, which no judge knows")
 
 
-def _write(path: Path, decisions: pd.DataFrame) -> None:
-    """Write the decisions to a file, atomically."""
+def _write(path: Path, table: pd.DataFrame) -> None:
+    """Write a table to a file, atomically."""
     with (
         replacing(path, part_of(path)) as part,
         part.open("w", encoding="utf-8", newline="") as file,
     ):
-        csv_writer(decisions)(file)
+        csv_writer(table)(file)

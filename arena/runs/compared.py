@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from arena.errors import ArenaError, not_installed, shorten
+from arena.insight.judged_files import read_judged
 from arena.insight.run_files import Files, make_files
 from arena.reports.html import find_lack
 from arena.reports.run_report import report_writers
@@ -41,7 +42,7 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
     reports = dict(report_writers(tournament, store, files))
     if not (path / REPORT_HTML).exists():
         reports.pop(REPORT_HTML, None)
-    again = cache(lambda: _reports_with_time(tournament, store, files, path))
+    again = cache(lambda: _reports_again(tournament, store, files, path))
     for name, write in reports.items():
         try:
             _compare(path / name, write)
@@ -86,14 +87,14 @@ def _is_same(path: Path, write: Writer | None) -> bool:
     return True
 
 
-def _reports_with_time(
+def _reports_again(
     tournament: Tournament, store: Store, files: Files, path: Path
 ) -> Mapping[str, Writer]:
-    """Return the reports that `arena report` writes, none where no time was measured."""
+    """Return the reports that `arena report` writes, with the time and what was judged."""
     content = read_timings(path)
-    if content is None:
-        return {}
-    return report_writers(tournament, store, files, parse_timings(content))
+    timings = None if content is None else parse_timings(content)
+    judged = read_judged(path, tournament, store)
+    return report_writers(tournament, store, files, timings, judged)
 
 
 def _compare(path: Path, write: Writer) -> None:

@@ -16,7 +16,16 @@ from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
 from arena.runs.run_progress import follow
 from arena.store.database import FRESH, NAME
-from arena.store.folder import GAMES, REPLACED, TIMINGS, RunFolder, Writer, part_of, replacing
+from arena.store.folder import (
+    AGREED,
+    GAMES,
+    REPLACED,
+    TIMINGS,
+    RunFolder,
+    Writer,
+    part_of,
+    replacing,
+)
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
@@ -155,6 +164,8 @@ def _adapt(
         raise ChangedBots(folder.path if folder else store.path, changed)
     if changed and folder and not folder.replaced.exists():
         copy_store(store, folder.replaced)
+    if changed and folder:
+        (folder.path / AGREED).unlink(missing_ok=True)  # of the bots of before
     if changed or _schedule(before) != _schedule(tournament):
         pairings = before.pairings, tournament.pairings
         store.extend(manifest, *pairings, tournament.most_pairs, changed)

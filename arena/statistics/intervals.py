@@ -177,17 +177,25 @@ class Moments:
         moments.sums[:, :, 0] = np.stack(parts)
         return moments
 
-    def add(self, groups: Ints, counts: Ints, totals: Ints) -> None:
+    def add(self, groups: Ints, counts: Ints, totals: Ints, alike: Ints | None = None) -> None:
         """Add pairs: the group of each, and its counts and totals by key (keys x pairs).
 
-        It is fast where pairs of one group follow each other.
+        A column may stand for so many pairs that are `alike`. It is fast where pairs of one group
+        follow each other.
         """
         if not len(groups):
             return
         starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
         n, y = counts, totals
         for index, part in enumerate((np.minimum(n, 1), n, y, n * n, n * y, y * y)):
+            part = part if alike is None else part * alike
             np.add.at(self.sums[index], groups[starts], np.add.reduceat(part, starts, axis=1).T)
+
+    def merged(self, groups: Ints, number: int) -> Moments:
+        """Return the moments of so many larger groups; `groups` has the one of each group here."""
+        merged = Moments(number, self.sums.shape[2], self.scale)
+        np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
+        return merged
 
     @property
     def counts(self) -> Ints:
@@ -204,11 +212,19 @@ class Moments:
     def means(self) -> Estimates:
         """Return the means, with an interval from as few as two pairs (Student's t)."""
         pairs, count, mean, between = self._between()
-        few = pairs < 2
-        spread = np.divide(pairs * between, pairs - 1, where=~few, out=np.full_like(mean, np.nan))
-        half = np.where(few, np.nan, student_bound(np.maximum(pairs - 1, 1)))
-        half = half * np.sqrt(spread) / np.maximum(count, 1)
+        half = np.where(pairs < 2, np.nan, student_bound(np.maximum(pairs - 1, 1)))
+        half = half * np.sqrt(self._spread(pairs, between)) / np.maximum(count, 1)
         return Estimates(mean, mean - half, mean + half)
+
+    def mean_variances(self) -> tuple[Floats, Floats]:
+        """Return the variances of the means, nan where no pair differs; and degrees of freedom."""
+        pairs, count, _, between = self._between()
+        spread = self._spread(pairs, between)
+        return np.where(spread > 0, spread / np.maximum(count, 1) ** 2, np.nan), pairs - 1
+
+    def _spread(self, pairs: Floats, between: Floats) -> Floats:
+        few = pairs < 2
+        return np.divide(pairs * between, pairs - 1, where=~few, out=np.full_like(pairs, np.nan))
 
     def shares(self) -> Estimates:
         """Return shares from 0 to 1, with Wilson's interval at the error between pairs.
@@ -217,6 +233,16 @@ class Moments:
         `score_interval`. Where pairs do not differ, because nobody or
         everybody did it, games count as independent.
         """
+        mean, _, seen = self._seen()
+        return Estimates(mean, *_wilson(mean, seen))
+
+    def share_variances(self) -> Floats:
+        """Return the variances of the shares, by which `shares` has its intervals."""
+        _, full, seen = self._seen()
+        return np.asarray(full / seen)
+
+    def _seen(self) -> tuple[Floats, Floats, Floats]:
+        """Return the shares, the variance of a game, and how many independent games they are of."""
         pairs, count, mean, between = self._between()
         some = np.maximum(count, 1)
         each = some / np.maximum(pairs, 1)  # counted in a pair
@@ -227,8 +253,7 @@ class Moments:
         seen = full * some**2 / np.where(known, between + more, 1.0)
         alike = np.where(known, some * mean * (1 - mean) + full * each, 1.0)
         seen = np.minimum(seen, some * alike / np.where(known, between + full * each, 1.0))
-        seen = np.where(known, seen, 1.0)
-        return Estimates(mean, *_wilson(mean, seen))
+        return mean, np.where(known, full, np.nan), np.where(known, seen, 1.0)
 
     def _between(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return pairs, counts, means and the squared deviations of pairs from their mean."""

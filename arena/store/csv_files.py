@@ -198,15 +198,29 @@ def read_timings(folder: Path) -> bytes | None:
 
 def parse_timings(content: bytes) -> pd.DataFrame:
     """Return the table of a file's content; raises InputError for another content."""
+    return parse_table(content, TIMINGS, [*make_timings({}, []).columns])
+
+
+def parse_table(
+    content: bytes, name: str, columns: Sequence[str], types: Mapping[str, type] | None = None
+) -> pd.DataFrame:
+    """Return the table of a file's content, which must have these columns.
+
+    With `types` only the columns that they name are read, as such. Raises InputError, which names
+    the file, for any other content.
+    """
+    import numpy as np
     import pandas as pd
 
+    how: dict[str, Any] = {"usecols": [*types], "dtype": dict(types)} if types else {}
     try:
-        table = read_back(pd.read_csv(BytesIO(content), keep_default_na=False))
-    except ValueError as error:
-        raise InputError(f"{TIMINGS}: {error}") from None
-    if [*table.columns] != [*make_timings({}, []).columns]:
-        raise InputError(f"{TIMINGS}: not the columns of timings")
-    return table
+        named = pd.read_csv(BytesIO(content), nrows=0).columns
+        if [*named] != [*columns]:
+            raise InputError(f"{name}: not the columns of {name.partition('.')[0]}")
+        with np.errstate(invalid="ignore"):  # of a float in the place of a whole number
+            return read_back(pd.read_csv(BytesIO(content), keep_default_na=False, **how))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def make_timings(by_label: Timings, labels: Iterable[str]) -> pd.DataFrame:

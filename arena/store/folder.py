@@ -34,6 +34,7 @@ TABLES = (
 )
 TIMINGS = "timings.csv"
 ANALYSIS = "analysis.csv"
+AGREED = "agreement.csv"
 JUDGED = "analysis.sqlite"
 """The games that `arena analyse` has judged."""
 REPORT_HTML = "report.html"
@@ -47,7 +48,7 @@ REPLACED = "replaced.sqlite"
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
-    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, *REPORTS),
+    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *(f"{JUDGED}{ending}" for ending in ("", "-journal")),
 )
 _FRESH = "--fresh starts over"

@@ -25,7 +25,7 @@ from tests.conftest import Arena, run_here, start_command
 from tests.kills import count_judged
 from tests.waiting import until
 
-FILE, KEPT = "analysis.csv", "analysis.sqlite"
+FILE, KEPT, AGREED = "analysis.csv", "analysis.sqlite", "agreement.csv"
 QUICK = ("--by", "greedy", "--worlds", "4", "--worst", "0", "--workers", "1")
 BY = "def bot(setup):\n    return {}\n"
 NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
@@ -182,6 +182,29 @@ def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
     assert shares["timing", "greedy"] < 1
     assert {row["positions"] for row in table} == {12}
     assert " 1 uniform" in arena(*words).stdout
+
+
+def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: Path) -> None:
+    """The table of who chooses alike is kept, also by an analysis that asks nobody."""
+    words = ("analyse", "run", *QUICK, "--games", "4", "-q")
+    arena(*words)
+    assert not (folder / "run" / AGREED).exists()
+    document = json.loads(arena(*words, "--agree", "6", "--json").stdout)
+    arena(*words)
+    read = pd.read_csv(folder / "run" / AGREED)
+    assert read.to_dict("records") == document["agreement"]
+    for _ in "12":  # as the run has written it, and again
+        done = arena("verify", "run", "--sample", "1")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert arena("report", "run").returncode == 0
+    text = (folder / "run" / "report.md").read_text()
+    assert "| Loss against greedy |" in text
+    assert "**Who chooses alike**" in text
+    (folder / "run" / AGREED).write_text("<script>\n")
+    done = arena("report", "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    written = (folder / "run" / "report.md").read_text()
+    assert "Left out: agreement.csv: not the columns of agreement." in written
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,21 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena.insight.losses import DECISIONS
+from arena.insight.losses import AGREEMENT, DECISIONS
+from arena.insight.table_columns import TableColumns
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "analyse.md").read_text()
 
 
-def test_the_page_names_the_columns_of_the_file() -> None:
+@pytest.mark.parametrize(
+    ("heading", "columns"), [("The file", DECISIONS), ("Who chooses alike", AGREEMENT)]
+)
+def test_the_page_names_the_columns_of_a_file(heading: str, columns: TableColumns) -> None:
     """All of them, in their order."""
-    table = PAGE.split("## The file")[1].split("\n## ")[0]
+    table = PAGE.split(f"## {heading}")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
-    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == DECISIONS.names
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == columns.names
 
 
 @pytest.mark.slow
@@ -33,3 +37,5 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "results" / "losses" / "analysis.csv")
     assert [*table.columns] == DECISIONS.names
     assert document["decisions"] == len(table)
+    table = pd.read_csv(tmp_path / "results" / "losses" / "agreement.csv")
+    assert [*table.columns] == AGREEMENT.names

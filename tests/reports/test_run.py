@@ -85,7 +85,8 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "pairings", "wins", "takes", "seats", "faults", "games", "run", "glossary")
+        *("standings", "pairings", "profiles", "wins", "takes", "seats", "faults", "games", "run"),
+        "glossary",
     ]
 
 
@@ -336,7 +337,7 @@ def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> Non
     assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#profile-1"], ["more of it"])
     folded = replace(made, folded=True)
     assert (write_rows(folded).count("<tr>"), len(find_rest(folded)["rows"])) == (20, 40)
-    assert find_rest(table(report, "standings")).keys() == {"more"}
+    assert find_rest(table(report, "standings")).keys() == {"links", "more"}
 
 
 def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:

@@ -1,0 +1,150 @@
+"""Read back what `arena analyse` has left in the folder of a run, and check that it is of this run.
+
+Anybody may have edited these files, and a run may have gone on since with other bots. What cannot
+be of these games is left out, with a line that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from arena.entries.file import read_file
+from arena.errors import InputError
+from arena.insight.losses import AGREEMENT, DECISIONS, make_losses
+from arena.store.csv_files import parse_table
+from arena.store.folder import AGREED, ANALYSIS
+from arena.store.store import Store
+from arena.tournament import keys
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+_MOST: Final = 1 << 27  # bytes: the decisions of 17,000 games
+_OTHER = "not of the games of this run; arena analyse makes it again"
+_DECISIONS: Final = {
+    **dict.fromkeys(("game", "bot", "opponent", "action"), str),
+    **dict.fromkeys(("pair", "seat", "ply", "round", "worlds"), int),
+    **dict.fromkeys(("loss", "error"), float),
+}
+"""The columns of decisions that are read."""
+_AGREEMENT: Final = {
+    **dict.fromkeys(("bot", "other"), str),
+    "positions": int,
+    **dict.fromkeys(("share", "share_low", "share_high"), float),
+}
+
+
+def _empty(types: Mapping[str, type]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(dtype=of) for name, of in types.items()})
+
+
+@dataclass(frozen=True)
+class JudgedTables:
+    """The decisions of a run that were judged, and which bots choose alike; or no rows.
+
+    A line in `left_out` says of a file why it is not used.
+    """
+
+    decisions: pd.DataFrame = field(default_factory=lambda: _empty(_DECISIONS))
+    agreement: pd.DataFrame = field(default_factory=lambda: _empty(_AGREEMENT))
+    left_out: Sequence[str] = ()
+
+    @cached_property
+    def losses(self) -> pd.DataFrame:
+        """The losses of each bot against each opponent, in all of its decisions."""
+        table = make_losses(self.decisions)
+        return table[table["part"] == "all"]
+
+
+def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
+    """Return what was judged of a run, without a folder nothing."""
+    left_out: list[str] = []
+
+    def read(name: str, parse: Callable[[bytes], pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        if folder is None or not (folder / name).exists():
+            return {}
+        try:
+            return {name: parse(_read(folder / name))}
+        except InputError as error:
+            left_out.append(f"{error}")
+            return {}
+
+    decisions = read(ANALYSIS, lambda content: parse_decisions(content, tournament, store))
+    agreement = read(AGREED, lambda content: parse_agreement(content, tournament.labels))
+    return JudgedTables(
+        decisions.get(ANALYSIS, _empty(_DECISIONS)),
+        agreement.get(AGREED, _empty(_AGREEMENT)),
+        left_out,
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_file(path, _MOST)
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.DataFrame:
+    """Return the decisions of a file; raises InputError for any that are not of these games."""
+    table = parse_table(content, ANALYSIS, DECISIONS.names, _DECISIONS)
+    worlds = table["worlds"].unique()
+    is_sane = (
+        table["loss"].between(-1, 1).all()
+        and table["error"].between(0, 1).all()
+        and (table["round"] == table["ply"] // STANDARD.round_plies + 1).all()
+        and table["ply"].between(0, STANDARD.game_plies - 1).all()
+        and len(worlds) <= 1
+        and all(keys.LEAST_WORLDS <= number <= keys.MOST_WORLDS for number in worlds)
+    )
+    if not is_sane:
+        raise InputError(f"{ANALYSIS}: a number that is none of an analysis")
+    if not _is_of(table, tournament, store):
+        raise InputError(f"{ANALYSIS}: {_OTHER}")
+    return table
+
+
+def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
+    """Return whether each decision was made in a game of this store, and none is there twice."""
+    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
+    two = [*zip(table["bot"], table["opponent"], strict=True)]
+    own, turned = ([numbers.get(who[::step], -1) for who in two] for step in (1, -1))  # type: ignore[call-overload]
+    is_first = np.array(own) >= 0
+    number = np.where(is_first, own, turned)
+    seat = table["seat"].to_numpy()
+    acting = [STANDARD.seat_at(ply) for ply in table["ply"]]
+    place = table.assign(number=number, first=np.where(is_first, seat, 1 - seat))
+    names = ["number", "pair", "first"]
+    if (number < 0).any() or (seat != acting).any() or place.duplicated([*names, "ply"]).any():
+        return False
+    for _, decisions in place.groupby(names):
+        of, pair, first = decisions[names].iloc[0].tolist()
+        game = store.game(of, pair, first)
+        actions = game.actions if game and game.fault is None else ""
+        name = tournament.fixture(of, pair, first).name
+        played = [(name, actions[ply : ply + 1]) for ply in decisions["ply"]]
+        if played != [*zip(decisions["game"], decisions["action"], strict=True)]:
+            return False
+    return True
+
+
+def parse_agreement(content: bytes, labels: Sequence[str]) -> pd.DataFrame:
+    """Return the table of a file; raises InputError where it is not one of these bots."""
+    table = parse_table(content, AGREED, AGREEMENT.names, _AGREEMENT)
+    share, low, high = (table[name] for name in ("share", "share_low", "share_high"))
+    is_sane = ((low >= 0) & (low <= share) & (share <= high) & (high <= 1)).all()
+    if not (is_sane and table["positions"].between(1, keys.MOST_ANALYSED).all()):
+        raise InputError(f"{AGREED}: a number that is none of an agreement")
+    bots = [*dict.fromkeys(table["bot"])]
+    shares = {row[:2]: row[2:] for row in table.itertuples(index=False, name=None)}
+    whole = {(one, other) for one in bots for other in bots}
+    alike = all(shares.get(two[::-1]) == of for two, of in shares.items())
+    if not {*bots} <= {*labels} or len(table) != len(shares) or {*shares} != whole or not alike:
+        raise InputError(f"{AGREED}: not of the bots of this run; arena analyse makes it again")
+    return table

@@ -1,0 +1,211 @@
+"""Make the profile of each bot of a run, and set two bots side by side.
+
+A profile has for each measure the bot's value over all its games, with its 95 % interval. Side by
+side two bots are compared against common opponents, each of which weighs the same. The exception is
+what cards add: that is a model of all games of a bot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.batch.replay import Bools
+from arena.insight.by_opponent import BROUGHT, PARTS, TakesByOpponent, count_endings, number_sides
+from arena.insight.judged_files import JudgedTables
+from arena.insight.losses import losses_against
+from arena.insight.run_files import Files
+from arena.insight.win_tables import count_pairs
+from arena.statistics.common_opponents import (
+    Against,
+    Compared,
+    compare,
+    join,
+    means_against,
+    shares_against,
+    subtract,
+)
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import LEVEL, Estimates, Ints, Moments, correct
+from arena.tournament.schedule import Pairing
+from engine import TAKE
+from engine.cards import CHARS
+
+KINDS_OF: Final = CHARS[:TAKE]
+"""The kinds of cards, of which each is measured."""
+
+MOST_BESIDE: Final = 40
+"""Bots of which every two are set side by side, the first ones of the standings."""
+
+Group: TypeAlias = Literal["games", "takes", "cards", "losses"]
+Unit: TypeAlias = Literal["share", "number", "change", "loss"]
+
+_DIGITS: Final[dict[Unit, int]] = {"share": 3, "number": 2, "change": 3, "loss": 4}
+
+
+class Measure(NamedTuple):
+    """What is measured: of games, takes, cards or losses, and in which unit."""
+
+    group: Group
+    name: str
+    unit: Unit
+
+    @property
+    def digits(self) -> int:
+        """To how many digits it is rounded where it is shown; all but numbers are 0 to 1."""
+        return _DIGITS[self.unit]
+
+
+class Beside(NamedTuple):
+    """Two bots each (rows) by measure (columns): both values, and the second less the first.
+
+    `opponents` is how many common opponents there are. `sure` says which differences are
+    significant among all of the same two bots (Benjamini and Hochberg 1995, at 5 %).
+    """
+
+    opponents: Ints
+    first: Floats
+    second: Floats
+    difference: Estimates
+    sure: Bools
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """The profiles of some bots, the strongest first, and of these the first ones side by side.
+
+    `own` are their values (bot, measure); losses have none, as they are only said against an
+    opponent. `beside` has for each bot but the last one all that come behind it.
+    """
+
+    bots: Sequence[str]
+    measures: Sequence[Measure]
+    own: Estimates
+    beside: Sequence[Beside]
+
+
+def make_profiles(
+    pairings: Sequence[Pairing], files: Files, judged: JudgedTables, most: int
+) -> Profiles:
+    """Return the profiles of at most so many bots of a run."""
+    order: list[str] = files.standings["bot"].tolist()
+    parts = [*_parts(pairings, files, judged, order)]
+    cards = _read_cards(files, order)
+    measures = [one for part in parts for one in part.measures]
+    measures += [Measure("cards", kind, "change") for kind in KINDS_OF]
+    own = _stack([*(part.own for part in parts), cards])
+    shown = [place for place, one in enumerate(measures) if _occurs(one, own.value[:, place])]
+    profiles = Profiles(
+        order[:most],
+        [measures[place] for place in shown],
+        Estimates(*(part[:most, shown] for part in own)),
+        [],
+    )
+    against = join(*(part.against for part in parts))
+    direct = _find_direct(pairings, files, order)
+    beside = [
+        _set_beside(profiles.measures, _compare(against, cards, direct, bot), shown)
+        for bot in range(len(against.value) - 1)
+    ]
+    return replace(profiles, beside=beside)
+
+
+class _Part(NamedTuple):
+    """Some measures: the values of each bot (bot, measure), and those against each opponent."""
+
+    measures: Sequence[Measure]
+    own: Estimates
+    against: Against
+
+
+def _parts(
+    pairings: Sequence[Pairing], files: Files, judged: JudgedTables, order: Sequence[str]
+) -> Iterator[_Part]:
+    """Yield what is compared by common opponents."""
+    two, bots = number_sides(pairings, order), len(order)
+    size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
+
+    def merge(moments: Moments) -> Moments:
+        merged = moments.merged(two[:, 0], bots + 1)
+        merged.sums = merged.sums[:, :bots]
+        return merged
+
+    games = count_endings(len(pairings), files.counts)
+    measures = [Measure("games", name, "share") for name in PARTS]
+    yield _Part(measures, merge(games).shares(), shares_against(games, two, size))
+    takes = TakesByOpponent.of(files.wins().takes_by_opponent)
+    if takes.is_known:
+        measures = [Measure("takes", f"at {number}", "share") for number in takes.actions]
+        yield _Part(measures, merge(takes.when).shares(), shares_against(takes.when, two, size))
+        measures = [Measure("takes", name, "number") for name in BROUGHT]
+        yield _Part(measures, merge(takes.brought).means(), means_against(takes.brought, two, size))
+    if judged.decisions.empty:
+        return
+    losses, met = losses_against(judged.decisions, order)
+    unknown = np.full((bots, 1), np.nan)
+    own = Estimates(unknown, unknown, unknown)
+    yield _Part([Measure("losses", "loss", "loss")], own, means_against(losses, met, size))
+
+
+def _occurs(measure: Measure, values: Floats) -> bool:
+    """Return whether there is something to show of a measure: of a share, whether it is not 0."""
+    known = values[~np.isnan(values)]
+    return measure.unit == "loss" or bool(known.any() if measure.unit == "share" else known.size)
+
+
+def _stack(parts: Sequence[Estimates]) -> Estimates:
+    return Estimates(*(np.hstack(columns) for columns in zip(*parts, strict=True)))
+
+
+def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
+    """Return what one card of each kind adds in the takes of each bot (bot, kind)."""
+    cards = files.wins().cards
+    ends = []
+    for name in ("adds", "adds_low", "adds_high"):
+        table = cards.pivot_table(name, "bot", "card", dropna=False) if len(cards) else cards
+        ends.append(table.reindex(index=[*order], columns=[*KINDS_OF]).to_numpy(float))
+    return Estimates(*ends)
+
+
+def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]) -> Floats:
+    """Return which part of the pairs of two bots they have played against each other."""
+    two = number_sides(pairings, order)
+    pairs = count_pairs(files.counts, len(pairings)).repeat(2)
+    met = np.zeros((len(order) + 1, len(order) + 1))
+    np.add.at(met, (two[:, 0], two[:, 1]), pairs)
+    total = np.maximum(met.sum(axis=1), 1)
+    return np.asarray(met / np.sqrt(total[:, None] * total))
+
+
+def _compare(against: Against, cards: Estimates, direct: Floats, bot: int) -> Compared:
+    """Return a bot beside those behind it, what cards add last."""
+    others = np.arange(bot + 1, len(against.value))
+    found = compare(against, bot, others)
+    one, other = (Estimates(*(part[who] for part in cards)) for who in ([bot], others))
+    difference, p_value = subtract(one, other, direct[bot, others][:, None])
+    one_value = np.broadcast_to(one.value, other.value.shape)
+    return Compared(
+        found.opponents[:, 0],
+        np.hstack([found.own, one_value]),
+        np.hstack([found.other, other.value]),
+        _stack([found.difference, difference]),
+        np.hstack([found.p_value, p_value]),
+    )
+
+
+def _set_beside(measures: Sequence[Measure], found: Compared, shown: Sequence[int]) -> Beside:
+    """Return what is shown of a bot beside others, and which differences are significant."""
+    own, other, p_values = (part[:, shown] for part in (found.own, found.other, found.p_value))
+    digits = [one.digits for one in measures]
+    difference = Estimates(*(_round(part[:, shown], digits) for part in found.difference))
+    corrected = np.stack([correct(of_two) for of_two in p_values])
+    excludes_zero = (difference.low > 0) | (difference.high < 0)
+    return Beside(found.opponents, own, other, difference, (corrected < LEVEL) & excludes_zero)
+
+
+def _round(values: Floats, digits: Sequence[int]) -> Floats:
+    units = 10.0 ** np.array(digits)
+    return np.asarray(np.rint(values * units) / units + 0.0)  # no -0.0

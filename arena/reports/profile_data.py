@@ -1,0 +1,239 @@
+"""Make the data from which the script of a page shows the profiles of bots.
+
+The data have every text, and the script only puts them into tables: it computes no number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from math import isnan
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.errors import counted
+from arena.insight.judged_files import JudgedTables
+from arena.insight.profiles import Beside, Measure, Profiles
+from arena.insight.run_files import Files
+from arena.insight.table_columns import WIN_TYPES
+from arena.reports.blocks import write_cell
+from arena.reports.charts import plain_rows
+from arena.reports.differences import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
+from arena.reports.packed_texts import Cells, Texts
+from arena.reports.profile_texts import (
+    GROUPS,
+    describe_opponents,
+    describe_sure,
+    name_measure,
+    write_change,
+    write_range,
+    write_value,
+)
+from arena.statistics.intervals import LEVEL
+
+_SHOWN = 3  # opponents above the Elo and below it, of which none need be significant
+_MOST_LISTED = 6
+_SHARE = ("share", "share_low", "share_high")
+_SURE, _UNSURE, _UNTESTED = "+", "-", "."
+_VERDICTS = {_SURE: SIGNIFICANT, _UNSURE: NOT_SIGNIFICANT, _UNTESTED: NOT_TESTED}
+
+
+class Games(NamedTuple):
+    """Games of a bot to look at: ids of replays in the page, and lines that name other games."""
+
+    replays: Sequence[str] = ()
+    named: Sequence[str] = ()
+
+
+def make_data(
+    profiles: Profiles, files: Files, judged: JudgedTables, games: Mapping[str, Games]
+) -> dict[str, Any]:
+    """Return what the page shows of one bot, and of two."""
+    made, bots, none = _Data(profiles, files, judged), profiles.bots, Games()
+    data = {
+        "names": made.labels,
+        "profiles": len(bots),
+        "couples": len(profiles.beside) + 1,
+        "groups": made.groups(),
+        "verdicts": _VERDICTS,
+        "directs": ["Score", "By Elo", *(f"Won by {name}" for name in WIN_TYPES.values())],
+        "notes": made.notes(),
+        "summaries": [*made.summaries()],
+        "own": [*made.own()],
+        "beyond": made.of_bots(made.beyond()),
+        "losses": made.of_bots(made.losses()),
+        "alike": made.of_bots(made.alike()),
+        "games": [[*games.get(bot, none).replays] for bot in bots],
+        "named": [[*games.get(bot, none).named] for bot in bots],
+        "beside": [[*made.beside(bot)] for bot in range(len(profiles.beside))],
+    }
+    return made.texts.packed(data)
+
+
+_Row: TypeAlias = tuple[str, list[Any]]
+"""A bot, and a row of one of its lists: another bot by its place, and texts."""
+
+
+class _Data:
+    """Makes the parts of the data."""
+
+    def __init__(self, profiles: Profiles, files: Files, judged: JudgedTables) -> None:
+        self.profiles = profiles
+        self.files = files
+        self.judged = judged
+        self.texts = Texts()
+        self.labels: list[str] = files.standings["bot"].tolist()
+        self.places = {label: place for place, label in enumerate(self.labels)}
+        self.met = files.tables.head_to_head.set_index(["bot", "opponent"]).to_dict("index")
+        agreement = judged.agreement
+        self.alike_of = {row[:2]: row for row in agreement.itertuples(index=False, name=None)}
+
+    def of_bots(self, rows: Iterable[_Row]) -> list[list[Any]]:
+        """Return the rows of each bot that has a profile."""
+        lists: dict[str, list[Any]] = {bot: [] for bot in self.profiles.bots}
+        for bot, row in rows:
+            if bot in lists:
+                lists[bot].append(row)
+        return [*lists.values()]
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Return the tables of measures: title, head, note, rows and units, as the cells come."""
+        made = []
+        for group, of_group in groupby(self.profiles.measures, key=lambda one: one.group):
+            measures = [*of_group]
+            rows = [name_measure(one) for one in measures]
+            units = [one.unit for one in measures]
+            made.append({"name": group, **GROUPS[group], "rows": rows, "units": units})
+        return made
+
+    def notes(self) -> dict[str, str]:
+        """Return what is said below the lists that are there."""
+        notes = {}
+        if len(self.judged.decisions):
+            worlds = counted(int(self.judged.decisions["worlds"].max()), "world")
+            notes["losses"] = f"Judged in {worlds}. Compare only losses against one opponent."
+        if len(self.judged.agreement):
+            number = counted(int(self.judged.agreement["positions"].max()), "position")
+            notes["alike"] = f"Of {number}, those at which both choose the same action."
+        return notes
+
+    def summaries(self) -> Iterator[str]:
+        """Yield a line for each bot."""
+        table = self.files.standings.head(len(self.profiles.bots))
+        fields = ("rank", "elo", "elo_low", "elo_high", "score", "games")
+        for rank, elo, low, high, score, games in plain_rows(table, fields):
+            rating = "not rated"
+            if elo is not None:
+                rating = f"Elo {write_cell(elo, 'elo')} ({write_range(low, high)})"
+            share = write_cell(score, "share")
+            yield (
+                f"Rank {rank} of {len(self.labels):,}: {rating}; {share} of the points in "
+                f"{counted(games, 'game')}."
+            )
+
+    def own(self) -> Iterator[Cells]:
+        """Yield the values of each bot, each with both ends of its interval."""
+        units = [one.unit for one in self.profiles.measures]
+        for rows in np.stack(self.profiles.own, axis=2).tolist():
+            yield self.texts.add(
+                write_value(value, unit)
+                for row, unit in zip(rows, units, strict=True)
+                for value in row
+            )
+
+    def beyond(self) -> Iterator[_Row]:
+        """Yield opponents against which bots score most beyond their Elo, and least."""
+        table = self.files.tables.head_to_head
+        table = table[table["residual_z"].notna()].sort_values("residual_z", kind="stable")
+        fields = ("bot", "opponent", "score", "expected", "residual", "residual_q")
+        by_bot: dict[str, list[Any]] = {}
+        for bot, *row in plain_rows(table, fields):
+            by_bot.setdefault(bot, []).append(row)
+        for bot, rows in by_bot.items():
+            above = [row for row in reversed(rows) if row[3] > 0]
+            below = [row for row in rows if row[3] < 0]
+            for opponent, *shares, beyond, q in [*_first(above), *reversed(_first(below))]:
+                said = "not as the Elo says" if q < LEVEL else "within chance"
+                texts = [write_cell(share, "share") for share in shares]
+                texts += [write_change(beyond, "share"), said]
+                yield bot, [self.places[opponent], self.texts.add(texts)]
+
+    def losses(self) -> Iterator[_Row]:
+        """Yield what bots gave away against the first opponents in the order of the standings."""
+        table = self.judged.losses
+        order = table["opponent"].map(self.places).sort_values(kind="stable").index
+        fields = ("bot", "opponent", "loss", "loss_low", "loss_high", "decisions")
+        seen: Counter[str] = Counter()
+        for bot, opponent, *loss, decisions in plain_rows(table.loc[order], fields):
+            seen[bot] += 1
+            if seen[bot] <= _MOST_LISTED:
+                texts = [*(write_value(one, "loss") for one in loss), f"{decisions:,}"]
+                yield bot, [self.places[opponent], self.texts.add(texts)]
+
+    def alike(self) -> Iterator[_Row]:
+        """Yield who chooses most like each bot, and at the end who does least."""
+        table = self.judged.agreement
+        table = table[table["bot"] != table["other"]].sort_values(
+            ["share", "other"], ascending=[False, True], kind="stable"
+        )
+        for bot, rows in table.groupby("bot", sort=False):
+            most = len(rows) if len(rows) <= _SHOWN else _SHOWN
+            some = rows.iloc[[*range(most), *([-1] if most < len(rows) else [])]]
+            for other, *share in plain_rows(some, ("other", *_SHARE)):
+                if other in self.places:
+                    yield str(bot), [self.places[other], self._shares(share)]
+
+    def _shares(self, share: Iterable[float | None]) -> Cells:
+        return self.texts.add(write_cell(one, "share") for one in share)
+
+    def beside(self, first: int) -> Iterator[list[Any]]:
+        """Yield a bot beside each one behind it: cells, verdicts, their own games, agreement."""
+        found: Beside = self.profiles.beside[first]
+        differences = np.stack(found.difference, axis=2).tolist()
+        both = np.stack([found.first, found.second], axis=2).tolist()
+        for row, opponents in enumerate(found.opponents.tolist()):
+            two = self.labels[first], self.labels[first + 1 + row]
+            known = [not isnan(low) for _, low, _ in differences[row]]
+            marks = "".join(map(_mark, found.sure[row].tolist(), known))
+            texts = [describe_opponents(opponents), describe_sure(marks.count(_SURE), sum(known))]
+            texts += _write_beside(self.profiles.measures, both[row], differences[row])
+            yield [self.texts.add(texts), marks, self._direct(two), self._alike(two)]
+
+    def _direct(self, two: tuple[str, str]) -> Cells | None:
+        """Return the games of two bots against each other, as both see them."""
+        if two not in self.met:
+            return None
+        texts = [counted(self.met[two]["games"], "game")]
+        for row in (self.met[two], self.met[two[::-1]]):
+            shares = [row[name] for name in ("score", "score_low", "score_high", "expected")]
+            texts += ["" if isnan(share) else write_cell(share, "share") for share in shares]
+            texts += [f"{row[f'{name}_wins']:,}" for name in WIN_TYPES]
+        return self.texts.add(texts)
+
+    def _alike(self, two: tuple[str, str]) -> Cells | None:
+        found = self.alike_of.get(two)
+        return self._shares(found[3:]) if found else None
+
+
+def _first(rows: Sequence[Any]) -> list[Any]:
+    """Return the first rows: those that are significant, and as many as are always shown."""
+    sure = sum(row[-1] < LEVEL for row in rows)
+    return [*rows[: min(_MOST_LISTED, max(_SHOWN, sure))]]
+
+
+def _mark(sure: bool, known: bool) -> str:
+    return _SURE if sure else _UNSURE if known else _UNTESTED
+
+
+def _write_beside(
+    measures: Sequence[Measure],
+    both: Sequence[Sequence[float]],
+    differences: Sequence[Sequence[float]],
+) -> Iterator[str]:
+    """Yield the texts of two bots; the values of cards are those of their profiles."""
+    for measure, values, ends in zip(measures, both, differences, strict=True):
+        if measure.group != "cards":
+            yield from (write_value(value, measure.unit) for value in values)
+        yield from (write_change(end, measure.unit) for end in ends)

@@ -1,0 +1,125 @@
+"""Write the texts of profiles: what measures are called, values and differences in their units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import Final
+
+from arena.errors import counted
+from arena.insight.profiles import Group, Measure, Unit
+from arena.insight.summary import describe_end
+from arena.insight.table_columns import WIN_TYPES
+from arena.insight.verdict import signed
+from arena.reports.blocks import write_cell
+from arena.reports.take_section import CARD_NAMES
+
+GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
+    "games": {"title": "How games end", "head": "Share of the games"},
+    "takes": {
+        "title": "Takes: when, and what they bring",
+        "head": "Value",
+        "note": "Shares are of all takes of a bot, by its action in the round: at 1 it takes at "
+        "once.",
+    },
+    "losses": {
+        "title": "What a decision gives away",
+        "head": "Loss",
+        "note": "Points of 100 of the chance to win, as arena analyse has judged them.",
+    },
+    "cards": {
+        "title": "What cards are worth",
+        "head": "Adds, percentage points",
+        "note": "By how much more often who takes one such card wins, over all games of a bot: an "
+        "adjusted correlation, and no cause.",
+    },
+}
+"""The title of each group of measures, the head of its values, and what is to be known of it."""
+
+_NAMES: Final = {
+    "score": "Score",
+    **{
+        f"{how} by {name}": f"{how.capitalize()} by {name}"
+        for how in ("won", "lost")
+        for name in WIN_TYPES.values()
+    },
+    "drawn": "Drawn",
+    "cards": "Cards of a take",
+    "gain": "Points that a take adds",
+    "loss": "Loss of a decision",
+    **CARD_NAMES,
+}
+"""What measures are called, but the shares of takes."""
+
+
+def describe_opponents(number: int) -> str:
+    """Return by how many opponents two bots are compared.
+
+    >>> describe_opponents(38), describe_opponents(0)
+    ('Compared by 38 common opponents, each of which weighs the same', 'Without a common opponent')
+    """
+    if not number:
+        return "Without a common opponent"
+    each = ", each of which weighs the same" if number > 1 else ""
+    return f"Compared by {counted(number, 'common opponent')}{each}"
+
+
+def describe_sure(number: int, tested: int) -> str:
+    """Return how many differences are significant.
+
+    >>> describe_sure(1, 26)
+    '1 of 26 differences is significant when all of them are looked at together'
+    """
+    if not tested:
+        return "No difference can be tested"
+    be = "is" if number == 1 else "are"
+    of = f"{number} of {counted(tested, 'difference')}"
+    return f"{of} {be} significant when all of them are looked at together"
+
+
+def name_measure(measure: Measure) -> str:
+    """Return what a measure is called.
+
+    >>> name_measure(Measure("takes", "at 6", "share"))
+    'Taken at action 6'
+    """
+    return _NAMES.get(measure.name) or f"Taken {measure.name.replace('at ', 'at action ')}"
+
+
+def write_range(low: float | None, high: float | None) -> str:
+    """Return the interval of an Elo, or the one end of it that is known.
+
+    >>> write_range(1490.2, 1533.9), write_range(2040.4, None)
+    ('1490 to 1534', 'at least 2040')
+    """
+    if low is None or high is None:
+        return describe_end(low, high)
+    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
+
+
+def write_value(value: float | None, unit: Unit) -> str:
+    """Return a value as people read it, nothing where it is not known.
+
+    >>> write_value(0.5134, "share"), write_value(0.0123, "change"), write_value(0.0098, "loss")
+    ('51.3 %', '+1.2', '0.98')
+    """
+    if value is None or isnan(value):
+        return ""
+    if unit == "change":
+        return write_change(value, unit)
+    return write_cell(value, "share") if unit == "share" else signed(_scaled(value, unit), ".2f")
+
+
+def write_change(value: float, unit: Unit) -> str:
+    """Return a difference as people read it: of shares in percentage points.
+
+    >>> write_change(-0.0312, "share"), write_change(0.25, "number")
+    ('-3.1', '+0.25')
+    """
+    if isnan(value):
+        return ""
+    return signed(_scaled(value, unit), "+.1f" if unit in ("share", "change") else "+.2f")
+
+
+def _scaled(value: float, unit: Unit) -> float:
+    return value if unit == "number" else 100 * value

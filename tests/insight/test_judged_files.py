@@ -1,0 +1,199 @@
+"""What arena analyse has left in a folder is read back, and what is not of this run is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena.errors import InputError
+from arena.insight import judged_files
+from arena.insight.judged_files import JudgedTables, read_judged
+from arena.insight.losses import AGREEMENT, DECISIONS, make_agreement
+from arena.store.csv_files import csv_writer
+from arena.store.folder import AGREED, ANALYSIS
+from arena.store.store import Store
+from engine import STANDARD
+from tests.reports.runs import cup, make_store
+
+CUP = cup(["a", "b", "=c"], 2)
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    made = make_store(CUP)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def decisions(store: Store) -> pd.DataFrame:
+    """Return decisions of all games, as the analysis writes them, with made up numbers."""
+    rows = []
+    for number, game in store.results():
+        fixture = CUP.fixture(number, game.pair, game.seat)
+        seats = [*fixture.pairing][:: 1 if game.seat == 0 else -1]
+        for ply, action in enumerate(game.actions[:40]):
+            seat = STANDARD.seat_at(ply)
+            rows.append(
+                {
+                    "game": fixture.name,
+                    "bot": seats[seat],
+                    "opponent": seats[1 - seat],
+                    "pair": game.pair,
+                    "seat": seat,
+                    "ply": ply,
+                    "round": ply // 12 + 1,
+                    "action": action,
+                    "loss": ply % 7 / 100,
+                    "error": 0.01,
+                    "worlds": 8,
+                }
+            )
+    return pd.DataFrame(rows).reindex(columns=DECISIONS.names)
+
+
+AGREED_ROWS = make_agreement(
+    {"a": [0, 1, 2, 3], "b": [0, 1, 3, 3], "=c": [1, 1, 1, 1]},  # type: ignore[dict-item]
+    [1, 1, 2, 2],
+)
+
+
+def write(folder: Path, name: str, table: pd.DataFrame) -> Path:
+    with (folder / name).open("w", encoding="utf-8") as file:
+        csv_writer(table)(file)
+    return folder / name
+
+
+def test_both_files_are_read_back(tmp_path: Path, store: Store, decisions: pd.DataFrame) -> None:
+    """With a label that a file keeps behind an apostrophe; without a file there are no rows."""
+    assert read_judged(None, CUP, store).losses.empty
+    nothing = read_judged(tmp_path, CUP, store)
+    assert nothing.decisions.empty
+    assert (nothing.agreement.empty, nothing.left_out) == (True, [])
+    write(tmp_path, ANALYSIS, decisions)
+    write(tmp_path, AGREED, AGREED_ROWS)
+    found = read_judged(tmp_path, CUP, store)
+    assert found.left_out == []
+    assert len(found.decisions) == len(decisions)
+    assert {*found.losses["bot"]} == {"a", "b", "=c"}
+    pd.testing.assert_frame_equal(found.agreement, AGREED_ROWS, check_dtype=False)
+
+
+def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
+    """Return a table with other cells in its first row."""
+    changed = table.astype(object)
+    for name, cell in cells.items():
+        changed.loc[0, name] = cell
+    return changed
+
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+SPOILT: dict[str, tuple[Change, str]] = {
+    "columns": (lambda table: table.drop(columns="loss"), "not the columns of analysis"),
+    "another bot": (lambda table: first(table, bot="d"), "not of the games of this run"),
+    "another action": (lambda table: first(table, action="Q"), "not of the games of this run"),
+    "another seat": (lambda table: first(table, seat=1), "not of the games of this run"),
+    "another game": (lambda table: first(table, game="a/b/7/0"), "not of the games of this run"),
+    "another pair": (lambda table: first(table, pair=7), "not of the games of this run"),
+    "twice": (lambda table: pd.concat([table, table[:1]]), "not of the games of this run"),
+    "a great loss": (lambda table: first(table, loss=1.5), "a number that is none"),
+    "no loss": (lambda table: first(table, loss="nan"), "float"),
+    "a word": (lambda table: first(table, loss="<b>"), "could not convert string to float"),
+    "a negative ply": (lambda table: first(table, ply=-1), "a number that is none"),
+    "another round": (lambda table: first(table, round=3), "a number that is none"),
+    "two numbers of worlds": (lambda table: first(table, worlds=16), "a number that is none"),
+    "an endless pair": (lambda table: first(table, pair="inf"), "analysis.csv: "),
+    "a huge pair": (lambda table: first(table, pair=10**30), "analysis.csv: "),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_decisions_that_are_not_of_these_games_are_left_out(
+    tmp_path: Path, store: Store, decisions: pd.DataFrame, what: str
+) -> None:
+    """With one line that says why; the other file is used."""
+    change, why = SPOILT[what]
+    write(tmp_path, ANALYSIS, change(decisions))
+    write(tmp_path, AGREED, AGREED_ROWS)
+    check_left_out(read_judged(tmp_path, CUP, store), ANALYSIS, why)
+
+
+def check_left_out(found: JudgedTables, name: str, why: str) -> None:
+    (line,) = found.left_out
+    assert line.startswith(f"{name}: ")
+    assert why in line
+    assert line.isprintable()
+    used = found.agreement if name == ANALYSIS else found.decisions
+    other = found.decisions if name == ANALYSIS else found.agreement
+    assert (used.empty, other.empty) == (False, True)
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "another coding": "bot,öther\n".encode("latin-1"),
+    "zeros": b"\0" * 100,
+    "an open quote": b'"' + ",".join(AGREEMENT.names).encode() + b"\na,b",
+    "too much": b"a" * 40_000,
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("name", [ANALYSIS, AGREED])
+def test_no_content_of_a_file_is_more_than_a_line(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
+) -> None:
+    """Whatever it is, also a folder in its place."""
+    monkeypatch.setattr(judged_files, "_MOST", 30_000)
+    (tmp_path / name).write_bytes(content)
+    (line,) = read_judged(tmp_path, CUP, store).left_out
+    assert line.startswith(f"{name}: ")
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    assert read_judged(tmp_path, CUP, store).left_out == [f"{name}: is a directory"]
+
+
+OTHERS: dict[str, tuple[Change, str]] = {
+    "columns": (lambda table: table[[*table.columns[::-1]]], "not the columns of agreement"),
+    "another bot": (lambda table: table.replace("b", "d"), "not of the bots of this run"),
+    "a row less": (lambda table: table.drop(index=1), "not of the bots of this run"),
+    "no couple": (lambda table: table.drop(index=[1, 3]), "not of the bots of this run"),
+    "a row twice": (lambda table: pd.concat([table, table[:1]]), "not of the bots of this run"),
+    "one side": (
+        lambda table: table.assign(share=table["share"].where(table.index != 1, 0.6)),
+        "not of the bots of this run",
+    ),
+    "a great share": (lambda table: first(table, share=2, share_high=2), "a number that is none"),
+    "no share": (lambda table: first(table, share="nan"), "float"),
+    "no positions": (lambda table: table.assign(positions=0), "a number that is none"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_an_agreement_that_is_not_of_these_bots_is_left_out(
+    tmp_path: Path, store: Store, decisions: pd.DataFrame, what: str
+) -> None:
+    """So that no number stands under a wrong name."""
+    change, why = OTHERS[what]
+    write(tmp_path, ANALYSIS, decisions)
+    write(tmp_path, AGREED, change(AGREED_ROWS))
+    check_left_out(read_judged(tmp_path, CUP, store), AGREED, why)
+
+
+def test_a_bot_that_could_not_be_asked_is_missing(tmp_path: Path, store: Store) -> None:
+    """The agreement of the others is used."""
+    some = AGREED_ROWS[~AGREED_ROWS[["bot", "other"]].isin(["b"]).any(axis=1)]
+    write(tmp_path, AGREED, some)
+    assert len(read_judged(tmp_path, CUP, store).agreement) == 4
+
+
+def test_the_game_of_a_changed_bot_is_not_of_this_run(
+    decisions: pd.DataFrame,
+) -> None:
+    """The store has other games between the same bots since."""
+    other = make_store(cup(["a", "b", "=c"], 2, seed=8))
+    content = decisions.to_csv(index=False).encode()
+    with pytest.raises(InputError, match="not of the games of this run"):
+        judged_files.parse_decisions(content, CUP, other)

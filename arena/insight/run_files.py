@@ -39,7 +39,7 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 
 @dataclass(frozen=True)
 class Tables:
-    """What the games of a run add up to."""
+    """What the games of a run add up to; `judged` are the bots that have letters."""
 
     standings: pd.DataFrame
     head_to_head: pd.DataFrame
@@ -47,6 +47,7 @@ class Tables:
     superiority: pd.DataFrame
     rankings: pd.DataFrame
     findings: Findings
+    judged: Field
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def make_tables(
         make_superiority(field, [*standings["bot"]]),
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
+        judged,
     )
 
 

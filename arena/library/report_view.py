@@ -117,11 +117,9 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     from arena.reports.run_report import make_report
 
     files = make_files(run.tournament, run.store)
-    document = make_report(run.tournament, run.store, files, None if timings.empty else timings)
-    if state := run.extent.describe():
-        title = f"{document.title} (not finished)"
-        document = Report(title, [f"{state.capitalize()}.", *document.summary], document.sections)
-    return RunReport(document)
+    times = None if timings.empty else timings
+    names = {"title": run.title, "state": run.extent.describe()}
+    return RunReport(make_report(run.tournament, run.store, files, times, **names))
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:

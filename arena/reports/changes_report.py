@@ -13,6 +13,7 @@ from arena.insight.difference_columns import (
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
+from arena.insight.difference_headline import find_moved
 from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text
@@ -33,11 +34,19 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         title = f"{len(others)} runs, compared with {base.title}"
         for number, (facts, changes) in enumerate(others, 1):
             sections += _sections(changes, f"-{number}", f"{facts.title}: ")
-    summary = [
+    summary = [*_headlines(others)]
+    summary += [
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
         "interval."
     ]
     return with_glossary(Report(title, summary, sections))
+
+
+def _headlines(others: Sequence[tuple[RunFacts, Changes]]) -> Iterator[str]:
+    """Yield what is said of each other run, with its title where there are several."""
+    for facts, changes in others:
+        prefix = f"{facts.title}: " if len(others) > 1 else ""
+        yield from (f"{prefix}{sentence}" for sentence in find_moved(changes).sentences())
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:

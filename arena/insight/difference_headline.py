@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.errors import counted
 from arena.insight.ablation import Ablation, shown
 from arena.insight.headline import name_some, write_lead
 from arena.insight.pair_counts import MEASURES, SPREAD
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 class Compared(NamedTuple):
     """What a comparison of two bots has found, in a sentence, and what would tell more.
 
-    `claim` is what may be said of the lead, None where faults decide. `further_pairs` is about how
+    `claim` is what may be said of the lead, None where faults decide, or nothing yet. `further_pairs` is about how
     many would tell which of the two is stronger, if the difference stays what it seems; None if
     that cannot be said.
     """
@@ -53,12 +52,11 @@ def find_compared(result: SprtResult, *, finished: bool = True) -> Compared:
     faulty = {*result.out} & {result.new, result.old}
     if faulty or (result.against and {*result.against} <= {*result.out}):
         return Compared(result.sentence, None, None)
-    further = count_further(elo, pairs)
     if not finished:
         sentence = f"undecided so far: {new} is at {write_lead(elo)}, and the test has not ended"
-        return Compared(sentence, "undecided", further)
+        return Compared(sentence, None, None)
     claim = make_claim(result.verdict, elo, result.stop, pairs)
-    return Compared(result.sentence, claim, further)
+    return Compared(result.sentence, claim, count_further(elo, pairs))
 
 
 def count_further(elo: Estimate, pairs: int) -> int | None:
@@ -110,7 +108,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
     ('b', ['a', 'b'], 2)
     """
     known = [one for one in differences if None not in one.estimate.cells]
-    wide = [one._replace(estimate=one.estimate.widened(2 * len(known))) for one in known]
+    wide = [one._replace(estimate=one.estimate.widened(2 * len(known) + 1)) for one in known]
     if not wide:
         return None
     sure = [one for one in wide if one.is_sure]
@@ -209,13 +207,13 @@ class Moved(NamedTuple):
                 yield "The Elo of no bot can be compared between these runs."
             return
         best, sure, tested = self.clearest
-        change = f"{best.name}, {write_lead(best.estimate)}"
-        if sure:
-            names = name_some([one.name for one in sure])
-            yield f"Surely changed: {names}, of {counted(tested, 'bot')}."
-            yield f"The clearest change is that of {change}."
-        else:
-            yield f"No bot has surely changed. The clearest change is that of {change}."
+        change = write_lead(best.estimate)
+        if tested == 1:
+            yield f"{best.name} has {'' if sure else 'not '}surely changed: {change}."
+            return
+        names = name_some([one.name for one in sure]) if sure else "none"
+        yield f"Surely changed: {names} of {tested:,} bots."
+        yield f"The clearest change is that of {best.name}: {change}."
 
 
 def find_moved(changes: Changes) -> Moved:

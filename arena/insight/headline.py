@@ -95,7 +95,8 @@ class Headline:
         if self.misfits:
             yield f"Not as Elo says: {self.misfits:,} of {counted(self.tested, 'pairing')}."
         if self.left_out:
-            yield f"Left out, for faults: {name_some(self.left_out)}."
+            its = "its" if len(self.left_out) == 1 else "their"
+            yield f"Left out, because of faults in {its} games: {name_some(self.left_out)}."
 
     def _say_top(self) -> Iterator[str]:
         if self.groups:
@@ -159,21 +160,24 @@ def _say_share(found: Share) -> str:
 def _join_goal(lines: Sequence[str]) -> str:
     """Return what a run says of its goal in one sentence, of what is open the first three."""
     head, *rest = (line.strip() for line in lines)
-    more = [f"and {len(rest) - _MOST_NAMED:,} more"] if len(rest) > _MOST_NAMED else []
-    said = " ".join([head, "; ".join([*rest[:_MOST_NAMED], *more])]).strip()
+    if len(rest) > _MOST_NAMED + 1:
+        rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
+    said = " ".join([head, "; ".join(rest)]).strip()
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def name_some(labels: Sequence[str]) -> str:
+def name_some(names: Sequence[str]) -> str:
     """Return the names of some things in words, of many the first three.
 
     >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
     """
-    named = [*labels[:_MOST_NAMED]]
-    if more := len(labels) - len(named):
-        named.append(f"{more:,} more")
-    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+    named = [*names]
+    if len(names) > _MOST_NAMED + 1:
+        named[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED:,} more"]
+    if len(named) == 1:
+        return named[0]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def write_lead(lead: Estimate) -> str:

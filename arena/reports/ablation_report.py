@@ -53,7 +53,7 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     changes = tournament.rules.changes()
     base = f"the config's rules, {_describe(changes)}" if changes else "the published rules"
     summary = [
-        *find_effects(ablation).sentences(),
+        " ".join(find_effects(ablation).sentences()),
         f"{tournament.games:,} games of {tournament.name} under each variant; the base is {base}.",
         "Bots, seed and, where the rules allow it, deals are the same. A change is the variant "
         "less the base, with its 95 % interval by pairs of games.",

@@ -43,10 +43,10 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
 
 
 def _headlines(others: Sequence[tuple[RunFacts, Changes]]) -> Iterator[str]:
-    """Yield what is said of each other run, with its title where there are several."""
+    """Yield the headline of each other run, with its title where there are several."""
     for facts, changes in others:
         prefix = f"{facts.title}: " if len(others) > 1 else ""
-        yield from (f"{prefix}{sentence}" for sentence in find_moved(changes).sentences())
+        yield prefix + " ".join(find_moved(changes).sentences())
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:

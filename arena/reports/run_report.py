@@ -84,9 +84,10 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     if state:
         yield f"{state.capitalize()}."
     if games and files.comparison:
-        yield from find_compared(files.comparison, finished=not state).sentences()
+        yield " ".join(find_compared(files.comparison, finished=not state).sentences())
     elif games:
-        yield from describe_run(tournament, files.tables, files.counts, finished=not state)
+        found = describe_run(tournament, files.tables, files.counts, finished=not state)
+        yield " ".join(found)
         if state:
             yield _OPEN
     count = counted(games, "game")

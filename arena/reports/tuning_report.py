@@ -44,7 +44,7 @@ _NOTE = (
 
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
-    summary = [*find_compared(tuned.proof).sentences("on fresh deals: ")]
+    summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
     summary += [f"{line[:1].upper()}{line[1:]}." for line in describe_search(tuned)]
     summary += [f"{line}." for line in describe_parameters(tuned)]
     sections = [

@@ -120,7 +120,8 @@ CASES = (
 KINDS = ("strongest", "first", "lead", "apart", "misfits", "share")
 """The first bot is the strongest, or one of some is, leads by so much; order; pairings; score."""
 
-_PLAIN = "plain"  # the lead, by an interval that does not allow for the choice
+PLAIN = "plain"
+"""The lead, by an interval that does not allow for the choice of the two bots."""
 
 
 class Said(NamedTuple):
@@ -208,7 +209,7 @@ def judge(case: Case, run: Run) -> dict[str, bool]:
             others = [elo for label, elo in elos.items() if label != top.bot]
             wrong["strongest"] = elos[top.bot] - max(others) <= _EQUAL
         wrong["lead"] = not round(top.lead.low, 0) <= gaps[0] <= round(top.lead.high, 0)
-        wrong[_PLAIN] = not _is_plainly_in(top.lead, gaps[0], len(elos))
+        wrong[PLAIN] = not _is_plainly_in(top.lead, gaps[0], len(elos))
     if found.misfits:
         wrong["misfits"] = not case.spread
     if found.share:
@@ -255,14 +256,15 @@ def simulate(case: Case, runs: int = RUNS, workers: int = 1) -> Said:
 def lines(runs: int = RUNS, cases: Sequence[Case] = CASES) -> Iterator[str]:
     """Yield the tables of the section, each row as soon as it has been simulated."""
     yield (
-        f"{runs:,} runs a row. `spread` is by how much Elo results lie around the ratings. Of each\n"
-        "kind of sentence: in how many of 100 runs it was said, and in how many it was wrong, of\n"
-        "which there may be 5. `strongest`: the first bot is. `first`: it is, or one of those that\n"
-        "are named. `lead`: its lead over the next one is in the interval, as shown (in brackets:\n"
-        "wrong by the plain 95 % interval). `apart`: neighbours that are told apart are in the right\n"
-        "order; said is the share of neighbours. `misfits`: pairings are not as Elo says. `share`:\n"
-        "that of a challenger is in its interval. `likely`: how likely the first bot is said to be\n"
-        "stronger than the next one, on average, and how often it is.\n"
+        f"{runs:,} runs a row. `spread` is by how much Elo results lie around the ratings. Of\n"
+        "each kind of sentence: in how many of 100 runs it was said, and in how many it was\n"
+        "wrong, of which there may be 5. `strongest`: the first bot is. `first`: it is, or one\n"
+        "of those that are named. `lead`: its lead over the next one is in the interval, as it\n"
+        "is shown (in brackets: wrong by the plain 95 % interval). `apart`: neighbours that are\n"
+        "told apart are in the right order; said is the share of neighbours. `misfits`: pairings\n"
+        "are not as Elo says. `share`: that of a challenger is in its interval. `likely`: how\n"
+        "likely the first bot is said to be stronger than the next one, on average, and how\n"
+        "often it is.\n"
     )
     yield (
         "| run | pairs | spread | strongest | first | lead | apart | misfits | share | likely |\n"
@@ -283,5 +285,5 @@ def _cell(found: Said, kind: str) -> str:
     said = found.apart if kind == "apart" else found.said[kind] / found.runs
     cell = f"{100 * said:.1f} / {100 * found.wrong[kind] / found.runs:.1f}"
     if kind == "lead":
-        cell += f" ({100 * found.wrong[_PLAIN] / found.runs:.1f})"
+        cell += f" ({100 * found.wrong[PLAIN] / found.runs:.1f})"
     return cell

@@ -370,7 +370,7 @@ def test_a_single_game_has_a_report_too() -> None:
     games = [next(whole.games_of(0))]
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
-    assert made.summary[0] == "b and a are not told apart."
+    assert made.summary[0].startswith("b and a are not told apart.")
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
 

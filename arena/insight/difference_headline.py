@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Compared(NamedTuple):
     """What a comparison of two bots has found, in a sentence, and what would tell more.
 
-    `claim` is what may be said of the lead, None where faults decide, or nothing yet. `further_pairs` is about how
-    many would tell which of the two is stronger, if the difference stays what it seems; None if
-    that cannot be said.
+    `claim` is what may be said of the lead, None where faults decide, or nothing yet. About so
+    many `further_pairs` would tell which of the two is stronger, if the difference stays what it
+    seems; None if that cannot be said.
     """
 
     sentence: str
@@ -41,7 +41,7 @@ class Compared(NamedTuple):
         text = f"{where}{self.sentence}"
         yield f"{text[:1].upper()}{text[1:]}."
         if self.claim and self.claim not in ("better", "weaker"):
-            supposed = "" if self.further_pairs is None else ", if the difference stays as it is"
+            supposed = ", if the difference stays what it seems" if self.further_pairs else ""
             cost = describe_cost(self.further_pairs)
             yield f"What would tell which of the two is stronger: {cost}{supposed}."
 

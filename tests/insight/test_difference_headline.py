@@ -55,7 +55,7 @@ def test_an_open_comparison_says_what_would_tell() -> None:
     assert first == "Undecided: too close to call: new is at +10 Elo points (-10..30)."
     assert second == (
         "What would tell which of the two is stronger: about 300 further pairs, if the difference "
-        "stays as it is."
+        "stays what it seems."
     )
     assert compared("not better", Estimate(0.2, -8.0, 8.0))[1] == (
         "What would tell which of the two is stronger: no number of further pairs can be named."

@@ -91,6 +91,14 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
     assert pick_clearest([Shown("a", Estimate())]) is None
 
 
+def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
+    """A difference that is tiny and exact comes after one that is seen to be one."""
+    tiny, plain = Shown("a", Estimate(0.04, 0.03, 0.05), 1), Shown("b", Estimate(9.0, 4.0, 14.0), 1)
+    found = pick_clearest([tiny, plain])
+    assert found
+    assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])
+
+
 def ablation_of(*changes: dict[str, Estimate]) -> Ablation:
     """Return an ablation whose variants change these measures; the others change by 0."""
     nothing = [Estimate()] * len(MEASURES)
@@ -129,6 +137,12 @@ def test_an_ablation_without_a_sure_effect_says_so() -> None:
     nothing = dict.fromkeys((measure.name for measure in MEASURES), Estimate())
     (said,) = find_effects(ablation_of(nothing)).sentences()
     assert said == "No effect can be estimated from these games."
+
+
+def test_an_effect_that_is_not_tested_is_not_called_unclear() -> None:
+    """One without an error."""
+    found = find_effects(ablation_of({"city": Estimate(0.1, -0.1, 0.3)}))
+    assert "won by City" not in found.unclear[0][1]
 
 
 def moved(*rows: tuple[str, float, float, float, bool | None]) -> list[str]:

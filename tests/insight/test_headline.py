@@ -119,10 +119,21 @@ def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
     assert [*found.sentences()] == [f"a is stronger than b: at least {low} Elo."]
 
 
+@pytest.mark.parametrize(("lost", "is_open"), [(1, True), (2, True), (3, False)])
+def test_a_bot_that_is_hardly_ever_beaten_has_no_upper_end_either(lost: int, is_open: bool) -> None:
+    """Three points of 200 say how strong it is at most, and fewer do not; of 20 any do."""
+    found = headline_of({("a", "b"): (0, 0, lost, 0, 100 - lost)}).top
+    assert found
+    assert math.isinf(found.lead.high) == is_open
+    few = headline_of({("a", "b"): (0, 0, 2, 0, 8)}).top
+    assert few
+    assert math.isfinite(few.lead.high)
+
+
 def test_groups_that_never_met_have_no_strongest_bot() -> None:
     """They are named by their first bots."""
-    said = says({("a", "b"): UP, ("d", "c"): UP})
-    assert said == "2 groups of bots never met, those of a and d: nobody is the strongest of all."
+    said = says({("a", "b"): UP, ("d", "c"): UP[::-1]})
+    assert said == "2 groups of bots never met, those of a and c: nobody is the strongest of all."
 
 
 @pytest.mark.parametrize(
@@ -184,6 +195,10 @@ def test_the_cost_of_an_answer_is_said_in_round_numbers() -> None:
     for growth, words in ((1.02, "about 1.1"), (14.7, "about 15"), (1e4, "more than 1,000")):
         assert f", {words} times as many games tell these two apart." in leader(growth)[2]
     assert leader(None)[2].startswith("No number of games would tell")
+    top = HEADLINE.top
+    assert top
+    goal = replace(HEADLINE, top=top._replace(rivals=["b"]), goal=["not resolved: x"])
+    assert not any("as many games" in text for text in goal.sentences())
 
 
 def test_a_probability_is_rounded_down() -> None:

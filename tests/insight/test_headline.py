@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena.insight.headline import Headline, Share, Top, find_headline, write_lead
 from arena.statistics.apart import pair_scores
@@ -182,6 +184,28 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
         "Not resolved after 9 pairs, with 5 at most in a pairing: x; y.",
         "Left out, because of faults in its games: d.",
     ]
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(st.lists(st.floats(-900, 900), min_size=3, max_size=3))
+def test_a_lead_as_it_is_shown_says_no_more_than_its_interval(numbers: list[float]) -> None:
+    """Its ends are in their order, and 0 is left out only where it is."""
+    low, value, high = sorted(numbers)
+    shown = write_lead(Estimate(value, low, high)).replace("(", "").replace(")", "")
+    number, _, ends = shown.split(" ")
+    first, last = (float(end) for end in ends.split(".."))
+    assert first <= float(number) <= last
+    assert (first > 0) <= (low > 0)
+    assert (low > 0.005) <= (first > 0)
+
+
+@pytest.mark.parametrize("pairs", range(1, 40))
+def test_a_bot_that_is_told_apart_has_a_lead_above_zero(pairs: int) -> None:
+    """With the fewest pairs that tell two bots apart, and with more."""
+    top = headline_of({("a", "b"): (0, 0, 0, 0, pairs)}).top
+    assert top
+    assert top.rivals or top.lead.low > 0
+    assert bool(top.rivals) == (pairs < 12)
 
 
 def leader(growth: float | None, likely: float = 0.9) -> list[str]:

@@ -205,7 +205,7 @@ def test_a_bot_that_is_told_apart_has_a_lead_above_zero(pairs: int) -> None:
     top = headline_of({("a", "b"): (0, 0, 0, 0, pairs)}).top
     assert top
     assert top.rivals or top.lead.low > 0
-    assert bool(top.rivals) == (pairs < 12)
+    assert bool(top.rivals) == (pairs < 11)
 
 
 def leader(growth: float | None, likely: float = 0.9) -> list[str]:

@@ -122,10 +122,10 @@ class Headline:
 
 
 def _say_strongest(top: Top, bots: int) -> str:
-    lead = f"{write_lead(top.lead)}{{}}{_write_likely(top)}"
+    lead, likely = write_lead(top.lead), _write_likely(top)
     if bots == 2:
-        return f"{top.bot} is stronger than {top.second}: {lead.format('')}."
-    return f"{top.bot} is the strongest: {lead.format(f' over {top.second}')}."
+        return f"{top.bot} is stronger than {top.second}: {lead}{likely}."
+    return f"{top.bot} is the strongest: {lead} over {top.second}{likely}."
 
 
 def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Headlines of comparisons, ablations and several runs: their sentences, and how often wrong."""
+"""Headlines of comparisons, ablations and several runs: their sentences, and how often wrong.
+
+The sentence of a comparison is held against the truth in `test_claim`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
-from bench.studies import claims, effect_headlines, move_headlines
+from bench.studies import effect_headlines, move_headlines
 from engine import STANDARD
 
 STOP = Sprt(0.0, 15.0, 0.05, 0.05, 1000)
@@ -197,30 +200,22 @@ def test_a_wrong_difference_is_seen_to_be_wrong() -> None:
 
 
 def check(made: tuple[int, dict[str, int]]) -> None:
-    """See that each kind of sentence is wrong in at most one run of twenty, but for chance."""
+    """See that each kind of sentence is wrong in at most one run of twenty."""
     runs, found = made
     assert runs == effect_headlines.RUNS
-    assert found["interval"] <= 0.071 * runs
-    assert found["sure"] <= 0.071 * runs
+    assert found["interval"] <= 0.05 * runs
+    assert found["sure"] <= 0.05 * runs
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("case", effect_headlines.CASES, ids=str)
 def test_ablations_are_wrong_in_one_of_twenty_at_most(case: effect_headlines.Case) -> None:
-    """1,000 of each, and three errors of that share (bench/STUDIES.md)."""
+    """1,000 of each (bench/STUDIES.md)."""
     check(effect_headlines.count(effect_headlines.simulate(case)))
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("case", move_headlines.CASES, ids=str)
 def test_several_runs_are_wrong_in_one_of_twenty_at_most(case: move_headlines.Case) -> None:
-    """1,000 of each, and three errors of that share (bench/STUDIES.md)."""
+    """1,000 of each (bench/STUDIES.md)."""
     check(effect_headlines.count(move_headlines.simulate(case)))
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("setup", claims.SETUPS[1::4], ids=str)
-def test_comparisons_are_wrong_in_one_of_twenty_at_most(setup: claims.Setup) -> None:
-    """1,000 of two bots without a lead, where each claim of one is wrong."""
-    _, wrong = claims.count_claims(setup, 1000)
-    assert sum(wrong[claim] for claim in claims.FIRM) <= 71

@@ -261,5 +261,5 @@ def test_a_wrong_headline_is_seen_to_be_wrong() -> None:
     "case", CASES, ids=lambda case: f"{case.name}, {case.pairs}, {case.spread}"
 )
 def test_each_kind_of_sentence_is_wrong_in_one_run_of_twenty_at_most(case: Case) -> None:
-    """1,000 runs each, and three errors of that share (bench/STUDIES.md)."""
-    check(case, RUNS, 0.05 + 0.021)
+    """1,000 runs each (bench/STUDIES.md)."""
+    check(case, RUNS, 0.05)

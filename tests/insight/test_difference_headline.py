@@ -208,14 +208,16 @@ def check(made: tuple[int, dict[str, int]]) -> None:
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("case", effect_headlines.CASES, ids=str)
+@pytest.mark.parametrize(
+    "case", effect_headlines.CASES, ids=lambda case: f"{case.name}, {case.pairs}"
+)
 def test_ablations_are_wrong_in_one_of_twenty_at_most(case: effect_headlines.Case) -> None:
     """1,000 of each (bench/STUDIES.md)."""
     check(effect_headlines.count(effect_headlines.simulate(case)))
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("case", move_headlines.CASES, ids=str)
+@pytest.mark.parametrize("case", move_headlines.CASES, ids=lambda case: case.name)
 def test_several_runs_are_wrong_in_one_of_twenty_at_most(case: move_headlines.Case) -> None:
     """1,000 of each (bench/STUDIES.md)."""
     check(effect_headlines.count(move_headlines.simulate(case)))

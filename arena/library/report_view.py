@@ -118,8 +118,8 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
 
     files = make_files(run.tournament, run.store)
     times = None if timings.empty else timings
-    names = {"title": run.title, "state": run.extent.describe()}
-    return RunReport(make_report(run.tournament, run.store, files, times, **names))
+    state = run.extent.describe()
+    return RunReport(make_report(run.tournament, run.store, files, times, state=state))
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:

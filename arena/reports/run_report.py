@@ -64,17 +64,16 @@ def make_report(
     files: Files,
     timings: pd.DataFrame | None = None,
     *,
-    title: str = "",
     state: str = "",
 ) -> Report:
     """Return the report of a run whose games are all in the store.
 
     `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
-    so that the same games give the same bytes. The `title` is the tournament's name if there is
-    none. `state` says how much of a run that is not finished has been played.
+    so that the same games give the same bytes. `state` says how much of a run that is not
+    finished has been played.
     """
     sections = [*_Sections(tournament, store, files, timings).all()]
-    title = f"{title or tournament.name}{' (not finished)' if state else ''}"
+    title = f"{tournament.name}{' (not finished)' if state else ''}"
     return with_glossary(Report(title, [*_summary(tournament, files, state)], sections))
 
 

@@ -6,6 +6,7 @@ the seats swapped (`arena.statistics`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,7 +18,7 @@ from arena.insight.difference_columns import ABLATION
 from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut
 from arena.statistics.difference import compare_ratios, estimate_ratio
-from arena.statistics.intervals import Estimate, Ints
+from arena.statistics.intervals import Estimate, Ints, find_significant
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.tournament.rule_changes import BASE
@@ -91,6 +92,11 @@ class VariantResult:
     differences: Sequence[Estimate]
 
 
+def shown(estimate: Estimate, measure: Measure) -> Estimate:
+    """Return an estimate as it is shown: a share in per cent."""
+    return estimate.scaled(100 if measure.is_share else 1, measure.digits)
+
+
 @dataclass(frozen=True)
 class Ablation:
     """The results of all variants, the base first; pairs in each pairing of every run.
@@ -106,6 +112,20 @@ class Ablation:
     def title(self, measure: Measure) -> str:
         """Return what a measure is, with its unit."""
         return TITLES[measure.name].format(*(self.contest or ("nobody", "nobody")))
+
+    def judge(self, number: int) -> dict[int, bool | None]:
+        """Return by variant whether the change of the measure with this number is significant.
+
+        All its changes are looked at together. It is None for one without an error; those that
+        are not estimable are left out.
+        """
+        changes = {
+            place: shown(variant.differences[number], MEASURES[number])
+            for place, variant in enumerate(self.variants)
+            if not math.isnan(variant.differences[number].value)
+        }
+        judged = zip(changes.items(), find_significant([*changes.values()]), strict=True)
+        return {place: None if math.isnan(one.error) else sure for (place, one), sure in judged}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the file: one for each variant and measure."""

@@ -39,7 +39,7 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 
 @dataclass(frozen=True)
 class Tables:
-    """What the games of a run add up to."""
+    """What the games of a run add up to; `judged` are the bots that have letters."""
 
     standings: pd.DataFrame
     head_to_head: pd.DataFrame
@@ -48,6 +48,7 @@ class Tables:
     neighbours: pd.DataFrame
     rankings: pd.DataFrame
     findings: Findings
+    judged: Field
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ def make_tables(
         tables.make_neighbours(field, standings, superiority),
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
+        judged,
     )
 
 

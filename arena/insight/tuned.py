@@ -193,13 +193,22 @@ def write_tables(path: Path, tuned: Tuned) -> None:
 
 def describe_lines(tuned: Tuned) -> Iterator[str]:
     """Yield what a tuning came to, a line each: the finding, the proof, the parameters."""
+    yield from describe_search(tuned)
+    yield f"on fresh deals: {tuned.proof.sentence}"
+    yield from (f"  {line}" for line in describe_parameters(tuned))
+
+
+def describe_search(tuned: Tuned) -> Iterator[str]:
+    """Yield what the search found, a line each, and whether it is surely better."""
     tried = f"{counted(len(tuned.rows), 'setting')} in {counted(tuned.rounds, 'round')}"
     yield f"best of {tried}, {counted(tuned.pairs, 'pair')}: {describe(tuned.best)}"
     if not tuned.is_better:
         yield f"nothing was found that is surely better than {tuned.tuning.bot.label}"
-    yield f"on fresh deals: {tuned.proof.sentence}"
-    for name in tuned.curves:
-        yield f"  {tuned.describe_parameter(name)}"
+
+
+def describe_parameters(tuned: Tuned) -> Iterator[str]:
+    """Yield what may be said of each parameter, a line each."""
+    return (tuned.describe_parameter(name) for name in tuned.curves)
 
 
 def to_document(tuned: Tuned) -> dict[str, Any]:

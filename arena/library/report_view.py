@@ -112,11 +112,8 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     files = make_files(run.tournament, run.store)
     judged = read_judged(run.folder, run.tournament, run.store)
     times = None if timings.empty else timings
-    document = make_report(run.tournament, run.store, files, times, judged)
-    if state := run.extent.describe():
-        title = f"{document.title} (not finished)"
-        document = Report(title, [f"{state.capitalize()}.", *document.summary], document.sections)
-    return RunReport(document)
+    state = run.extent.describe()
+    return RunReport(make_report(run.tournament, run.store, files, times, judged, state=state))
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:

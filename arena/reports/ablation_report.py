@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from arena.insight.ablation import Ablation
+from arena.insight.ablation import Ablation, shown
 from arena.insight.difference_columns import ABLATION, SIGNIFICANCE
+from arena.insight.difference_headline import find_effects
 from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.differences import Point, difference_chart, name_verdict, point_chart
-from arena.statistics.intervals import Estimate, find_significant
+from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML
 from arena.tournament.tournament import Tournament
 
@@ -52,6 +53,7 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     changes = tournament.rules.changes()
     base = f"the config's rules, {_describe(changes)}" if changes else "the published rules"
     summary = [
+        " ".join(find_effects(ablation).sentences()),
         f"{tournament.games:,} games of {tournament.name} under each variant; the base is {base}.",
         "Bots, seed and, where the rules allow it, deals are the same. A change is the variant "
         "less the base, with its 95 % interval by pairs of games.",
@@ -85,11 +87,9 @@ def _variants_table(ablation: Ablation) -> Table:
 def _section(ablation: Ablation, number: int) -> Section:
     """Return the section of a measure: its value under each variant, and the changes."""
     measure, names = MEASURES[number], [variant.name for variant in ablation.variants]
-    values = [_shown(variant.values[number], measure) for variant in ablation.variants]
-    changes = [_shown(variant.differences[number], measure) for variant in ablation.variants]
-    known = [n for n, change in enumerate(changes) if not math.isnan(change.value)]
-    judged = zip(known, find_significant([changes[n] for n in known]), strict=True)
-    significant = {n: None if math.isnan(changes[n].error) else sure for n, sure in judged}
+    values = [shown(variant.values[number], measure) for variant in ablation.variants]
+    changes = [shown(variant.differences[number], measure) for variant in ablation.variants]
+    significant = ablation.judge(number)
     rows: list[Sequence[Cell]] = [
         (name, *values[n].cells, *changes[n].cells, name_verdict(significant[n]))
         if n in significant
@@ -107,11 +107,6 @@ def _section(ablation: Ablation, number: int) -> Section:
     if not blocks:
         blocks.append(Text(["It is not estimable from these games."]))
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
-
-
-def _shown(estimate: Estimate, measure: Measure) -> Estimate:
-    """Return an estimate as it is shown: a share in per cent."""
-    return estimate.scaled(100 if measure.is_share else 1, measure.digits)
 
 
 def _values_chart(

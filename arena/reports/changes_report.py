@@ -13,6 +13,8 @@ from arena.insight.difference_columns import (
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
+from arena.insight.difference_headline import find_moved
+from arena.insight.headline import name_some
 from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text
@@ -34,10 +36,24 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         for number, (facts, changes) in enumerate(others, 1):
             sections += _sections(changes, f"-{number}", f"{facts.title}: ")
     summary = [
+        *_headlines(base, others),
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
-        "interval."
+        "interval.",
     ]
     return with_glossary(Report(title, summary, sections))
+
+
+def _headlines(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Iterator[str]:
+    """Yield the headline of each other run, with its title where there are several."""
+    for facts, changes in others:
+        prefix = f"{facts.title}: " if len(others) > 1 else ""
+        yield prefix + " ".join(find_moved(changes).sentences())
+    runs = [base, *(facts for facts, _ in others)]
+    if unfinished := [run.title for run in runs if not run.finished]:
+        yield (
+            f"Not finished: {name_some(unfinished)}. What is said may turn around with the games "
+            "that are missing."
+        )
 
 
 def _sections(changes: Changes, ending: str, prefix: str) -> Iterator[Section]:

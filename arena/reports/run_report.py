@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import InputError, counted
+from arena.insight.difference_headline import find_compared
+from arena.insight.headline import describe_run
 from arena.insight.judged_files import JudgedTables
 from arena.insight.run_files import Files
 from arena.records.html_page import GENERATOR
@@ -54,6 +56,10 @@ if TYPE_CHECKING:
 
 _FAULTS = 2  # of each pairing, bot and kind that are read
 _BEGINNING = 4096  # bytes, in which a report says whose it is
+_OPEN = (
+    "What is sure holds at any number of games. All else may turn around with the games that are "
+    "missing."
+)
 
 
 def make_report(
@@ -62,26 +68,38 @@ def make_report(
     files: Files,
     timings: pd.DataFrame | None = None,
     judged: JudgedTables | None = None,
+    *,
+    state: str = "",
 ) -> Report:
     """Return the report of a run whose games are all in the store.
 
     `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
-    so that the same games give the same bytes. `judged` is what `arena analyse` has found.
+    so that the same games give the same bytes. `judged` is what `arena analyse` has found, and
+    `state` says how much of a run that is not finished has been played.
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
-    sections = [*made.all()]
-    return with_glossary(Report(tournament.name, [*_summary(tournament, files)], sections))
+    title = f"{tournament.name}{' (not finished)' if state else ''}"
+    return with_glossary(Report(title, [*_summary(tournament, files, state)], [*made.all()]))
 
 
-def _summary(tournament: Tournament, files: Files) -> Iterator[str]:
-    """Yield what a reader in a hurry wants to know."""
+def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
+    """Yield what a reader in a hurry wants to know, the headline first."""
     games = files.counts.total
+    if state:
+        yield f"{state.capitalize()}."
+    if games and files.comparison:
+        yield " ".join(find_compared(files.comparison, finished=not state).sentences())
+    elif games:
+        found = describe_run(tournament, files.tables, files.counts, finished=not state)
+        yield " ".join(found)
+        if state:
+            yield _OPEN
     count = counted(games, "game")
     yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
-    if seat := files.findings.seat:
-        yield describe_advantage(seat)
     if forfeits := int(files.standings["forfeits"].sum()):
         yield f"{forfeits:,} of the games were forfeited."
+    if seat := files.findings.seat:
+        yield describe_advantage(seat)
 
 
 def _format(tournament: Tournament) -> str:

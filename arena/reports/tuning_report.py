@@ -7,9 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from arena.insight.difference_columns import CANDIDATES, CONTOURS, DIFFERENCES, LANDSCAPE
+from arena.insight.difference_headline import find_compared
 from arena.insight.landscape import Map
 from arena.insight.table_columns import Column
-from arena.insight.tuned import FAILED, KEPT, Tuned, describe, describe_lines
+from arena.insight.tuned import (
+    FAILED,
+    KEPT,
+    Tuned,
+    describe,
+    describe_parameters,
+    describe_search,
+)
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text
 from arena.reports.charts import (
@@ -45,7 +53,9 @@ _NOTE = (
 
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
-    summary = [f"{line[:1].upper()}{line[1:].strip()}." for line in describe_lines(tuned)]
+    summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
+    summary += [f"{line[:1].upper()}{line[1:]}." for line in describe_search(tuned)]
+    summary += [f"{line}." for line in describe_parameters(tuned)]
     sections = [
         Section("proof", "The proof", [*_proof(tuned)]),
         Section("landscape", "The landscape", [*_landscape(tuned)]),

@@ -130,7 +130,7 @@ class UntilRounds(Rounds):
         if not found:
             return [f"resolved {after}: all intervals are {wanted}{others}"]
         head = f"not all intervals are {wanted} {after}, with {most}{others}:"
-        return [head, *(f"  {one.bot}: {_cost(one.further_pairs)}" for one in found)]
+        return [head, *(f"  {one.bot}: {describe_cost(one.further_pairs)}" for one in found)]
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
@@ -179,13 +179,13 @@ def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
 
 
 def _pair_of(one: Open) -> str:
-    return f"{one.bot} and {one.opponent} are not told apart: {_cost(one.further_pairs)}"
+    return f"{one.bot} and {one.opponent} are not told apart: {describe_cost(one.further_pairs)}"
 
 
-def _cost(further: int | None) -> str:
+def describe_cost(further: int | None) -> str:
     """Return the price of an answer in words.
 
-    >>> _cost(27902), _cost(None)
+    >>> describe_cost(27902), describe_cost(None)
     ('about 28,000 further pairs', 'no number of further pairs can be named')
     """
     if further is None:

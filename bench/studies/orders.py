@@ -67,9 +67,8 @@ class Ending(NamedTuple):
     pairs: int
 
 
-def true_elos(field: Field, played: Simulated) -> dict[str, float]:
-    """Return the Elo of an equal round robin of all bots with endless pairs."""
-    labels = field.labels()
+def true_elos(labels: Sequence[str], played: Simulated) -> dict[str, float]:
+    """Return the Elo of an equal round robin of these bots with endless pairs."""
     scores = [
         PairScores(i, j, _ENDLESS, 2 * _ENDLESS / (1 + 10 ** (-played.lead(two) / 400)), 0.0)
         for two in round_robin(labels)
@@ -87,7 +86,7 @@ def play_run(field: Field, spread: float, run: int) -> Ending:
     beyond = {two: spread * more for two, more in zip(everyone, noise, strict=True)}
     elos = dict(zip(field.labels(), map(float, field.elos), strict=True))
     played = Simulated(elos, SEED, run, beyond=beyond)
-    truth = true_elos(field, played)
+    truth = true_elos(field.labels(), played)
     pairings = field.pairings()
     rounds = UntilRounds(pairings, field.pairs, Until("resolved", field.max_pairs))
     ever = wrong = resolved = False

@@ -143,6 +143,15 @@ def test_an_unfinished_run_is_named(runs: list[RunGames]) -> None:
     first = report.sections[0].blocks[0]
     assert isinstance(first, Text)
     assert first.paragraphs == ["Not finished, so as far as it was played: two."]
+    assert report.summary[0].startswith("mine has ")
+    assert report.summary[1].startswith("Not finished: two. What is said may turn around ")
+
+
+def test_the_headline_of_several_runs_has_one_for_each(report: Report) -> None:
+    """Those that have no bot in common cannot be compared."""
+    first, second, _ = report.summary
+    assert first.startswith(f"{HOSTILE[1]}: mine has ")
+    assert second == f"{HOSTILE[2]}: The Elo of no bot can be compared between these runs."
 
 
 @pytest.fixture(scope="module", params=[[], ["uniform", "denier"]], ids=["direct", "against"])
@@ -216,6 +225,7 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     report = make_ablation_report(found, what)
     assert (tmp_path / "out" / "report.html").read_text() == to_html(report)
     assert (tmp_path / "out" / "report.md").read_text() == to_markdown(report)
+    assert report.summary[0].startswith("None of 8 effects is surely more than luck. The clearest")
     links = table_of(report, "variants").links
     assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in links)
     city = table_of(report, "city").rows

@@ -378,6 +378,19 @@ FORMS = {
     "comparison of two": cup(["a", "b"], 2, stop=Sprt(0, 30, 0.05, 0.05, 20)),
     "comparison": cup(["a", "b", "c"], 2, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20)),
 }
+FIRST = "a is first, but not surely the strongest: any of the"
+HEADLINES = {
+    "one pair": "a and b are not told apart. The lead of a is ",
+    "forfeits only": "No bot can be judged, so nobody is called the stronger one. Left out, ",
+    "no rated bot": "No bot can be judged, so nobody is called the stronger one. Left out, ",
+    "gauntlet": f"{FIRST} 4 may be.",
+    "swiss": f"{FIRST} 4 may be.",
+    "until": f"{FIRST} 3 may be.",
+    "other rules": f"{FIRST} 3 may be.",
+    "comparison of two": "Better: a is stronger than b, by about ",
+    "comparison": "Undecided: too close to call: a is at ",
+}
+"""How the report of each form begins."""
 LENGTHS = {"swiss": {0: 2, 1: 2, 4: 2, 5: 2}, "until": {0: 5, 1: 2, 2: 4}}
 
 
@@ -407,6 +420,7 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
     for chart in made.charts():
         altair.Chart.from_dict(chart.spec).to_dict()
     assert len(to_html(made)) > 10_000
+    assert made.summary[0].startswith(HEADLINES[form])
     assert len(table(made, "standings").rows) == len(files.standings)
     if form == "comparison":
         decided = files.comparison and files.comparison.paired and files.comparison.paired.decided
@@ -423,8 +437,52 @@ def test_a_single_game_has_a_report_too() -> None:
     games = [next(whole.games_of(0))]
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
-    assert made.summary[0].startswith("1 game")
+    assert made.summary[0].startswith("b and a are not told apart.")
+    assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
+
+
+def test_a_report_begins_with_its_headline(report: Report, store: Store, files: Files) -> None:
+    """Then come what was played and the forfeits, and last the seat."""
+    first, count, forfeits, seat = report.summary
+    assert first.startswith("a is ")
+    assert "told apart: " in first
+    assert count == "360 games of 3 bots, every bot against every other one."
+    assert forfeits == "2 of the games were forfeited."
+    assert seat.startswith("Seat 0, which begins, scores ")
+    begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
+    assert begun.title == "cup (not finished)"
+    assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]
+    assert begun.summary[2].startswith("What is sure holds at any number of games.")
+
+
+def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
+    """Once it has ended; before that there is no end to tell of."""
+    until = FORMS["until"]
+    store = games_of("until", until)
+    made, files = report_of(until, store)
+    assert "Not resolved after 11 pairs, with 5 at most in a pairing: a and b" in made.summary[0]
+    begun = make_report(until, store, files, state="not finished: 22 of 40 games")
+    assert "esolved after" not in " ".join(begun.summary)
+
+
+def test_a_comparison_that_goes_on_decides_nothing() -> None:
+    """Its report has no claim that a look at the end of a test could not make."""
+    two = FORMS["comparison of two"]
+    store = make_store(two)
+    begun = make_report(two, store, make_files(two, store), state="not finished: 40 of 80 games")
+    assert begun.summary[1].startswith("Undecided so far: a is at +")
+
+
+def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
+    """It is named, and nothing is said of its strength; the others are compared."""
+    places = [(number, pair, seat) for number in (0, 1) for pair in range(20) for seat in (0, 1)]
+    three = cup(["a", "b", "c"], 20, max_faults=3)
+    late = Fault("timeout", "never")
+    store = make_store(three, faults={place: late for place in places if place[2] == 0})
+    first = report_of(three, store)[0].summary[0]
+    assert first.startswith("b ")
+    assert first.endswith("Left out, because of faults in its games: a.")
 
 
 def test_a_run_without_a_take_says_so() -> None:

@@ -62,6 +62,14 @@ def content(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
+def test_the_report_begins_with_the_proof(out: Path) -> None:
+    """And then says what was found, and of each parameter whether it matters."""
+    _, _, _, proof, _, found, *rest = (out / "report.md").read_text().splitlines()
+    assert proof.startswith("On fresh deals: ")
+    assert not any(line.startswith("On fresh deals: ") for line in rest)
+    assert found.startswith("Best of ")
+
+
 def test_all_candidates_of_a_round_meet_the_same_deals(out: Path) -> None:
     """With the same luck; rounds and the proof have deals of their own."""
     seen: set[object] = set()

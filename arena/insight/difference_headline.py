@@ -1,0 +1,228 @@
+"""Say in a few sentences what a comparison, an ablation of rules, or several runs have found.
+
+As in `arena.insight.headline` the sentences are data first. The interval of a difference allows for
+its choice from all that were looked at, and "surely" means that it leaves out 0, as it is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.insight.ablation import Ablation, shown
+from arena.insight.headline import name_some, write_lead
+from arena.insight.pair_counts import MEASURES, SPREAD
+from arena.insight.verdict import Claim, make_claim, signed
+from arena.statistics.intervals import Estimate
+from arena.statistics.sprt import MIN_ROUND
+from arena.tournament.until_rounds import describe_cost
+
+if TYPE_CHECKING:
+    from arena.insight.changes import Changes
+    from arena.insight.comparison import SprtResult
+
+
+class Compared(NamedTuple):
+    """What a comparison of two bots has found, in a sentence, and what would tell more.
+
+    `claim` is what may be said of the lead, None where faults decide, or nothing yet. About so
+    many `further_pairs` would tell which of the two is stronger, if the difference stays what it
+    seems; None if that cannot be said.
+    """
+
+    sentence: str
+    claim: Claim | None
+    further_pairs: int | None
+
+    def sentences(self, where: str = "") -> Iterator[str]:
+        """Yield the sentences, the most important one first; it begins with `where`."""
+        text = f"{where}{self.sentence}"
+        yield f"{text[:1].upper()}{text[1:]}."
+        if self.claim and self.claim not in ("better", "weaker"):
+            supposed = ", if the difference stays what it seems" if self.further_pairs else ""
+            cost = describe_cost(self.further_pairs)
+            yield f"What would tell which of the two is stronger: {cost}{supposed}."
+
+
+def find_compared(result: SprtResult, *, finished: bool = True) -> Compared:
+    """Return what may be said of a comparison; before its end nothing is said to be decided."""
+    elo, pairs, new = result.elo, result.evidence.pairs, result.new
+    faulty = {*result.out} & {result.new, result.old}
+    if faulty or (result.against and {*result.against} <= {*result.out}):
+        return Compared(result.sentence, None, None)
+    if not finished:
+        sentence = f"undecided so far: {new} is at {write_lead(elo)}, and the test has not ended"
+        return Compared(sentence, None, None)
+    claim = make_claim(result.verdict, elo, result.stop, pairs)
+    return Compared(result.sentence, claim, count_further(elo, pairs))
+
+
+def count_further(elo: Estimate, pairs: int) -> int | None:
+    """Return about how many further pairs would leave 0 out of the interval of a difference.
+
+    None where the difference is 0, as it is shown, or nothing was played.
+
+    >>> count_further(Estimate(10.0, -10.0, 30.0), 500), count_further(Estimate(0.3, -9, 9), 500)
+    (1500, None)
+    """
+    if not pairs or not round(elo.value):
+        return None
+    growth = ((elo.high - elo.low) / 2 / elo.value) ** 2
+    return max(1, MIN_ROUND - pairs, math.ceil(pairs * (growth - 1)))
+
+
+class Shown(NamedTuple):
+    """A difference with its name, and with how many decimals it is shown."""
+
+    name: str
+    estimate: Estimate
+    places: int = 0
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether its interval leaves out 0, as it is shown."""
+        return self.estimate.scaled(1, self.places).excludes_zero
+
+
+class Clearest(NamedTuple):
+    """Of some differences the one that is largest in its own errors, and the sure ones.
+
+    Their intervals allow for the choice from all of them; so many were `tested`.
+    """
+
+    best: Shown
+    sure: Sequence[Shown]
+    tested: int
+
+
+def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
+    """Return the clearest of some differences, and those that are surely not 0; None of none.
+
+    One without an interval is left out. Among sure ones only those are compared.
+
+    >>> rows = Shown("a", Estimate(3, 1, 5)), Shown("b", Estimate(9, 4, 14)), Shown("c", Estimate())
+    >>> found = pick_clearest(rows)
+    >>> found.best.name, [one.name for one in found.sure], found.tested
+    ('b', ['a', 'b'], 2)
+    """
+    known = [one for one in differences if None not in one.estimate.cells]
+    wide = [one._replace(estimate=one.estimate.widened(2 * len(known) + 1)) for one in known]
+    if not wide:
+        return None
+    sure = [one for one in wide if one.is_sure]
+    return Clearest(max(sure or wide, key=_clarity), sure, len(wide))
+
+
+def _clarity(one: Shown) -> float:
+    """Return a difference in units of its interval."""
+    value, low, high, _ = one.estimate
+    return abs(value) / max(high - low, 1e-9)
+
+
+class Effects(NamedTuple):
+    """What an ablation has found: the clearest effect, and those that cannot be told from zero.
+
+    The latter are by variant: the measures whose change is not significant in the table of the
+    measure, and whether these are all of the variant's.
+    """
+
+    clearest: Clearest | None
+    unclear: Sequence[tuple[str, Sequence[str], bool]]
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        if not self.clearest:
+            yield "No effect can be estimated from these games."
+            return
+        best, sure, tested = self.clearest
+        if not sure:
+            yield f"None of {tested:,} effects is surely more than luck."
+        yield f"The clearest effect{'' if sure else ' seen'}: {_write_effect(best)}."
+        if sure:
+            yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
+        if unclear := [*self._name_unclear()]:
+            yield f"Cannot be told from zero: {name_some(unclear)}."
+
+    def _name_unclear(self) -> Iterator[str]:
+        for variant, _, is_all in self.unclear:
+            if is_all:
+                yield f"all under {variant}"
+        for variant, measures, is_all in self.unclear:
+            if not is_all:
+                yield from (f"{measure} under {variant}" for measure in measures)
+
+
+def find_effects(ablation: Ablation) -> Effects:
+    """Return what may be said of the effects of an ablation.
+
+    The score of the strongest bot against the weakest is not among them: the games of the base
+    chose these two, so that it shrinks under any other rules.
+    """
+    differences: list[Shown] = []
+    unclear: dict[str, list[str]] = {}
+    judged: Counter[str] = Counter()
+    for number, measure in enumerate(MEASURES):
+        if measure.name == SPREAD:
+            continue
+        title, places = ablation.title(measure), 1 if measure.is_share else 2
+        for place, is_significant in ablation.judge(number).items():
+            name = ablation.variants[place].name
+            change = shown(ablation.variants[place].differences[number], measure)
+            differences.append(Shown(f"{title}, under {name}", change, places))
+            judged[name] += 1
+            if is_significant is False:
+                unclear.setdefault(name, []).append(title.partition(",")[0])
+    return Effects(
+        pick_clearest(differences),
+        [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
+    )
+
+
+def _write_effect(effect: Shown) -> str:
+    value, low, high = (
+        signed(one, f"{sign}.{effect.places}f")
+        for one, sign in zip(effect.estimate[:3], ("+", "", ""), strict=True)
+    )
+    return f"{effect.name}: {value} ({low}..{high})"
+
+
+class Moved(NamedTuple):
+    """Which bots have changed from one run to another: their changes of Elo, of those tested.
+
+    There is no clearest one where nothing that could change the Elo is different, so that what
+    differs is luck, or where the runs are not `comparable`.
+    """
+
+    clearest: Clearest | None
+    comparable: bool
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        if not self.clearest:
+            if self.comparable:
+                yield "Nothing that could change the Elo is different: what differs is luck."
+            else:
+                yield "The Elo of no bot can be compared between these runs."
+            return
+        best, sure, tested = self.clearest
+        change = write_lead(best.estimate)
+        if tested == 1:
+            yield f"{best.name} has {'' if sure else 'not '}surely changed: {change}."
+            return
+        names = name_some([one.name for one in sure]) if sure else "none"
+        yield f"Surely changed: {names} of {tested:,} bots."
+        yield f"The clearest change is that of {best.name}: {change}."
+
+
+def find_moved(changes: Changes) -> Moved:
+    """Return what may be said of the Elo of bots in two runs."""
+    rows = changes.ratings
+    tested = rows[rows["sure"].notna()]
+    columns = ["bot", "difference", "low", "high"]
+    differences = [
+        Shown(bot, Estimate(*change))
+        for bot, *change in tested[columns].itertuples(index=False, name=None)
+    ]
+    return Moved(pick_clearest(differences), comparable=bool(rows["difference"].notna().any()))

@@ -1,0 +1,314 @@
+"""Say what a run has found in a few sentences, the most important one first.
+
+They are data before they are words (`Headline`), so that simulations can hold them against the
+truth: `bench/STUDIES.md` has how often each kind is wrong. "Strongest" and "surely" mean told apart
+(`arena.statistics.apart`): in an equal round robin of these bots, and at any number of games. The
+interval of a lead is that of the difference, and allows for the choice of the two bots by the same
+games.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.errors import counted
+from arena.insight.summary import describe_end
+from arena.insight.verdict import signed
+from arena.statistics.apart import FieldOrder
+from arena.statistics.field import Field
+from arena.statistics.intervals import Estimate, score_interval
+from arena.tournament.rounds import make_rounds
+from arena.tournament.strikes import find_out, find_unrated
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.insight.run_files import Tables
+    from arena.store.counting import Counts
+
+_SURE = 0.999  # nothing is said to be likelier
+_LEAST_TIMES, _MOST_TIMES = 1.1, 1000  # as many games: what is named
+_FEW_LOST = 3  # points: with fewer, 5.2 % of 1,000 intervals were wrong that had an upper end
+_FAR_AHEAD = 10  # times as many points were played as it has lost
+_MOST_NAMED = 3  # bots, or neighbours, in a sentence
+_MOST_PLACES = 2
+
+
+class Top(NamedTuple):
+    """The first one of the rated bots, and the next one.
+
+    `lead` is in Elo points. `likely` is how likely the first one is the stronger of the two. Each
+    of the `rivals` may be the strongest, too: the first one was not told apart from them. So many
+    times as many games (`growth`) would tell it from the next one, if the lead stays what it
+    seems; None if no number of games does.
+    """
+
+    bot: str
+    second: str
+    lead: Estimate
+    likely: float
+    rivals: Sequence[str]
+    growth: float | None
+
+
+class Share(NamedTuple):
+    """The share of the points (0 to 1) of the only challenger of a gauntlet, with its interval."""
+
+    bot: str
+    opponents: int
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What may be said of the bots of a run.
+
+    `order` are the bots that were judged, the strongest first, and `apart` says of every two
+    neighbours whether they were told apart. `misfits` of the `tested` pairings are not as Elo says.
+    `groups` are the first bots of the groups that never met, where there are several; then there
+    is no `top`. `goal` are lines on whether the run has found what it looked for, and `left_out`
+    the bots that were not judged.
+    """
+
+    order: Sequence[str]
+    top: Top | None
+    apart: Sequence[bool]
+    misfits: int
+    tested: int
+    groups: Sequence[str] = ()
+    share: Share | None = None
+    goal: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        if self.share:
+            yield _say_share(self.share)
+        yield from self._say_top()
+        if self.top and len(self.order) > 2:
+            yield f"Surely told apart: {self._count_apart()}."
+        if self.goal:
+            yield _join_goal(self.goal)
+        if self.misfits:
+            yield f"Not as Elo says: {self.misfits:,} of {counted(self.tested, 'pairing')}."
+        if self.left_out:
+            its = "its" if len(self.left_out) == 1 else "their"
+            yield f"Left out, because of faults in {its} games: {name_some(self.left_out)}."
+
+    def _say_top(self) -> Iterator[str]:
+        if self.groups:
+            yield (
+                f"{len(self.groups)} groups of bots never met, those of {name_some(self.groups)}: "
+                "nobody is the strongest of all."
+            )
+        elif not self.top:
+            who = f"Only {self.order[0]}" if self.order else "No bot"
+            yield f"{who} can be judged, so nobody is called the stronger one."
+        elif not self.top.rivals:
+            yield _say_strongest(self.top, len(self.order))
+        else:
+            yield from _say_leader(self.top, len(self.order), is_costed=not self.goal)
+
+    def _count_apart(self) -> str:
+        apart, neighbours = sum(self.apart), len(self.apart)
+        if apart == neighbours:
+            return "all neighbours"
+        return f"{apart or 'none'} of {neighbours:,} neighbours"
+
+
+def _say_strongest(top: Top, bots: int) -> str:
+    lead, likely = write_lead(top.lead), _write_likely(top)
+    if bots == 2:
+        return f"{top.bot} is stronger than {top.second}: {lead}{likely}."
+    return f"{top.bot} is the strongest: {lead} over {top.second}{likely}."
+
+
+def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
+    """Yield that the first bot is not surely the strongest, and what would tell."""
+    likely = _write_likely(top)
+    if bots == 2:
+        yield f"{top.bot} and {top.second} are not told apart."
+        yield f"The lead of {top.bot} is {write_lead(top.lead)}{likely}."
+    else:
+        others = f"any of the {bots:,} may be"
+        if len(top.rivals) < bots - 1:
+            others = f"{name_some(top.rivals)} may be, too"
+        yield f"{top.bot} is first, but not surely the strongest: {others}."
+        yield f"Its lead over {top.second} is {write_lead(top.lead)}{likely}."
+    if is_costed:
+        yield _say_growth(top.growth)
+
+
+def _say_growth(growth: float | None) -> str:
+    if growth is None:
+        return "No number of games would tell these two apart, if the lead stays what it seems."
+    times = f"about {float(f'{max(_LEAST_TIMES, growth):.2g}'):,g}"
+    if growth > _MOST_TIMES:
+        times = f"more than {_MOST_TIMES:,}"
+    return f"If the lead stays what it seems, {times} times as many games tell these two apart."
+
+
+def _say_share(found: Share) -> str:
+    value, low, high = (f"{100 * one:.1f}" for one in found.share[:3])
+    opponents = counted(found.opponents, "opponent")
+    return f"{found.bot} scores {value} % ({low}..{high}) of the points against {opponents}."
+
+
+def _join_goal(lines: Sequence[str]) -> str:
+    """Return what a run says of its goal in one sentence, of what is open the first three."""
+    head, *rest = (line.strip() for line in lines)
+    if len(rest) > _MOST_NAMED + 1:
+        rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
+    said = " ".join([head, "; ".join(rest)]).strip()
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Return the names of some things in words, of many the first three.
+
+    >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    named = [*names]
+    if len(names) > _MOST_NAMED + 1:
+        named[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED:,} more"]
+    if len(named) == 1:
+        return named[0]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def write_lead(lead: Estimate) -> str:
+    """Return a lead in Elo points with its interval, or the one end that is known.
+
+    It has so many decimals that an interval above 0 is seen to be so.
+
+    >>> write_lead(Estimate(77.3, 61.2, 93.4)), write_lead(Estimate(340.0, 210.3, float("inf")))
+    ('+77 Elo (61..93)', 'at least 210 Elo')
+    >>> write_lead(Estimate(3.0, 0.3, 5.7)), write_lead(Estimate(0.2, -9.0, 9.4))
+    ('+3.0 Elo (0.3..5.7)', '+0 Elo (-9..9)')
+    """
+    value, low, high = lead.cells
+    if value is None or low is None or high is None:
+        return f"{describe_end(low, high)} Elo"
+    places = 0
+    while low > 0 and not round(low, places) and places < _MOST_PLACES:
+        places += 1
+    ends = "..".join(signed(end, f".{places}f") for end in (low, high))
+    return f"{value:+.{places}f} Elo ({ends})"
+
+
+def _write_likely(top: Top) -> str:
+    """Return the probability as the end of a sentence, rounded down; nothing if there is none.
+
+    Nor is there one of a lead without an upper end, by which the field's prior is not told.
+    """
+    if math.isnan(top.likely) or math.isinf(top.lead.high):
+        return ""
+    if top.likely > _SURE:
+        return f", probability above {100 * _SURE:.1f} %"
+    return f", probability {round(1e4 * top.likely) // 10 / 10:.1f} %"
+
+
+def find_headline(
+    field: Field,
+    superiority: pd.DataFrame,
+    misfits: tuple[int, int] = (0, 0),
+    challenger: str | None = None,
+    goal: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+) -> Headline:
+    """Return what may be said of the bots of a field.
+
+    `misfits` are how many pairings are not as Elo says, and how many were tested; `challenger` is
+    the only one of a gauntlet.
+    """
+    ratings = field.ratings()
+    order = sorted(field.labels, key=lambda label: (-round(ratings[label].value, 1), label))
+    evidence = FieldOrder(field.fit, field.met)
+
+    def is_apart(upper: str, lower: str) -> bool:
+        return evidence.is_apart(field.numbers[upper], field.numbers[lower])
+
+    groups = field.groups
+    return Headline(
+        order,
+        _find_top(field, evidence, order, superiority) if len(order) > 1 == len(groups) else None,
+        [is_apart(*two) for two in pairwise(order)],
+        *misfits,
+        [min(group, key=order.index) for group in groups] if len(groups) > 1 else [],
+        _find_share(field, challenger) if challenger in field.numbers else None,
+        goal,
+        left_out,
+    )
+
+
+def _find_top(
+    field: Field, evidence: FieldOrder, order: Sequence[str], superiority: pd.DataFrame
+) -> Top:
+    bot, second = order[:2]
+    first, next_one = field.numbers[bot], field.numbers[second]
+    lead = field.fit.ratings((next_one, 0.0))[first]
+    rivals = [one for one in order[1:] if not evidence.is_apart(first, field.numbers[one])]
+    if _is_seldom_beaten(field, first):
+        lead = lead._replace(high=math.inf)
+    likely = float(superiority[second][bot])
+    growth = evidence.growth(first, next_one)
+    return Top(bot, second, lead.widened(len(order) + 1), likely, rivals, growth)
+
+
+def _is_seldom_beaten(field: Field, bot: int) -> bool:
+    """Return whether a bot has lost so few points that they do not say how strong it is at most."""
+    own = [one for one in field.scores if bot in one[:2]]
+    played = sum(2 * one.pairs for one in own)
+    lost = sum(2 * one.pairs - one.total if one.bot == bot else one.total for one in own)
+    return lost < min(_FEW_LOST, played / _FAR_AHEAD)
+
+
+def _find_share(field: Field, label: str | None) -> Share | None:
+    """Return what a bot scores against its opponents; None where not all have as many pairs."""
+    number = field.numbers[label or ""]
+    own = [one for one in field.scores if number in one[:2]]
+    if len({one.pairs for one in own}) != 1:
+        return None
+    pairs = sum(one.pairs for one in own)
+    total = sum(one.total if one.bot == number else 2 * one.pairs - one.total for one in own)
+    squares = sum(
+        one.squares if one.bot == number else one.squares + 4 * (one.pairs - one.total)
+        for one in own
+    )
+    share = Estimate(total / (2 * pairs), *score_interval(pairs, total, squares))
+    return Share(label or "", len(own), share)
+
+
+def describe_run(
+    tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
+) -> Iterator[str]:
+    """Yield the headline of a run that is no comparison, a sentence each.
+
+    `counts` are its games, and `finished` says whether these are all.
+    """
+    found, field = tables.findings, tables.judged
+    unrated = find_unrated(tournament.pairings, counts.finished)
+    out = sorted(find_out(tournament.pairings, counts.faults, tournament.max_faults))
+    challengers = tournament.labels[: -tournament.panel] if tournament.panel else []
+    yield from find_headline(
+        field,
+        tables.superiority,
+        (len(found.misfits), found.tested),
+        challengers[0] if len(challengers) == 1 and not tournament.stop else None,
+        _describe_goal(tournament, counts, out, unrated) if finished else (),
+        [label for label in tables.standings["bot"] if label not in field.numbers],
+    ).sentences()
+
+
+def _describe_goal(
+    tournament: Tournament, counts: Counts, out: Collection[str], unrated: Collection[str]
+) -> list[str]:
+    """Return lines that say whether a run has found what it looks for, none without that."""
+    by_score = {one.pairing: one.by_score for one in counts.pair_totals}
+    return make_rounds(tournament).describe_end(by_score, out, sorted({*unrated} - {*out}))

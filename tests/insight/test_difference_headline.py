@@ -1,0 +1,223 @@
+"""Headlines of comparisons, ablations and several runs: their sentences, and how often wrong.
+
+The sentence of a comparison is held against the truth in `test_claim`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.insight.ablation import Ablation, VariantResult
+from arena.insight.changes import Changes
+from arena.insight.comparison import SprtResult
+from arena.insight.difference_columns import RATING_CHANGES
+from arena.insight.difference_headline import (
+    Shown,
+    count_further,
+    find_compared,
+    find_effects,
+    find_moved,
+    pick_clearest,
+)
+from arena.insight.pair_counts import MEASURES
+from arena.statistics.intervals import Estimate
+from arena.statistics.sprt import PAIR_SCORES, bounds
+from arena.tournament.sprt_rounds import Evidence, Verdict
+from arena.tournament.stop import Sprt
+from bench.studies import effect_headlines, move_headlines
+from engine import STANDARD
+
+STOP = Sprt(0.0, 15.0, 0.05, 0.05, 1000)
+
+
+def compared(verdict: Verdict, elo: Estimate, *, finished: bool = True, out: str = "") -> list[str]:
+    """Return what is said of 100 pairs of two bots."""
+    evidence = Evidence((25, 0, 50, 0, 25), PAIR_SCORES, 1.0, 1.09, bounds(0.05, 0.05), [80, 100])
+    outs = (out,) if out else ()
+    result = SprtResult("new", "old", (), STOP, evidence, verdict, elo, 200, outs, "", None)
+    return [*find_compared(result, finished=finished).sentences()]
+
+
+def test_a_decided_comparison_says_who_is_stronger_and_no_more() -> None:
+    """It is the sentence of the terminal."""
+    assert compared("better", Estimate(62.0, 34.0, 91.0)) == [
+        "Better: new is stronger than old, by about 62 Elo points (34..91)."
+    ]
+    assert compared("not better", Estimate(-62.0, -91.0, -34.0)) == [
+        "Weaker: new is weaker than old, by about 62 Elo points (34..91)."
+    ]
+
+
+def test_an_open_comparison_says_what_would_tell() -> None:
+    """An interval of 20 to each side of 10 leaves out 0 with four times as many pairs."""
+    first, second = compared("undecided", Estimate(10.0, -10.0, 30.0))
+    assert first == "Undecided: too close to call: new is at +10 Elo points (-10..30)."
+    assert second == (
+        "What would tell which of the two is stronger: about 300 further pairs, if the difference "
+        "stays what it seems."
+    )
+    assert compared("not better", Estimate(0.2, -8.0, 8.0))[1] == (
+        "What would tell which of the two is stronger: no number of further pairs can be named."
+    )
+
+
+def test_a_comparison_that_has_not_ended_decides_nothing() -> None:
+    """Whatever its interval is: it is that of a test that has ended."""
+    (said,) = compared("undecided", Estimate(62.0, 34.0, 91.0), finished=False)
+    assert said == "Undecided so far: new is at +62 Elo (34..91), and the test has not ended."
+
+
+def test_faults_decide_without_further_pairs() -> None:
+    """There are none."""
+    (said,) = compared("not better", Estimate(10.0, -10.0, 30.0), out="new")
+    assert said.startswith("Not better: new had too many faults")
+
+
+def test_too_few_pairs_are_not_enough_at_any_lead() -> None:
+    """Sixteen are the fewest."""
+    assert count_further(Estimate(300.0, 20.0, 700.0), 4) == 12
+    assert count_further(Estimate(300.0, 20.0, 700.0), 0) is None
+
+
+def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
+    """Of ten differences the level is 1 - .05 / 21, which is 2.82 errors where one has 1.96."""
+    rows = [Shown(str(n), Estimate(n, n - 1.96, n + 1.96)) for n in range(10)]
+    found = pick_clearest(rows)
+    assert found
+    assert (found.best.name, found.tested) == ("9", 10)
+    assert found.best.estimate.low == pytest.approx(9 - 2.8234, abs=1e-3)
+    assert [one.name for one in found.sure] == ["4", "5", "6", "7", "8", "9"]  # 3.82 is 4 off 0
+    assert pick_clearest([Shown("a", Estimate())]) is None
+
+
+def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
+    """A difference that is tiny and exact comes after one that is seen to be one."""
+    tiny, plain = Shown("a", Estimate(0.04, 0.03, 0.05), 1), Shown("b", Estimate(9.0, 4.0, 14.0), 1)
+    found = pick_clearest([tiny, plain])
+    assert found
+    assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])
+
+
+def ablation_of(*changes: dict[str, Estimate]) -> Ablation:
+    """Return an ablation whose variants change these measures; the others change by 0."""
+    nothing = [Estimate()] * len(MEASURES)
+    variants = [VariantResult("base", STANDARD, True, 20, 0, {}, nothing, nothing)]
+    for number, by_name in enumerate(changes, 1):
+        level = Estimate(0.0, -0.1, 0.1, 0.05)
+        made = [by_name.get(measure.name, level) for measure in MEASURES]
+        variants.append(VariantResult(f"v{number}", STANDARD, True, 20, 0, {}, made, made))
+    return Ablation(variants, 10, ("a", "b"))
+
+
+def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() -> None:
+    """Twelve effects have 25 ends, a level of 1 - .05 / 25 and 2.878 errors: 1.4685 times 1.96.
+
+    So 10 points more City wins with an interval of 2 to each side have one of 2.9. The score of
+    the strongest bot against the weakest is no effect.
+    """
+    city = Estimate(-0.1, -0.12, -0.08, 0.0102)
+    spread = Estimate(0.5, 0.49, 0.51, 0.001)
+    found = find_effects(ablation_of({"city": city, "spread": spread}, {}))
+    assert [*found.sentences()] == [
+        "The clearest effect: won by City, % of the games, under v1: -10.0 (-12.9..-7.1).",
+        "Surely more than luck: 1 of 12 effects.",
+        "Cannot be told from zero: all under v2, drawn under v1, won by tie-break under v1 and 3 "
+        "more.",
+    ]
+
+
+def test_an_ablation_without_a_sure_effect_says_so() -> None:
+    """An effect that is significant in its own table need not be sure among all."""
+    city = Estimate(-0.1, -0.19, -0.01, 0.045)
+    first, second, third = find_effects(ablation_of({"city": city})).sentences()
+    assert first == "None of 6 effects is surely more than luck."
+    assert second.startswith("The clearest effect seen: won by City, % of the games, under v1: -10")
+    assert "won by City" not in third
+    nothing = dict.fromkeys((measure.name for measure in MEASURES), Estimate())
+    (said,) = find_effects(ablation_of(nothing)).sentences()
+    assert said == "No effect can be estimated from these games."
+
+
+def test_an_effect_that_is_not_tested_is_not_called_unclear() -> None:
+    """One without an error."""
+    found = find_effects(ablation_of({"city": Estimate(0.1, -0.1, 0.3)}))
+    assert "won by City" not in found.unclear[0][1]
+
+
+def moved(*rows: tuple[str, float, float, float, bool | None]) -> list[str]:
+    """Return what is said of these bots: change of Elo, its ends, and whether it is significant."""
+    cells = [(bot, "changed", 1500.0, 1500.0, *ends) for bot, *ends in rows]
+    table = pd.DataFrame(cells, columns=RATING_CHANGES.names)
+    return [*find_moved(Changes([], [], table, table, table, table, [])).sentences()]
+
+
+def test_the_bots_that_have_surely_changed_are_named() -> None:
+    """One has 3 ends and 2.128 errors, 1.0858 times 1.96; two have 5 and 2.326, 1.1869 times."""
+    assert moved(("a", 45.0, 25.0, 65.0, True)) == ["a has surely changed: +45 Elo (23..67)."]
+    assert moved(("a", 5.0, -15.0, 25.0, False)) == ["a has not surely changed: +5 Elo (-17..27)."]
+    assert moved(("a", 45.0, 25.0, 65.0, True), ("b", -9.0, -29.0, 11.0, False)) == [
+        "Surely changed: a of 2 bots.",
+        "The clearest change is that of a: +45 Elo (21..69).",
+    ]
+    assert moved(("a", 5.0, -15.0, 25.0, False), ("b", -9.0, -29.0, 11.0, False)) == [
+        "Surely changed: none of 2 bots.",
+        "The clearest change is that of b: -9 Elo (-33..15).",
+    ]
+
+
+def test_runs_in_which_nothing_has_changed_say_so() -> None:
+    """What is not tested is luck; without a common scale nothing is compared."""
+    (said,) = moved(("a", 5.0, -15.0, 25.0, None))
+    assert said == "Nothing that could change the Elo is different: what differs is luck."
+    (said,) = moved(("a", math.nan, math.nan, math.nan, None))
+    assert said == "The Elo of no bot can be compared between these runs."
+    assert moved() == [said]
+
+
+def test_the_clearest_difference_is_seldom_wrong() -> None:
+    """Few runs, with the truth known."""
+    for made in (
+        effect_headlines.simulate(effect_headlines.CASES[1], 15),
+        move_headlines.simulate(move_headlines.CASES[1], 20),
+    ):
+        runs, found = effect_headlines.count(made)
+        assert runs >= 15
+        assert found["interval"] <= 3
+        assert found["sure"] <= 3
+
+
+def test_a_wrong_difference_is_seen_to_be_wrong() -> None:
+    """One of the other sign, and one that is none."""
+    found = pick_clearest([Shown("a", Estimate(9.0, 7.0, 11.0))])
+    assert found
+    for truth, wrong in ((9.0, (False, False)), (0.0, (True, True)), (-9.0, (True, True))):
+        assert effect_headlines.judge(found, {"a": truth}) == wrong
+    assert np.isclose(found.best.estimate.low, 9 - 2 * 1.0858, atol=1e-3)
+
+
+def check(made: tuple[int, dict[str, int]]) -> None:
+    """See that each kind of sentence is wrong in at most one run of twenty."""
+    runs, found = made
+    assert runs == effect_headlines.RUNS
+    assert found["interval"] <= 0.05 * runs
+    assert found["sure"] <= 0.05 * runs
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(
+    "case", effect_headlines.CASES, ids=lambda case: f"{case.name}, {case.pairs}"
+)
+def test_ablations_are_wrong_in_one_of_twenty_at_most(case: effect_headlines.Case) -> None:
+    """1,000 of each (bench/STUDIES.md)."""
+    check(effect_headlines.count(effect_headlines.simulate(case)))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("case", move_headlines.CASES, ids=lambda case: case.name)
+def test_several_runs_are_wrong_in_one_of_twenty_at_most(case: move_headlines.Case) -> None:
+    """1,000 of each (bench/STUDIES.md)."""
+    check(effect_headlines.count(move_headlines.simulate(case)))

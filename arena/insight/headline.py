@@ -252,7 +252,8 @@ def _find_top(
 ) -> Top:
     bot, second = order[:2]
     first, next_one = field.numbers[bot], field.numbers[second]
-    lead = field.fit.ratings((next_one, 0.0))[first]
+    lead = field.lead(bot, second)
+    assert lead is not None  # all are of one group
     rivals = [one for one in order[1:] if not evidence.is_apart(first, field.numbers[one])]
     if _is_seldom_beaten(field, first):
         lead = lead._replace(high=math.inf)

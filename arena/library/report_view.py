@@ -29,7 +29,7 @@ class RunReport:
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> print(results.report().markdown().splitlines()[1])
-    # run
+    # run: greedy and uniform, seed 7
     """
 
     def __init__(self, document: Report) -> None:

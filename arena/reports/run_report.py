@@ -78,8 +78,18 @@ def make_report(
     `state` says how much of a run that is not finished has been played.
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
-    title = f"{tournament.name}{' (not finished)' if state else ''}"
+    title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
     return with_glossary(Report(title, [*_summary(tournament, files, state)], [*made.all()]))
+
+
+def _name_run(tournament: Tournament) -> str:
+    """Return what tells a run from others of the same config: its bots and its seed, too.
+
+    Its folder is not in it: so the same games have the same report in any folder.
+    """
+    labels = tournament.labels
+    who = " and ".join(labels) if len(labels) == 2 else counted(len(labels), "bot")
+    return f"{tournament.name}: {who}, seed {tournament.seed}"
 
 
 def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:

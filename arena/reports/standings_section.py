@@ -219,8 +219,9 @@ def _lead_chart(neighbours: pd.DataFrame) -> Chart:
     apart = sum(row["apart"] == _APART["yes"] for row in rows)
     description = (
         "By how many Elo points each bot leads the next one, with the 95 % interval of that "
-        "difference; on the right, how likely it is the stronger one. Told apart, all bots looked "
-        f"at together: {apart} of {len(rows)}.{window.describe('bot')}"
+        "difference, which holds for itself: that of the headline is wider, as it allows for the "
+        "choice of its two bots. On the right, how likely it is the stronger one. Told apart, all "
+        f"bots looked at together: {apart} of {len(rows)}.{window.describe('bot')}"
     )
     return Chart("leads", "The lead over the next bot", description, spec, "neighbours")
 

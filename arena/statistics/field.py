@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -92,19 +93,25 @@ class Field:
     def lead(self, bot: str, opponent: str) -> Estimate | None:
         """Return by how many Elo points one bot is ahead of another, with the interval of that.
 
-        An end is infinite where a bot is unbeaten or winless. None if no games lead from one to
-        the other.
+        An end is infinite where nothing says how far one is ahead at most, or at least: one of
+        them is unbeaten, or winless. None if no games lead from one to the other.
         """
         upper, lower = self.numbers[bot], self.numbers[opponent]
-        error = float(self.fit.full_errors[upper, lower])
+        error = ELO * float(self.fit.full_errors[upper, lower])
         if math.isnan(error):
             return None
-        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
         lead = ELO * float(self.fit.strengths[upper] - self.fit.strengths[lower])
-        half = Z95 * ELO * error
-        low = -math.inf if scale.no_low[upper] or scale.no_high[lower] else lead - half
-        high = math.inf if scale.no_high[upper] or scale.no_low[lower] else lead + half
-        return Estimate(lead, low, high)
+        low, high = lead - Z95 * error, lead + Z95 * error
+        if self._has_unbounded:
+            scale = self.fit.scale(lower)
+            low = -math.inf if scale.no_low[upper] else low
+            high = math.inf if scale.no_high[upper] else high
+        return Estimate(lead, low, high, error)
+
+    @cached_property
+    def _has_unbounded(self) -> bool:
+        scale = self.fit.scale()
+        return bool(scale.no_high.any() or scale.no_low.any())
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""

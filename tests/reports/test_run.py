@@ -451,7 +451,7 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
     assert forfeits == "2 of the games were forfeited."
     assert seat.startswith("Seat 0, which begins, scores ")
     begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
-    assert begun.title == "cup (not finished)"
+    assert begun.title == "cup: 3 bots, seed 7 (not finished)"
     assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]
     assert begun.summary[2].startswith("What is sure holds at any number of games.")
 

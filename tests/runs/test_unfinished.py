@@ -62,7 +62,7 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     state = f"not finished: {results.played:,} of 2,400 games"
     assert str(results).splitlines()[0] == f"cup: {state}"
     text = results.report().markdown()
-    assert text.splitlines()[1] == "# cup (not finished)"
+    assert text.splitlines()[1] == "# cup: 4 bots, seed 1 (not finished)"
     assert f"{state.capitalize()}." in text
     assert "4 bots, every bot against every other one" in text
 
@@ -83,9 +83,9 @@ def test_a_page_of_the_run_says_so_first(cup: Path) -> None:
     """The report that is written of it, for people who open the file only."""
     assert run_here(cup.parent, "report", "cup").returncode == 0
     lines = (cup / "report.md").read_text().splitlines()
-    assert lines[1] == "# cup (not finished)"
+    assert lines[1] == "# cup: 4 bots, seed 1 (not finished)"
     page = (cup / "report.html").read_text()
-    assert "<title>cup (not finished)</title>" in page
+    assert "<title>cup: 4 bots, seed 1 (not finished)</title>" in page
 
 
 class StopsAfterARound:

@@ -29,7 +29,7 @@ from arena.table.looking_up import (
     show_game,
 )
 from arena.table.page_games import BotGame, PersonGame
-from arena.table.visitor import Act, NewGame, NewWatch, Nothing, Table, read_body
+from arena.table.visitor import Act, Back, NewGame, NewWatch, Nothing, Table, read_body
 from engine import EngineError
 
 _HTML: Final = "text/html"
@@ -75,6 +75,7 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/interrupted/{{name}}/keep", handlers.keep, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/events", handlers.game_events),
         Route(f"{root}/api/games/{{id}}/act", handlers.act, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/take-back", handlers.take_back, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/hint", handlers.hint, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/next", handlers.next_game, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/leave", handlers.leave_game, methods=["POST"]),
@@ -169,6 +170,11 @@ class _Handlers:
     async def act(self, request: Request) -> Response:
         asked = await read_body(request, Act)
         self._game(request).act(asked.ply, asked.action)
+        return JSONResponse({})
+
+    async def take_back(self, request: Request) -> Response:
+        asked = await read_body(request, Back)
+        self._game(request).take_back(asked.ply)
         return JSONResponse({})
 
     async def hint(self, request: Request) -> Response:

@@ -60,6 +60,12 @@ class Act(Body):
     action: str
 
 
+class Back(Body):
+    """A person takes back what was chosen last before a ply."""
+
+    ply: int
+
+
 class Nothing(Body):
     """A request that says everything by its address."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,7 @@ def test_the_game_goes_on_as_if_the_action_had_not_been_made(
     assert (judged["over"], judged["plies"]) == (True, len(right))
 
 
-def test_what_was_forced_is_taken_back_with_the_choice_before(
-    client: Client, tmp_path: Path
-) -> None:
+def test_what_was_forced_is_taken_back_with_the_choice_before(client: Client) -> None:
     """Else it would be made again at once, and nothing would have been taken back."""
     path = sit_down(client)
     back_to = []
@@ -94,7 +93,7 @@ def test_what_was_forced_is_taken_back_with_the_choice_before(
             act(client, path, news)
     chosen = [ply for ply, _ in back_to]
     assert back_to == [*zip(chosen, [None, *chosen[:-1]], strict=True)]
-    assert any(after - before > 2 for before, after in zip(chosen, chosen[1:], strict=False))
+    assert any(after - before > 2 for before, after in pairwise(chosen))
 
 
 def test_taking_back_is_refused_where_there_is_nothing(
@@ -103,7 +102,8 @@ def test_taking_back_is_refused_where_there_is_nothing(
     """Before the first choice, at another ply, too often, and after the end."""
     path = sit_down(client)
     asked = questions(client, path)
-    assert "nothing yet" in take_back(client, path, first := next(asked), 400)["error"]
+    first = next(asked)
+    assert "nothing yet" in take_back(client, path, first, 400)["error"]
     act(client, path, first)
     second = next(asked)
     assert "does not wait" in take_back(client, path, first, 400)["error"]
@@ -134,8 +134,12 @@ def test_a_game_of_which_all_is_taken_back_leaves_a_record(client: Client) -> No
 def test_a_bot_that_answers_otherwise_ends_the_game(client: Client, tmp_path: Path) -> None:
     """As after an interruption: the record has what was played, and says what was taken back."""
     bot, mark = tmp_path / "fickle.py", tmp_path / "mark"
-    begins = f"open({str(mark)!r}, 'a').write('x')\n        self.starts = len(open({str(mark)!r}).read())"
-    bot.write_text(LOWEST.replace("pass", begins).replace("[0]", "[self.starts % len(view.legal)]"))
+    begins = f"open({str(mark)!r}, 'a').write('x')\n        self.starts = len(open({str(mark)!r})"
+    bot.write_text(
+        LOWEST.replace("pass", f"{begins}.read())").replace(
+            "[0]", "[self.starts % len(view.legal)]"
+        )
+    )
     path = sit_down(client, bot=str(bot))
     asked = questions(client, path)
     for _ in range(2):
@@ -182,7 +186,8 @@ def test_an_interrupted_game_remembers_what_was_taken_back(tmp_path: Path) -> No
         assert interrupted(client)[0]["plies"] == 4
         path = f"api/games/{go_on(client)['id']}"
         asked = questions(client, path)
-        assert len((news := next(asked))["frames"]) == 5
+        news = next(asked)
+        assert len(news["frames"]) == 5
         take_back(client, path, news)
         news = next(asked)
         assert (len(news["frames"]), news["taken_back"]) == (3, 2)

@@ -25,15 +25,16 @@ from arena.table.looking_up import (
     find_record,
     follow_run,
     list_games,
-    list_records,
     show_game,
 )
 from arena.table.page_games import BotGame, PersonGame
-from arena.table.visitor import Act, Back, NewGame, NewWatch, Nothing, Table, read_body
+from arena.table.rules_text import explain, list_cards
+from arena.table.visitor import Act, Back, NewGame, NewWatch, Nothing, OfLine, Table, read_body
 from engine import EngineError
 
 _HTML: Final = "text/html"
-_OWN: Final = tuple(f"arena.table/{name}.js" for name in ("page", "play", "watch", "runs", "main"))
+_SCRIPTS: Final = ("page", "learn", "start", "play", "watch", "runs", "main")
+_OWN: Final = tuple(f"arena.table/{name}.js" for name in _SCRIPTS)
 _STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
 _TYPES: Final = {"css": "text/css", "js": "text/javascript"}
 _FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
@@ -92,6 +93,8 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/league", handlers.league),
         Route(f"{root}/api/records", handlers.records),
         Route(f"{root}/api/record", handlers.record),
+        Route(f"{root}/api/review", handlers.review, methods=["POST"]),
+        Route(f"{root}/api/rules", handlers.rules),
         Route(f"{root}/report/{{name:path}}", handlers.report),
         Route(f"{root}/alone/{{name:path}}", handlers.alone),
     ]
@@ -231,12 +234,19 @@ class _Handlers:
         return Response(content, media_type="application/json")
 
     async def records(self, _request: Request) -> Response:
-        found = await run_in_threadpool(list_records, self.table.records.path)
-        return JSONResponse({"records": found})
+        return JSONResponse(await run_in_threadpool(self.table.own_games))
 
     async def record(self, request: Request) -> Response:
         line = _number(request, "line")
         return JSONResponse(await run_in_threadpool(find_record, self.table.records.path, line))
+
+    async def review(self, request: Request) -> Response:
+        asked = await read_body(request, OfLine)
+        return JSONResponse(await run_in_threadpool(self.table.review, asked.line))
+
+    async def rules(self, _request: Request) -> Response:
+        parts = [part._asdict() for part in explain()]
+        return JSONResponse({"parts": parts, "cards": list_cards()})
 
     async def report(self, request: Request) -> Response:
         """Send a report into a frame only: in a tab of its own it could lead that elsewhere."""

@@ -21,6 +21,7 @@ from arena.records.ending import format_result
 from arena.records.timeline import describe_rules, look_back, make_frames
 from arena.store.finished import Game
 from arena.table.open_game import OpenGame
+from arena.table.own_games import describe_strength, find_strength
 from arena.table.player import Quit
 from arena.table.session import RecordedGame, Records, TakeBack
 from arena.tournament.schedule import Fixture, Pairing
@@ -135,6 +136,7 @@ class PersonGame(OpenGame):
         self.session = recorded.session
         self.records = records
         self.following: str | None = None
+        self._strength = describe_strength(find_strength(self.session.entry.describe()))
         self._awaited: View | None = None
         self._lock = threading.Lock()
         self._answers: SimpleQueue[Action | Quit | TakeBack] = SimpleQueue()
@@ -242,6 +244,7 @@ class PersonGame(OpenGame):
             "frames": make_frames([(look,) for look in looks]),
             "texts": Board(seen, self.session.naming, opponent).actions,
             "interrupted": len(self.recorded.former),
+            "strength": self._strength,
             "back_to": find_choice(looks),
             "taken_back": len(self.recorded.taken_back),
             "line": self.recorded.line,

@@ -1,4 +1,4 @@
-"""The rating of one player by few games: its numbers by hand, and how often its interval is right."""
+"""The rating of one player by few games: numbers by hand, and how often the interval is right."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_strong_opponents_count_for_more() -> None:
 @pytest.mark.parametrize("games", [1, 2, 5])
 @pytest.mark.parametrize("elo", [1000, 1450, 1900])
 def test_the_interval_is_right_in_95_of_100_cases(games: int, elo: float) -> None:
-    """Counted over all results of so many games against three strengths: nothing is drawn by lot."""
+    """Counted over all results of so many games against three strengths, without any luck."""
     opponents = ELOS[1::3]
     covered = 0.0
     for wins in np.ndindex(*[games + 1] * len(opponents)):

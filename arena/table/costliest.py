@@ -23,8 +23,8 @@ WORLDS: Final = 200
 """In how many worlds each action is tried: the whole game takes some 3 seconds of a processor."""
 
 _JUDGE: Final = (
-    f"The judge: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit what "
-    f"you knew. In the last {OPEN} plies both play the best, with all cards open. That is an "
+    f"The judge: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit "
+    f"what you knew. In the last {OPEN} plies both play the best, with all cards open. That is an "
     "estimate for a strong opponent, and not the truth. The interval is that of the worlds."
 )
 _MOST = 3

@@ -70,8 +70,8 @@ def explain(rules: Rules = STANDARD) -> list[Part]:
 def list_cards(rules: Rules = STANDARD) -> list[dict[str, Any]]:
     """Return each kind as data: its character, how many there are, and what cards of it bring.
 
-    >>> [card["worth"] for card in list_cards() if card["char"] in "8xC"]
-    ['8 points for having more of them than the other', '−1 point each', '3 of them win at once']
+    >>> [card["worth"] for card in list_cards() if card["char"] in "84C"]
+    ['8 points for having more of them than the other', '+4 points each', '3 of them win at once']
     """
     return [
         {"char": CHARS[kind], "copies": rules.copies[kind], "worth": _worth(kind, rules)}

@@ -29,11 +29,21 @@ from arena.table.looking_up import (
 )
 from arena.table.page_games import BotGame, PersonGame
 from arena.table.rules_text import explain, list_cards
-from arena.table.visitor import Act, Back, NewGame, NewWatch, Nothing, OfLine, Table, read_body
+from arena.table.visitor import (
+    Act,
+    Back,
+    NewGame,
+    NewWatch,
+    Nothing,
+    OfLine,
+    Other,
+    Table,
+    read_body,
+)
 from engine import EngineError
 
 _HTML: Final = "text/html"
-_SCRIPTS: Final = ("page", "learn", "start", "play", "watch", "runs", "main")
+_SCRIPTS: Final = ("page", "learn", "start", "play", "again", "watch", "runs", "main")
 _OWN: Final = tuple(f"arena.table/{name}.js" for name in _SCRIPTS)
 _STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
 _TYPES: Final = {"css": "text/css", "js": "text/javascript"}
@@ -80,7 +90,6 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/games/{{id}}/hint", handlers.hint, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/next", handlers.next_game, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/leave", handlers.leave_game, methods=["POST"]),
-        Route(f"{root}/api/games/{{id}}/timeline", handlers.game_timeline),
         Route(f"{root}/api/watched", handlers.new_watch, methods=["POST"]),
         Route(f"{root}/api/watched/{{id}}/events", handlers.watched_events),
         Route(f"{root}/api/watched/{{id}}/leave", handlers.leave_watched, methods=["POST"]),
@@ -94,6 +103,8 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/records", handlers.records),
         Route(f"{root}/api/record", handlers.record),
         Route(f"{root}/api/review", handlers.review, methods=["POST"]),
+        Route(f"{root}/api/judged", handlers.judged, methods=["POST"]),
+        Route(f"{root}/api/other", handlers.other, methods=["POST"]),
         Route(f"{root}/api/rules", handlers.rules),
         Route(f"{root}/report/{{name:path}}", handlers.report),
         Route(f"{root}/alone/{{name:path}}", handlers.alone),
@@ -200,10 +211,6 @@ class _Handlers:
         self._watched(request).leave()
         return JSONResponse({})
 
-    async def game_timeline(self, request: Request) -> Response:
-        game = self._game(request)
-        return JSONResponse(await run_in_threadpool(self.table.timeline_of_person, game))
-
     async def watched_timeline(self, request: Request) -> Response:
         game = self._watched(request)
         return JSONResponse(await run_in_threadpool(self.table.timeline_of_bots, game))
@@ -243,6 +250,14 @@ class _Handlers:
     async def review(self, request: Request) -> Response:
         asked = await read_body(request, OfLine)
         return JSONResponse(await run_in_threadpool(self.table.review, asked.line))
+
+    async def judged(self, request: Request) -> Response:
+        asked = await read_body(request, OfLine)
+        return JSONResponse(await run_in_threadpool(self.table.judged, asked.line))
+
+    async def other(self, request: Request) -> Response:
+        asked = await read_body(request, Other)
+        return JSONResponse(await run_in_threadpool(self.table.other, asked))
 
     async def rules(self, _request: Request) -> Response:
         parts = [part._asdict() for part in explain()]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from arena.batch.last_plies import OPEN
@@ -13,14 +11,12 @@ from arena.errors import InputError, counted
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.records.judge import parse_players, parse_record
 from arena.records.timeline import make_timeline, write_thoughts
-from arena.runs.review import review_record
 from arena.statistics.intervals import Z95, Estimate, find_significant
+from arena.store.finished import name_of_line
+from arena.table.second_look import WORLDS, judge_game
 from arena.tournament.keys import JUDGE
-from engine import Record, Seat, Thought
+from engine import Seat, Thought
 from engine.cards import CHARS
-
-WORLDS: Final = 200
-"""In how many worlds each action is tried: the whole game takes some 3 seconds of a processor."""
 
 _JUDGE: Final = (
     f"The judge: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit "
@@ -30,11 +26,10 @@ _JUDGE: Final = (
 _MOST = 3
 _LEAST: Final = PARTS // 100
 _DIGITS = 4
-_one_at_a_time = threading.Lock()
 
 
-def review_game(line: bytes) -> dict[str, Any]:
-    """Return the costliest decisions of the person in a record's line, as plain data.
+def review_game(line: bytes, number: int) -> dict[str, Any]:
+    """Return the costliest decisions of the person in the line of this number, as plain data.
 
     Each has its position as the person saw it, the chance of every action to win, and what the
     action gave away, with its interval. There are at most three, and only those that surely gave
@@ -44,7 +39,7 @@ def review_game(line: bytes) -> dict[str, Any]:
     record = parse_record(line)
     seat = find_person(line)
     plies = [ply for ply in range(len(record.actions)) if record.rules.seat_at(ply) == seat]
-    judged = judge_game(record, tuple(plies))
+    judged = judge_game(record, name_of_line(line, number), tuple(plies))
     mistakes = find_mistakes(judged)
     timeline = make_timeline(record, players=parse_players(line), seat=seat)
     frames = timeline["frames"]
@@ -65,17 +60,6 @@ def find_person(line: bytes) -> Seat:
     if label not in players:
         raise InputError("the record does not say who the person is")
     return 1 - players.index(label)
-
-
-@lru_cache(32)
-def _judge(record: Record, plies: tuple[int, ...] | None) -> list[Judged]:
-    return review_record(record, worlds=WORLDS, plies=plies)
-
-
-def judge_game(record: Record, plies: tuple[int, ...] | None = None) -> list[Judged]:
-    """Return the decisions of a game, judged; one game is judged at a time."""
-    with _one_at_a_time:
-        return _judge(record, plies)
 
 
 def find_mistakes(judged: Sequence[Judged]) -> list[Judged]:

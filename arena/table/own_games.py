@@ -108,7 +108,7 @@ def _read(number: int, line: bytes) -> OwnGame | None:
     )
 
 
-def list_games(games: Sequence[OwnGame]) -> list[dict[str, Any]]:
+def list_own(games: Sequence[OwnGame]) -> list[dict[str, Any]]:
     """Return the last games as data, the newest first."""
     return [game.row for game in reversed(games[-_MOST_LISTED:])]
 

@@ -252,13 +252,6 @@ class PersonGame(OpenGame):
             **more,
         }
 
-    def recorded_line(self) -> int:
-        """Return where the game is recorded; raises InputError as long as it goes on."""
-        line = self.recorded.line
-        if self.news.latest.get("phase") != "ended" or line is None:
-            raise InputError("the game has not been played to its end")
-        return line
-
     def _tell_of_bot(self, _history: bytes | None) -> None:
         """Tell that the bot is asked next."""
         self.news.publish(self.document("bot"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 from starlette.requests import Request
 
 from arena.entries.catalogue import ELO, catalogue
@@ -20,7 +20,7 @@ from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
 from arena.table.costliest import review_game
 from arena.table.interrupted import Interrupted, find_interrupted
-from arena.table.looking_up import find_record, to_timeline
+from arena.table.looking_up import to_timeline
 from arena.table.open_game import Hall
 from arena.table.own_games import (
     PERSON,
@@ -28,11 +28,12 @@ from arena.table.own_games import (
     describe_rating,
     describe_strength,
     find_line,
-    list_games,
+    list_own,
     read_games,
     suggest,
 )
 from arena.table.page_games import BotGame, PersonGame
+from arena.table.second_look import judged_timeline, other_timeline
 from arena.table.session import RecordedGame, Records, Session
 from arena.table.shelf import Shelf
 from arena.tournament.keys import MOST_SEED
@@ -80,6 +81,15 @@ class OfLine(Body):
     """A request about the game in a line of the records."""
 
     line: int
+
+
+class Other(Body):
+    """Another action for a ply of a recorded game, and the strength that goes on."""
+
+    line: int
+    ply: int
+    action: str
+    strength: int
 
 
 class Nothing(Body):
@@ -136,7 +146,7 @@ class Table:
         games = read_games(self.records.path)
         tallies = count_games(games)
         return {
-            "records": list_games(games),
+            "records": list_own(games),
             "strengths": [
                 {**tally._asdict(), "strength": describe_strength(tally.strength)}
                 for tally in tallies
@@ -147,7 +157,15 @@ class Table:
 
     def review(self, line: int) -> dict[str, Any]:
         """Return the costliest decisions of the person in a recorded game; raises LookupError."""
-        return review_game(find_line(self.records.path, line))
+        return review_game(find_line(self.records.path, line), line)
+
+    def judged(self, line: int) -> dict[str, Any]:
+        """Return the timeline of a recorded game with what each decision lost."""
+        return judged_timeline(self.records.path, line)
+
+    def other(self, asked: Other) -> dict[str, Any]:
+        """Return the timeline of a recorded game in which another action is played."""
+        return other_timeline(self.records.path, **structs.asdict(asked))
 
     def sit_down(self, asked: NewGame) -> str:
         """Begin a person's game, and return its id; raises InputError for a bad bot."""
@@ -216,10 +234,6 @@ class Table:
         entries = start_apart(first), start_apart(second)
         seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
         return self.hall.open(BotGame(self.hall.new_folder(), entries, seed))
-
-    def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
-        """Return the whole game with all hands; raises InputError until it has ended."""
-        return find_record(self.records.path, game.recorded_line())
 
     def timeline_of_bots(self, game: BotGame) -> dict[str, Any]:
         """Return the whole game of two bots; raises InputError until it has ended."""

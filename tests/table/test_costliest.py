@@ -10,7 +10,8 @@ import pytest
 
 from arena.errors import InputError
 from arena.games.judged import ILLEGAL, PARTS, Judged
-from arena.table import costliest
+from arena.runs.review import review_record
+from arena.table import second_look
 from arena.table.costliest import find_mistakes, find_person, review_game
 from arena.table.own_games import find_line
 from engine import TAKE, Record, State
@@ -28,8 +29,7 @@ POINT = PARTS // 100
 @pytest.fixture(autouse=True)
 def _few_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge in fewer worlds, which takes less time."""
-    monkeypatch.setattr(costliest, "WORLDS", 8)
-    costliest._judge.cache_clear()
+    monkeypatch.setattr(second_look, "WORLDS", 8)
 
 
 def decision(ply: int, loss: int, error: int, *, best: int = 1) -> Judged:
@@ -65,7 +65,7 @@ def test_the_best_action_itself_is_no_mistake() -> None:
 def test_a_review_shows_positions_as_the_person_saw_them() -> None:
     """At most three, the costliest first, each with the action, the better one and the loss."""
     record = finished(1)
-    review = review_game(record.to_json(**FACTS).encode())
+    review = review_game(record.to_json(**FACTS).encode(), 1)
     found = review["mistakes"]
     assert 1 <= len(found) <= 3  # a person who plays at random makes mistakes
     assert [one["loss"][0] for one in found] == sorted(one["loss"][0] for one in found)[::-1]
@@ -92,7 +92,7 @@ def test_the_other_hand_changes_no_byte_of_a_review() -> None:
     """Positions, chances and losses follow from what the person knew."""
     record = random_record(Random(3), plies=13)
     one, other = (
-        json.dumps(review_game(game.to_json(**FACTS).encode()))
+        json.dumps(review_game(game.to_json(**FACTS).encode(), 1))
         for game in (record, twin(record, 0, Random(4)))
     )
     assert one == other
@@ -109,19 +109,25 @@ def test_a_record_without_a_person_is_refused() -> None:
 
 def test_the_page_asks_for_the_game_of_a_line(client: Client) -> None:
     """In any number of tabs; a line that is not there has no review."""
-    last = client.play(sit_down(client, bot="uniform"))
+    path = sit_down(client, bot="uniform", begins="bot")
+    for news in client.news(f"{path}/events"):
+        if news["phase"] == "yours":
+            frame = news["frames"][-1]
+            if frame["ply"] < 8:
+                client.ask(f"{path}/act", {"ply": frame["ply"], "action": frame["legal"][0]})
+            else:
+                client.ask(f"{path}/leave", {})
+    line = news["line"]
     answers: list[object] = []
     asking = [
-        threading.Thread(
-            target=lambda: answers.append(client.ask("api/review", {"line": last["line"]}))
-        )
+        threading.Thread(target=lambda: answers.append(client.ask("api/review", {"line": line})))
         for _ in range(2)
     ]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join()
-    assert answers == [review_game(find_line(client.table.records.path, last["line"]))] * 2
+    assert answers == [review_game(find_line(client.table.records.path, line), line)] * 2
     assert client.ask("api/review", {"line": len(lines(client)) + 1}, 404)
     assert client.ask("api/review", {"line": "1"}, 400)
 
@@ -135,11 +141,9 @@ def test_who_plays_the_best_makes_few_mistakes() -> None:
     wrong = judged = 0
     for number in range(60):
         record = random_record(Random(number))
-        for one in costliest.review_record(record, worlds=400, seed=9, plies=range(0, 48, 2)):
+        for one in review_record(record, worlds=400, seed=9, plies=range(0, 48, 2)):
             played = record.actions[: one.ply] + CHARS[one.best]
-            again = costliest.review_record(
-                Record(record.deal, played), worlds=200, plies=[one.ply]
-            )
+            again = review_record(Record(record.deal, played), worlds=200, plies=[one.ply])
             judged += len(again)
             wrong += len(find_mistakes(again))
     assert judged > 500

@@ -16,7 +16,7 @@ from arena.table.own_games import (
     count_games,
     describe_rating,
     find_strength,
-    list_games,
+    list_own,
     read_games,
     suggest,
 )
@@ -59,7 +59,7 @@ def test_games_are_counted_as_the_rules_decide_them(tmp_path: Path) -> None:
     assert tally_of(tmp_path, swapped) == (1, 0, 0, 0)
     games = read(tmp_path, won, lost)
     assert [(game.line, game.winner) for game in games] == [(1, "human"), (2, "greedy")]
-    assert [row["line"] for row in list_games(games)] == [2, 1]
+    assert [row["line"] for row in list_own(games)] == [2, 1]
 
 
 def test_what_says_nothing_of_strength_is_not_counted(tmp_path: Path) -> None:

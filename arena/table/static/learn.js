@@ -82,7 +82,7 @@
     const values = frame.thoughts.map((one) => [one.action === "T" ? "take" : Arena.kindName(one.action, names), points(one.value), notesOf(one, best)]);
     return make("details", "mistake", "", make("summary", "", `Round ${frame.round}, ply ${ply}. ${cost} ${better}`),
       board, makeTable(`Chance to win after each action at ply ${ply}, in per cent`, ["action", "chance", ""], values),
-      make("p", "", "", makeLink(`Open the replay at ply ${ply}`, "record", line, ply)));
+      make("p", "", "", makeLink(`Open the replay at ply ${ply}`, "record", line, ply, names)));
   }
 
   const notesOf = ({ action, chosen }, best) => (chosen ? "played" : action === best ? "best" : "");

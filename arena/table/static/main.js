@@ -6,7 +6,7 @@
   const main = Table.byId("main");
   const PARTS = {
     play: [[0, Table.showStart], [1, Table.showGame]],
-    record: [[1, Table.showRecord], [2, Table.showRecord]],
+    record: [1, 2, 3].map((count) => [count, Table.showRecord]),
     rules: [[0, Table.showRules]],
     watch: [[0, Table.showWatchStart], [1, Table.showWatched]],
     runs: [[0, Table.showRuns]],

@@ -1,4 +1,4 @@
-// Play: a person's game: play it, take back, ask for a hint, and review it; and games of the records.
+// Play: a person's game: play it, take back, ask for a hint, and see how it ended.
 "use strict";
 
 (() => {
@@ -174,7 +174,7 @@
       }
       if (news.command) result.append(make("p", "soft", "The same deal again: ", make("code", "", news.command)));
       const buttons = make("div", "tools", "", makeButton("Rematch with seats swapped", () => this.playNext(), "main-button"));
-      if (news.phase === "ended") buttons.append(makeButton("Replay", () => this.replay()));
+      if (news.phase === "ended") buttons.append(makeLink("Replay", "record", news.line, 0, news.names));
       buttons.append(makeLink("Another opponent", "play"));
       result.append(buttons);
       if (news.phase === "ended") this.parts.review.replaceChildren(Table.makeReview(news.line, news.names));
@@ -187,34 +187,7 @@
         window.location.hash = Table.addressOf("play", id);
       });
     }
-
-    replay() {
-      attempt(async () => {
-        const timeline = await ask(`${this.path}/timeline`);
-        const { board, log } = this.parts;
-        const viewer = make("div");
-        board.replaceWith(viewer);
-        log.remove();
-        Arena.mountViewer(viewer, timeline, { names: this.news.names });
-        viewer.scrollIntoView();
-      });
-    }
   }
 
-  // ---- A game of the file of records.
-
-  async function showRecord(main, line, ply) {
-    const timeline = await ask(`api/record?line=${encodeURIComponent(line)}`);
-    const viewer = make("div");
-    main.append(make("h1", "", `Game ${line}: `, makeName(timeline.players.join(" against "))), viewer);
-    const mounted = Arena.mountViewer(viewer, timeline, { names: "english" });
-    if (ply !== undefined) mounted.show(Number(ply) || 0);
-    const button = makeButton("Review the person's decisions", () => button.replaceWith(Table.makeReview(Number(line), "english")));
-    main.append(make("div", "tools", "", button));
-  }
-
-  Object.assign(Table, {
-    showRecord,
-    showGame: (main, id) => new Game(main, id).close,
-  });
+  Object.assign(Table, { showGame: (main, id) => new Game(main, id).close });
 })();

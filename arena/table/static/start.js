@@ -5,6 +5,7 @@
   const Table = window.Table;
   const { ask, attempt, make, makeButton, makeField, makeLink, makeName, makeSelect, makeTable } = Table;
   const NAMINGS = { english: "English", german: "Deutsch", deck: "Standard deck" };
+  const UNCOUNTED = "Not counted: games with a take back, games that you left, and a deal that you had played before.";
   const PHASES = {
     begins: "begins", bot: "the bot thinks", yours: "your turn", playing: "under way",
     ended: "ended", left: "left unfinished", failed: "failed",
@@ -19,7 +20,7 @@
     for (const problem of home.problems) games.append(make("p", "warning", problem));
     if (home.interrupted.length) games.append(make("h2", "", "Interrupted games"), listInterrupted(home.interrupted));
     if (home.open.length) games.append(make("h2", "", "Open games"), listOpen(home.open));
-    games.append(make("h2", "", "Your record"), makeTallies(own.strengths), make("p", "", own.rating));
+    games.append(make("h2", "", "Your record"), makeTallies(own.strengths), make("p", "about", UNCOUNTED), make("p", "", own.rating));
     games.append(make("h2", "", "Your games"), listRecords(own.records));
     const lead = make("p", "", "Choose how strong the bot is, and press Play. If you have never seen the game, read ",
       makeLink("the rules", "rules"), " first, or open them beside the board.");

@@ -68,7 +68,7 @@ def begin(page: Any, bot: str = "greedy", begins: str = "me", names: str = "engl
         strength.check()
     else:
         page.locator(".expert summary").click()
-        page.get_by_label("Bot", exact=True).select_option("")
+        page.locator(".expert select").select_option("")
         page.get_by_label("Bot: a file or a spec").fill(bot)
     page.get_by_label("Who begins").select_option(begins)
     page.get_by_label("Cards").select_option(names)
@@ -256,7 +256,7 @@ def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> No
     page.goto(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.locator(".expert summary").click()
-    page.get_by_label("Bot", exact=True).select_option("")
+    page.locator(".expert select").select_option("")
     page.get_by_label("Bot: a file or a spec").fill("./none.py")
     page.get_by_role("button", name="Play").click()
     page.wait_for_selector("#complaint:not([hidden])")
@@ -312,14 +312,14 @@ def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     page.wait_for_selector(".transport")
     chips = page.locator(".chip")
     chips.first.wait_for()
-    speeds = page.get_by_label("Speed").locator("option").all_inner_texts()
+    speeds = page.get_by_label("Speed of the game").locator("option").all_inner_texts()
     assert speeds == ["as they play", "fast", "slowly", "step by step"]
-    page.get_by_label("Speed").select_option("")
+    page.get_by_label("Speed of the game").select_option("")
     shown = chips.count()
     page.get_by_role("button", name="Next action").click()
     assert chips.count() == shown + 1
     assert find_faults(page) == []
-    page.get_by_label("Speed").select_option("0")
+    page.get_by_label("Speed of the game").select_option("0")
     page.wait_for_selector("text=The game is over. Seed 7.")
     page.wait_for_selector(".status .ending")
     page.get_by_role("button", name="To the deal").click()

@@ -46,7 +46,7 @@ def test_a_newcomer_reaches_the_first_action(tmp_path: Path, open_page: Open, be
         # 3. The weakest strength is chosen already, in words; no name of a bot has to be known.
         weakest = page.get_by_role("radio", name="1 Beginner")
         assert weakest.is_checked()
-        assert not page.get_by_label("Bot", exact=True).is_visible()
+        assert not page.locator(".expert select").is_visible()
         # 4. The rules are one click away, with every card, and so is the way back.
         page.get_by_role("link", name="the rules").click()
         page.get_by_role("heading", name="The aim").wait_for()
@@ -171,7 +171,7 @@ def test_a_recorded_game_is_judged_and_played_on(client: Client, open_page: Open
     page.get_by_label("both then play as").select_option("1")
     page.get_by_role("button", name="Play on").click()
     page.wait_for_selector(".other .transport")
-    assert "at ply 2, then uniform" in page.locator(".other h2").inner_text()
+    assert "at ply 2, then uniform" in page.locator(".other > h2").inner_text()
     assert find_faults(page) == []
     assert overflowing(page) == 0
     page.get_by_role("button", name="Review the person's decisions").click()

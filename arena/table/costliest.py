@@ -91,12 +91,11 @@ def _summarise(decisions: int, mistakes: int) -> str:
     """Return what is known of all decisions, as a sentence.
 
     >>> _summarise(19, 0)
-    'By this judge none of your 19 decisions surely gave away a point of 100 of the chance to win.'
+    'By this judge none of your 19 decisions surely gave away 1 % or more of the chance to win.'
     """
     which = f"{mistakes or 'none'} of your {counted(decisions, 'decision')}"
     most = f" These are the {_MOST} that cost most." if mistakes > _MOST else ""
-    what = "surely gave away a point of 100 of the chance to win"
-    return f"By this judge {which} {what}{' or more' if mistakes else ''}.{most}"
+    return f"By this judge {which} surely gave away 1 % or more of the chance to win.{most}"
 
 
 def _describe(one: Judged, frame: dict[str, Any]) -> dict[str, Any]:

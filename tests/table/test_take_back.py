@@ -17,10 +17,11 @@ from arena.table.session import Records
 from engine.cards import CHARS
 from tests.conftest import Arena, start_command
 from tests.table import Client, running
-from tests.table.interrupting import leave_journal
+from tests.table.interrupting import leave_journal, make_session
 from tests.table.test_command import open_address
 from tests.table.test_interrupted import go_on, interrupted, journals, next_question
-from tests.table.test_person_interrupted import COUNTS
+from tests.table.test_person_interrupted import COUNTS, typed_after
+from tests.table.test_person_interrupted import go_on as again
 from tests.table.test_playing import LOWEST, lines, sit_down
 from tests.table.test_session import expected
 from tests.waiting import until
@@ -197,6 +198,18 @@ def test_an_interrupted_game_remembers_what_was_taken_back(tmp_path: Path) -> No
     assert record["actions"] == actions
     assert [one["ply"] for one in record["taken_back"]] == [4, 2]
     assert "".join(one["actions"] for one in record["taken_back"]) == actions[4:7] + actions[2:4]
+
+
+def test_an_interrupted_game_goes_on_in_the_terminal(tmp_path: Path) -> None:
+    """Which itself has no take back; the record is the same."""
+    records, session = Records(tmp_path), make_session("greedy", 0)
+    journal = Journal.take(leave_journal(tmp_path, "greedy", 0, 7))
+    journal.take_back(4)
+    journal.close()
+    again(session, records, typed_after(session, expected(0)[1], 4))
+    record = json.loads(records.path.read_text())
+    assert record["actions"] == expected(0)[1]
+    assert [one["ply"] for one in record["taken_back"]] == [4]
 
 
 @pytest.mark.slow

@@ -56,3 +56,10 @@ def test_the_ratings_are_those_of_the_ladder() -> None:
     elos = [strength.elo for strength in STRENGTHS]
     assert elos == sorted(elos)
     assert (STRENGTHS[0].bot, STRENGTHS[-1].bot) == ("uniform", "grandmaster")
+
+
+def test_the_table_of_the_page_is_the_catalogue() -> None:
+    """docs/table.md has a row for each strength, and no other."""
+    page = (ROOT / "docs" / "table.md").read_text()
+    rows = [f"| {one.number} {one.words} | `{one.bot}` | {one.elo} |" for one in STRENGTHS]
+    assert [line for line in page.splitlines() if line.startswith("| ")][1:] == rows

@@ -69,6 +69,8 @@ def test_the_game_goes_on_as_if_the_action_had_not_been_made(
     assert (before["back_to"], after["back_to"], before["taken_back"]) == (0, 2, 0)
     take_back(client, path, after)
     again = next(asked)
+    (journal,) = client.table.records.under_way.glob("0-0-*")
+    assert b'{"back_to":2}\n' in journal.read_bytes()
     assert again["frames"] == before["frames"]
     assert again["texts"] == before["texts"]
     assert again["taken_back"] == 1

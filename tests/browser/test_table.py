@@ -312,14 +312,14 @@ def test_two_bots_are_watched(client: Client, open_page: Open) -> None:
     page.wait_for_selector(".transport")
     chips = page.locator(".chip")
     chips.first.wait_for()
-    speeds = page.get_by_label("Speed of the game").locator("option").all_inner_texts()
+    speeds = page.get_by_label("Speed").locator("option").all_inner_texts()
     assert speeds == ["as they play", "fast", "slowly", "step by step"]
-    page.get_by_label("Speed of the game").select_option("")
+    page.get_by_label("Speed").select_option("")
     shown = chips.count()
     page.get_by_role("button", name="Next action").click()
     assert chips.count() == shown + 1
     assert find_faults(page) == []
-    page.get_by_label("Speed of the game").select_option("0")
+    page.get_by_label("Speed").select_option("0")
     page.wait_for_selector("text=The game is over. Seed 7.")
     page.wait_for_selector(".status .ending")
     page.get_by_role("button", name="To the deal").click()

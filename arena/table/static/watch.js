@@ -44,7 +44,7 @@
       this.speed.addEventListener("change", () => this.pace());
       this.stepButton = makeButton("Next action", () => this.reveal(this.shown + 1));
       this.stopButton = makeButton("Stop the game", () => attempt(() => ask(`${this.path}/leave`, {})));
-      const tools = make("div", "tools", "", makeField("Speed of the game", this.speed), this.stepButton, this.stopButton);
+      const tools = make("div", "tools", "", makeField("Speed", this.speed), this.stepButton, this.stopButton);
       main.append(title, state, tools, viewer, evidence);
       this.pace();
       const stop = Table.listen(`${this.path}/events`, (news) => this.hear(news));

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from html import escape as escape_html
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -19,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
 from arena.records.html_page import SCRIPTS, STYLE, STYLES, static
+from arena.table.lasting import at_length, stream
 from arena.table.looking_up import (
     describe_run,
     find_hint,
@@ -176,10 +175,10 @@ class _Handlers:
         return JSONResponse({"id": await run_in_threadpool(self.table.watch, asked)})
 
     async def game_events(self, request: Request) -> Response:
-        return _stream(self._game(request).news.follow(), self.closing)
+        return stream(self._game(request).news.follow(), self.closing)
 
     async def watched_events(self, request: Request) -> Response:
-        return _stream(self._watched(request).news.follow(), self.closing)
+        return stream(self._watched(request).news.follow(), self.closing)
 
     async def act(self, request: Request) -> Response:
         asked = await read_body(request, Act)
@@ -224,7 +223,7 @@ class _Handlers:
 
     async def run_events(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
-        return _stream(follow_run(path), self.closing)
+        return stream(follow_run(path), self.closing)
 
     async def run_games(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
@@ -249,15 +248,15 @@ class _Handlers:
 
     async def review(self, request: Request) -> Response:
         asked = await read_body(request, OfLine)
-        return JSONResponse(await run_in_threadpool(self.table.review, asked.line))
+        return JSONResponse(await at_length(lambda: self.table.review(asked.line), self.closing))
 
     async def judged(self, request: Request) -> Response:
         asked = await read_body(request, OfLine)
-        return JSONResponse(await run_in_threadpool(self.table.judged, asked.line))
+        return JSONResponse(await at_length(lambda: self.table.judged(asked.line), self.closing))
 
     async def other(self, request: Request) -> Response:
         asked = await read_body(request, Other)
-        return JSONResponse(await run_in_threadpool(self.table.other, asked))
+        return JSONResponse(await at_length(lambda: self.table.other(asked), self.closing))
 
     async def rules(self, _request: Request) -> Response:
         parts = [part._asdict() for part in explain()]
@@ -298,38 +297,3 @@ def _number(request: Request, name: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise LookupError(text)
     return int(text)
-
-
-def _stream(documents: AsyncIterator[dict[str, Any]], closing: asyncio.Event) -> Response:
-    """Return an answer that sends documents as they come, until the server ends."""
-
-    async def events() -> AsyncIterator[ServerSentEvent]:
-        async for document in _until(closing, documents):
-            yield ServerSentEvent(json.dumps(document, separators=(",", ":")))
-
-    return EventSourceResponse(
-        events(), ping=15, ping_message_factory=lambda: ServerSentEvent(comment="still there")
-    )
-
-
-async def _until(
-    closing: asyncio.Event, documents: AsyncIterator[dict[str, Any]]
-) -> AsyncIterator[dict[str, Any]]:
-    """Yield documents until an event has happened."""
-    ended = asyncio.ensure_future(closing.wait())
-    try:
-        while not closing.is_set():
-            following = asyncio.ensure_future(anext(documents))
-            try:
-                await asyncio.wait({ended, following}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                if not following.done():
-                    following.cancel()
-            if not following.done():
-                return
-            try:
-                yield following.result()
-            except StopAsyncIteration:
-                return
-    finally:
-        ended.cancel()

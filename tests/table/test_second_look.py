@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,10 @@ from arena.table.own_games import find_line
 from arena.table.second_look import judged_timeline, other_timeline
 from engine import Record
 from engine.errors import RecordError
-from tests.table import Client
+from tests.table import Client, running
 from tests.table.test_costliest import _few_worlds as _few_worlds
 from tests.table.test_own_games import FACTS, finished
+from tests.waiting import PATIENCE
 
 PLIES = 9
 
@@ -93,3 +95,27 @@ def test_what_cannot_be_played_is_refused(file: Path, client: Client) -> None:
     assert client.ask("api/other", asked, 404)
     assert "strength" in client.ask("api/other", asked | {"strength": "1"}, 400)["error"]
     assert client.ask("api/judged", {"line": 99}, 404)
+
+
+def test_the_end_of_the_table_does_not_wait_for_a_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends it at once, and the page is told so."""
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def judge(*_: object) -> dict[str, object]:
+        begun.set()
+        goes_on.wait(PATIENCE)
+        return {}
+
+    with running(tmp_path) as client:
+        monkeypatch.setattr(client.table, "judged", judge)
+        answers: list[object] = []
+        asking = threading.Thread(
+            target=lambda: answers.append(client.ask("api/judged", {"line": 1}, 503))
+        )
+        asking.start()
+        begun.wait(PATIENCE)
+    asking.join()
+    goes_on.set()
+    assert answers == [{"error": "the table ends"}]

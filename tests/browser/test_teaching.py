@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,36 @@ def test_a_newcomer_reaches_the_first_action(tmp_path: Path, open_page: Open, be
     finally:
         server.terminate()
         server.communicate(timeout=PATIENCE)
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"Tab does not lead to {selector}")
+
+
+@pytest.mark.slow
+def test_all_of_it_is_done_by_the_keyboard(client: Client, open_page: Open) -> None:
+    """A strength by an arrow, a card, taking it back, a card again: Tab and Enter are enough."""
+    page = open_page(client.guard.door.make_address())
+    page.wait_for_selector("form")
+    tab_to(page, "input[name=strength]")
+    page.get_by_role("radio", name="1 Beginner").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_role("radio", name="2 Novice").is_checked()
+    tab_to(page, ".main-button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hand .act")
+    assert "strength 2, Novice" in page.locator("h1").inner_text()
+    for selector in (".hand .act", "button:text-is('Take back my last action')", ".hand .act"):
+        page.locator(selector).first.evaluate("one => { one.dataset.wanted = 'now'; }")
+        tab_to(page, "[data-wanted]")
+        await_turn(page, partial(page.keyboard.press, "Enter"))
+        page.evaluate("document.querySelector('[data-wanted]')?.removeAttribute('data-wanted')")
+    assert page.get_by_text("Taken back in this game: once.").is_visible()
 
 
 @pytest.mark.slow

@@ -134,6 +134,7 @@ def test_a_game_of_which_all_is_taken_back_leaves_a_record(client: Client) -> No
     assert len(record["taken_back"]) == 1
 
 
+@pytest.mark.slow
 def test_a_bot_that_answers_otherwise_ends_the_game(client: Client, tmp_path: Path) -> None:
     """As after an interruption: the record has what was played, and says what was taken back."""
     bot, mark = tmp_path / "fickle.py", tmp_path / "mark"

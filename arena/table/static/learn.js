@@ -21,7 +21,8 @@
   }
 
   function drawKind({ char, copies, worth }, names) {
-    const name = make("span", "", `${copies} \u00d7 ${Arena.kindName(char, names)}`);
+    const meaning = names === "english" ? "" : ` = ${Arena.kindName(char, "english")}`;
+    const name = make("span", "", `${copies} \u00d7 ${Arena.kindName(char, names)}${meaning}`);
     return make("li", "kind", "", Arena.drawCard(char, 0, names), make("span", "", "", name, make("span", "soft", worth)));
   }
 
@@ -36,7 +37,7 @@
   class RulesPanel {
     constructor(names) {
       this.names = names;
-      this.content = make("div", "rules arena-viewer");
+      this.content = make("div", "rules-text arena-viewer");
       this.element = make("aside", "rules-panel", "", make("h2", "", "Rules"), this.content);
       Object.assign(this.element, { id: "rules-panel", hidden: true, tabIndex: 0 });
       this.element.setAttribute("aria-label", "Rules");
@@ -57,7 +58,7 @@
 
   async function showRules(main) {
     const rules = await ask("api/rules");
-    const content = make("div", "rules arena-viewer");
+    const content = make("div", "rules-text arena-viewer");
     const names = makeSelect(NAMINGS, "english");
     const draw = () => drawRules(content, rules, names.value);
     names.addEventListener("change", draw);

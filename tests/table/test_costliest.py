@@ -134,7 +134,7 @@ def test_the_page_asks_for_the_game_of_a_line(client: Client) -> None:
 
 @pytest.mark.study
 def test_who_plays_the_best_makes_few_mistakes() -> None:
-    """Decisions that 400 other worlds call the best: at most 5 of 100 games have a claim.
+    """Decisions that 400 other worlds call the best: at most 5 of 100 games have a claim, of 19 decisions each.
 
     Such an action may be slightly worse than another in truth, so that this is an upper bound.
     """
@@ -146,5 +146,5 @@ def test_who_plays_the_best_makes_few_mistakes() -> None:
             again = review_record(Record(record.deal, played), worlds=200, plies=[one.ply])
             judged += len(again)
             wrong += len(find_mistakes(again))
-    assert judged > 400
+    assert judged > 500
     assert wrong / judged <= 0.05 / 19

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from arena.table import second_look
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.browser.test_table import await_turn, begin, is_over
 from tests.conftest import start_command
@@ -26,6 +27,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Return a server without any game."""
     with running(tmp_path_factory.mktemp("results")) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def _few_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge in fewer worlds, which takes less time."""
+    monkeypatch.setattr(second_look, "WORLDS", 20)
 
 
 @pytest.mark.slow

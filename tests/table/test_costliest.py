@@ -134,7 +134,7 @@ def test_the_page_asks_for_the_game_of_a_line(client: Client) -> None:
 
 @pytest.mark.study
 def test_who_plays_the_best_makes_few_mistakes() -> None:
-    """Decisions that 400 other worlds call the best: at most 5 of 100 games have a claim, of 19 decisions each.
+    """Decisions that 400 other worlds call the best: at most 5 of 100 games of 19 have a claim.
 
     Such an action may be slightly worse than another in truth, so that this is an upper bound.
     """

@@ -19,19 +19,49 @@ if TYPE_CHECKING:
 LADDER = "ladder"
 """In place of the bots of the ladder."""
 
-ELO = {
+_MEASURED = {
     "uniform": 1044,
     "city_hunter": 1390,
     "greedy": 1392,
     "majority": 1400,
     "denier": 1404,
     "timing": 1432,
+    "flat_mc": 1522,
+    "pimc": 1600,
     "ismcts": 1616,
     "apprentice": 1664,
     "champion": 1726,
     "grandmaster": 1809,
 }
+
+ELO = {name: elo for name, elo in _MEASURED.items() if name not in ("flat_mc", "pimc")}
 """The Elo ratings of bots in `bots/`, in ascending order, from `configs/ladder.yaml`."""
+
+
+class Strength(NamedTuple):
+    """A bot for people who know no bot: how strong it is in words, and its Elo by the ladder."""
+
+    number: int
+    words: str
+    bot: str
+
+    @property
+    def elo(self) -> int:
+        """The Elo of the bot."""
+        return _MEASURED[self.bot]
+
+
+STRENGTHS = (
+    Strength(1, "Beginner", "uniform"),
+    Strength(2, "Novice", "greedy"),
+    Strength(3, "Casual player", "timing"),
+    Strength(4, "Club player", "flat_mc"),
+    Strength(5, "Strong player", "pimc"),
+    Strength(6, "Expert", "apprentice"),
+    Strength(7, "Champion", "champion"),
+    Strength(8, "Grandmaster", "grandmaster"),
+)
+"""Opponents for a person, the weakest first, with steps as even as the bots of the ladder allow."""
 
 
 class Known(NamedTuple):

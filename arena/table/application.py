@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from html import escape as escape_html
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -19,21 +17,33 @@ from starlette.routing import BaseRoute, Route
 
 from arena.errors import ArenaError, escape
 from arena.records.html_page import SCRIPTS, STYLE, STYLES, static
+from arena.table.lasting import at_length, stream
 from arena.table.looking_up import (
     describe_run,
     find_hint,
     find_record,
     follow_run,
     list_games,
-    list_records,
     show_game,
 )
 from arena.table.page_games import BotGame, PersonGame
-from arena.table.visitor import Act, NewGame, NewWatch, Nothing, Table, read_body
+from arena.table.rules_text import explain, list_cards
+from arena.table.visitor import (
+    Act,
+    Back,
+    NewGame,
+    NewWatch,
+    Nothing,
+    OfLine,
+    Other,
+    Table,
+    read_body,
+)
 from engine import EngineError
 
 _HTML: Final = "text/html"
-_OWN: Final = tuple(f"arena.table/{name}.js" for name in ("page", "play", "watch", "runs", "main"))
+_SCRIPTS: Final = ("page", "learn", "start", "play", "again", "watch", "runs", "main")
+_OWN: Final = tuple(f"arena.table/{name}.js" for name in _SCRIPTS)
 _STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
 _TYPES: Final = {"css": "text/css", "js": "text/javascript"}
 _FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
@@ -75,10 +85,10 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/interrupted/{{name}}/keep", handlers.keep, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/events", handlers.game_events),
         Route(f"{root}/api/games/{{id}}/act", handlers.act, methods=["POST"]),
+        Route(f"{root}/api/games/{{id}}/take-back", handlers.take_back, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/hint", handlers.hint, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/next", handlers.next_game, methods=["POST"]),
         Route(f"{root}/api/games/{{id}}/leave", handlers.leave_game, methods=["POST"]),
-        Route(f"{root}/api/games/{{id}}/timeline", handlers.game_timeline),
         Route(f"{root}/api/watched", handlers.new_watch, methods=["POST"]),
         Route(f"{root}/api/watched/{{id}}/events", handlers.watched_events),
         Route(f"{root}/api/watched/{{id}}/leave", handlers.leave_watched, methods=["POST"]),
@@ -91,6 +101,10 @@ def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlet
         Route(f"{root}/api/league", handlers.league),
         Route(f"{root}/api/records", handlers.records),
         Route(f"{root}/api/record", handlers.record),
+        Route(f"{root}/api/review", handlers.review, methods=["POST"]),
+        Route(f"{root}/api/judged", handlers.judged, methods=["POST"]),
+        Route(f"{root}/api/other", handlers.other, methods=["POST"]),
+        Route(f"{root}/api/rules", handlers.rules),
         Route(f"{root}/report/{{name:path}}", handlers.report),
         Route(f"{root}/alone/{{name:path}}", handlers.alone),
     ]
@@ -161,14 +175,19 @@ class _Handlers:
         return JSONResponse({"id": await run_in_threadpool(self.table.watch, asked)})
 
     async def game_events(self, request: Request) -> Response:
-        return _stream(self._game(request).news.follow(), self.closing)
+        return stream(self._game(request).news.follow(), self.closing)
 
     async def watched_events(self, request: Request) -> Response:
-        return _stream(self._watched(request).news.follow(), self.closing)
+        return stream(self._watched(request).news.follow(), self.closing)
 
     async def act(self, request: Request) -> Response:
         asked = await read_body(request, Act)
         self._game(request).act(asked.ply, asked.action)
+        return JSONResponse({})
+
+    async def take_back(self, request: Request) -> Response:
+        asked = await read_body(request, Back)
+        self._game(request).take_back(asked.ply)
         return JSONResponse({})
 
     async def hint(self, request: Request) -> Response:
@@ -191,10 +210,6 @@ class _Handlers:
         self._watched(request).leave()
         return JSONResponse({})
 
-    async def game_timeline(self, request: Request) -> Response:
-        game = self._game(request)
-        return JSONResponse(await run_in_threadpool(self.table.timeline_of_person, game))
-
     async def watched_timeline(self, request: Request) -> Response:
         game = self._watched(request)
         return JSONResponse(await run_in_threadpool(self.table.timeline_of_bots, game))
@@ -208,7 +223,7 @@ class _Handlers:
 
     async def run_events(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
-        return _stream(follow_run(path), self.closing)
+        return stream(follow_run(path), self.closing)
 
     async def run_games(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
@@ -225,12 +240,27 @@ class _Handlers:
         return Response(content, media_type="application/json")
 
     async def records(self, _request: Request) -> Response:
-        found = await run_in_threadpool(list_records, self.table.records.path)
-        return JSONResponse({"records": found})
+        return JSONResponse(await run_in_threadpool(self.table.own_games))
 
     async def record(self, request: Request) -> Response:
         line = _number(request, "line")
         return JSONResponse(await run_in_threadpool(find_record, self.table.records.path, line))
+
+    async def review(self, request: Request) -> Response:
+        asked = await read_body(request, OfLine)
+        return JSONResponse(await at_length(lambda: self.table.review(asked.line), self.closing))
+
+    async def judged(self, request: Request) -> Response:
+        asked = await read_body(request, OfLine)
+        return JSONResponse(await at_length(lambda: self.table.judged(asked.line), self.closing))
+
+    async def other(self, request: Request) -> Response:
+        asked = await read_body(request, Other)
+        return JSONResponse(await at_length(lambda: self.table.other(asked), self.closing))
+
+    async def rules(self, _request: Request) -> Response:
+        parts = [part._asdict() for part in explain()]
+        return JSONResponse({"parts": parts, "cards": list_cards()})
 
     async def report(self, request: Request) -> Response:
         """Send a report into a frame only: in a tab of its own it could lead that elsewhere."""
@@ -267,38 +297,3 @@ def _number(request: Request, name: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise LookupError(text)
     return int(text)
-
-
-def _stream(documents: AsyncIterator[dict[str, Any]], closing: asyncio.Event) -> Response:
-    """Return an answer that sends documents as they come, until the server ends."""
-
-    async def events() -> AsyncIterator[ServerSentEvent]:
-        async for document in _until(closing, documents):
-            yield ServerSentEvent(json.dumps(document, separators=(",", ":")))
-
-    return EventSourceResponse(
-        events(), ping=15, ping_message_factory=lambda: ServerSentEvent(comment="still there")
-    )
-
-
-async def _until(
-    closing: asyncio.Event, documents: AsyncIterator[dict[str, Any]]
-) -> AsyncIterator[dict[str, Any]]:
-    """Yield documents until an event has happened."""
-    ended = asyncio.ensure_future(closing.wait())
-    try:
-        while not closing.is_set():
-            following = asyncio.ensure_future(anext(documents))
-            try:
-                await asyncio.wait({ended, following}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                if not following.done():
-                    following.cancel()
-            if not following.done():
-                return
-            try:
-                yield following.result()
-            except StopAsyncIteration:
-                return
-    finally:
-        ended.cancel()

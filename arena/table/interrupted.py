@@ -13,8 +13,9 @@ import msgspec
 from arena.entries.entry import Entry
 from arena.entries.spec import check_label
 from arena.errors import ArenaError, InputError
+from arena.table.again import Changed
 from arena.table.journal import ENDING, Content, Journal, Whose, read_journal
-from arena.table.session import Changed, RecordedGame, Records, Session
+from arena.table.session import RecordedGame, Records, Session
 from engine import Record
 
 _MOST: Final = 100  # that are looked at

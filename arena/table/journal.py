@@ -1,4 +1,4 @@
-"""Write each action of a person's game to a locked file, so that a killed game can go on."""
+"""Write what happens in a person's game to a locked file, so that a killed game can go on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -20,7 +20,7 @@ from arena.games.match import Asking, Player
 from arena.records.judge import parse_record
 from arena.records.naming import Naming
 from engine import Action, EngineError, State, View
-from engine.cards import CHARS
+from engine.cards import CHARS, to_text
 from engine.notation import parse_deal
 
 ENDING: Final = ".jsonl"
@@ -32,10 +32,19 @@ _OLD: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line after the first one."""
+    """An action."""
 
     ply: int
     action: str
+
+
+class _Back(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All actions from a ply on were taken back."""
+
+    back_to: Annotated[int, Meta(ge=0)]
+
+
+_Entry = TypeVar("_Entry", _Line, _Back)
 
 
 class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +58,13 @@ class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     thoughts: bool
 
 
+class TakenBack(NamedTuple):
+    """The actions that were taken back at once, the first of them at this ply."""
+
+    ply: int
+    actions: str
+
+
 class Content(NamedTuple):
     """What a journal holds: its first line, the game up to its last action, and their bytes.
 
@@ -59,6 +75,7 @@ class Content(NamedTuple):
     deal: bytes
     state: State
     size: int
+    taken_back: tuple[TakenBack, ...]
 
 
 class Journal:
@@ -101,7 +118,14 @@ class Journal:
 
     def add(self, ply: int, action: Action) -> None:
         """Write an action down; raises ArenaError if it cannot be written."""
-        line = msgspec.json.encode(_Line(ply, CHARS[action])) + b"\n"
+        self._add(_Line(ply, CHARS[action]))
+
+    def take_back(self, ply: int) -> None:
+        """Write down that all actions from a ply on are taken back; raises as `add` does."""
+        self._add(_Back(ply))
+
+    def _add(self, entry: _Line | _Back) -> None:
+        line = msgspec.json.encode(entry) + b"\n"
         with _named(self.path):
             if self._file is None:
                 self._make(self._head + line)
@@ -179,25 +203,45 @@ def _parse(path: Path, file: int) -> Content:
         state = record.replay()
     except EngineError as error:
         raise InputError(f"{path}: line 1: {error}") from None
-    size = len(head)
+    deal = parse_deal(record.deal, record.rules)
+    size, taken_back = len(head), []
     for line in lines:
-        action = _read_action(line, len(state.history))
-        if state.over or action not in state.legal():
-            break
-        state.apply(action)
+        if back := _read(line, _Back):
+            if back.back_to >= len(state.history):
+                break
+            state, undone = take_back(deal, state, back.back_to)
+            taken_back.append(undone)
+        else:
+            action = _read_action(line, len(state.history))
+            if state.over or action not in state.legal():
+                break
+            state.apply(action)
         size += len(line)
-    return Content(head, parse_deal(record.deal, record.rules), state, size)
+    return Content(head, deal, state, size, tuple(taken_back))
+
+
+def take_back(deal: bytes, state: State, ply: int) -> tuple[State, TakenBack]:
+    """Return the position at a former ply of a game, and what is taken back."""
+    before = State(deal, state.rules)
+    before.follow(state.history[:ply])
+    return before, TakenBack(ply, to_text(state.history[ply:]))
 
 
 def _read_action(line: bytes, ply: int) -> Action:
     """Return the action of a whole line that is for this ply, -1 for any other line."""
-    try:
-        read = msgspec.json.decode(line, type=_Line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return -1
-    if not line.endswith(b"\n") or read.ply != ply or len(read.action) != 1:
+    read = _read(line, _Line)
+    if read is None or read.ply != ply or len(read.action) != 1:
         return -1
     return CHARS.find(read.action)
+
+
+def _read(line: bytes, kind: type[_Entry]) -> _Entry | None:
+    """Return what a whole line says, None for one of another kind."""
+    try:
+        read = msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return read if line.endswith(b"\n") else None
 
 
 def _lock(path: Path, kind: int, tries: int) -> int | None:

@@ -15,12 +15,11 @@ from typing import Any, Final
 from starlette.concurrency import run_in_threadpool
 
 from arena.entries.resolve import resolve
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError
 from arena.games.thinking import asked
 from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
-from arena.records.judge import parse_players, parse_record, read_lines
 from arena.records.timeline import write_thoughts
 from arena.runs.interim import Interim
 from arena.runs.run_progress import measure_extent
@@ -30,15 +29,15 @@ from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.glance import is_under_way
 from arena.store.reader import find_game, read_run
 from arena.store.store import Store
+from arena.table.own_games import find_line
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
-from engine import EngineError, View, outcome
+from engine import View
 
 VALUER: Final = "champion"
 _PAGE = 50  # games of a list
 _MOST_FAULTS = 200
-_MOST_RECORDS = 200
 _EVERY = 1.0  # seconds between two looks, and
 _SHARE = 5  # times as long as a look took: a copy of a large store takes a while
 ADVISER: Final = "champion"
@@ -156,49 +155,13 @@ def to_timeline(game: Game, title: str = "") -> dict[str, Any]:
     return game_timeline(game, title=title, by=resolve(VALUER))
 
 
-def list_records(file: Path) -> list[dict[str, Any]]:
-    """Return the last games of a file of records as data, the newest first."""
-    found = [_describe_record(number, line) for number, line in _numbered(file)]
-    return [one for one in reversed(found) if one is not None][:_MOST_RECORDS]
-
-
 def find_record(file: Path, number: int) -> dict[str, Any]:
-    """Return the timeline of the game in a line; raises LookupError if there is none.
+    """Return the timeline of the game in a line of a file of records.
 
-    Raises EngineError for a line that has no game.
+    Raises LookupError if there is no such line, EngineError for one that has no game.
     """
-    for at, line in _numbered(file):
-        if at == number:
-            return line_timeline(line, title=f"line {number}", by=resolve(VALUER))
-    raise LookupError(number)
-
-
-def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with file.open("rb") as source:
-            yield from enumerate(read_lines(source), 1)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
-
-
-def _describe_record(number: int, line: bytes) -> dict[str, Any] | None:
-    """Return who won a game, or None for a line that is not one."""
-    try:
-        state = parse_record(line).replay()
-        players = parse_players(line)
-    except EngineError:
-        return None
-    winner, win_type, points = outcome(state.piles, state.rules)
-    return {
-        "line": number,
-        "players": [*players],
-        "winner": players[winner] if state.over and winner is not None else None,
-        "win_type": win_type if state.over else "unfinished",
-        "points": [*points],
-        "plies": len(state.history),
-    }
+    line = find_line(file, number)
+    return line_timeline(line, title=f"line {number}", by=resolve(VALUER))
 
 
 async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -25,8 +25,8 @@ _PATIENCE = 5.0  # seconds for a game to end
 class News:
     """A document that changes; a listener gets the latest one, and those that follow.
 
-    Its `frames` only become more, and a listener gets each of them once: `from` is how many
-    it has had. A document with `over` is the last one.
+    A listener gets only those of its `frames` that it does not have: `from` is how many of them
+    are as they were. A document with `over` is the last one.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class News:
         with self._lock:
             self._listeners[changed] = asyncio.get_running_loop()
         told: dict[str, Any] | None = None
-        sent = 0
+        sent: list[Any] = []
         try:
             while not (told and told["over"]):
                 changed.clear()
@@ -63,11 +63,19 @@ class News:
                     await changed.wait()
                     continue
                 told = latest
-                yield {**told, "from": sent, "frames": told["frames"][sent:]}
-                sent = len(told["frames"])
+                frames = told["frames"]
+                same = _count_alike(sent, frames)
+                yield {**told, "from": same, "frames": frames[same:]}
+                sent = frames
         finally:
             with self._lock:
                 del self._listeners[changed]
+
+
+def _count_alike(before: list[Any], after: list[Any]) -> int:
+    """Return how many frames of a list are those of the list before, from the first one on."""
+    alike = (one == other for one, other in zip(before, after, strict=False))
+    return sum(takewhile(bool, alike))
 
 
 class OpenGame(ABC):

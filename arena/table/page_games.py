@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Final
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
@@ -20,14 +21,18 @@ from arena.records.ending import format_result
 from arena.records.timeline import describe_rules, look_back, make_frames
 from arena.store.finished import Game
 from arena.table.open_game import OpenGame
+from arena.table.own_games import describe_strength, find_strength
 from arena.table.player import Quit
-from arena.table.session import RecordedGame, Records
+from arena.table.session import RecordedGame, Records, TakeBack
 from arena.tournament.schedule import Fixture, Pairing
 from engine import STANDARD, Action, Record, State, View, to_text
 from engine.cards import CHARS
 from engine.errors import show
 from engine.state import Seat
 from engine.view import view
+
+MOST_TAKEN_BACK: Final = 100
+"""Times in a game: its journal and its record have bounds."""
 
 
 class BotGame(OpenGame):
@@ -108,6 +113,18 @@ class BotGame(OpenGame):
         return self.document("ended", result=lines[0], evidence="\n".join(lines[1:]))
 
 
+def find_choice(looks: Sequence[View]) -> int | None:
+    """Return the ply of a seat's last action that was not the only one, None if there is none.
+
+    `looks` is what the seat has seen until now.
+
+    >>> find_choice(look_back(View.from_text("0 5678 xy 5T")))
+    0
+    """
+    plies = [len(look.history) for look in looks[:-1] if len(look.legal) > 1]
+    return plies[-1] if plies else None
+
+
 class PersonGame(OpenGame):
     """A person's game at the page; `following` is the id of the next one."""
 
@@ -119,9 +136,10 @@ class PersonGame(OpenGame):
         self.session = recorded.session
         self.records = records
         self.following: str | None = None
+        self._strength = describe_strength(find_strength(self.session.entry.describe()))
         self._awaited: View | None = None
         self._lock = threading.Lock()
-        self._answers: SimpleQueue[Action | None] = SimpleQueue()
+        self._answers: SimpleQueue[Action | Quit | TakeBack] = SimpleQueue()
 
     @property
     def title(self) -> str:
@@ -156,10 +174,10 @@ class PersonGame(OpenGame):
         with self._lock:
             self._awaited = None if self.leaving.is_set() else seen
         self.news.publish(self.document("yours"))
-        action = self._answers.get()
-        if action is None:
-            raise Quit
-        return action
+        answer = self._answers.get()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def act(self, ply: int, char: str) -> None:
         """Take the person's action for a ply.
@@ -168,15 +186,33 @@ class PersonGame(OpenGame):
         this ply: a second tab may have been faster.
         """
         with self._lock:
-            seen = self._awaited
-            if seen is None or len(seen.history) != ply:
-                raise InputError(f"ply {ply}: the game does not wait for an action there")
+            seen = self._asked_at(ply)
             action = CHARS.find(char) if len(char) == 1 else -1
             if action not in seen.legal:
                 legal = " ".join(CHARS[one] for one in seen.legal)
                 raise InputError(f"action {show(char)}: not legal; legal: {legal}")
             self._awaited = None
         self._answers.put(action)
+
+    def take_back(self, ply: int) -> None:
+        """Take back the person's last choice before a ply, and all that followed.
+
+        Raises InputError if there is none, if there have been too many, and as `act` does.
+        """
+        with self._lock:
+            back_to = find_choice(look_back(self._asked_at(ply)))
+            if back_to is None:
+                raise InputError("you have chosen nothing yet that could be taken back")
+            if len(self.recorded.taken_back) >= MOST_TAKEN_BACK:
+                raise InputError(f"{MOST_TAKEN_BACK} times is as often as one can take back")
+            self._awaited = None
+        self._answers.put(TakeBack(back_to))
+
+    def _asked_at(self, ply: int) -> View:
+        """Return the view with which the person is asked at a ply; `_lock` is held."""
+        if self._awaited is None or len(self._awaited.history) != ply:
+            raise InputError(f"ply {ply}: the game does not wait for an action there")
+        return self._awaited
 
     def asked(self) -> View:
         """Return the view with which the person is asked now; raises InputError if not."""
@@ -190,11 +226,12 @@ class PersonGame(OpenGame):
         super().leave()
         with self._lock:
             self._awaited = None
-        self._answers.put(None)
+        self._answers.put(Quit())
 
     def document(self, phase: str, **more: Any) -> dict[str, Any]:
         """Return what is to be told: what follows from the person's View."""
         seen, labels = self.seen, self.recorded.fixture.labels
+        looks = look_back(seen)
         opponent = labels[seen.opponent]
         return {
             "kind": self.kind,
@@ -204,20 +241,16 @@ class PersonGame(OpenGame):
             "seat": seen.seat,
             "names": self.session.naming,
             "rules": describe_rules(seen.rules),
-            "frames": make_frames([(one,) for one in look_back(seen)]),
+            "frames": make_frames([(look,) for look in looks]),
             "texts": Board(seen, self.session.naming, opponent).actions,
             "interrupted": len(self.recorded.former),
+            "strength": self._strength,
+            "back_to": find_choice(looks),
+            "taken_back": len(self.recorded.taken_back),
             "line": self.recorded.line,
             "file": str(self.records.path),
             **more,
         }
-
-    def recorded_line(self) -> int:
-        """Return where the game is recorded; raises InputError as long as it goes on."""
-        line = self.recorded.line
-        if self.news.latest.get("phase") != "ended" or line is None:
-            raise InputError("the game has not been played to its end")
-        return line
 
     def _tell_of_bot(self, _history: bytes | None) -> None:
         """Tell that the bot is asked next."""

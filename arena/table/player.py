@@ -12,11 +12,11 @@ from typing import Any, Literal, TextIO, TypeAlias
 
 import click
 
-from arena.errors import counted
 from arena.lanes.faults import printable
 from arena.records.board import WIDTH, Board, Line, Role, format_items, shorten, value_note
 from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
+from arena.table.rules_text import explain
 from engine import KINDS, STANDARD, TAKE, VALUES, Action, Kind, Rules, View
 from engine.cards import CHARS
 
@@ -266,23 +266,10 @@ def _explain_forced(board: Board) -> str:
 def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
     """Return the signs, the commands and the rules in short, on one screen."""
     signs = [f"{CHARS[kind]} {card_name(naming, kind)}{value_note(naming, kind)}" for kind in KINDS]
-    values = ", ".join(map(str, rules.majority_values))
-    rounds = "the one round" if rules.rounds == 1 else f"each of the {rules.rounds} rounds"
-    cities = counted(rules.cities_needed, "city", "cities")
     texts = [
         "Type a card's sign or its name to play it to the end of the row, T to take.",
         "Commands: board shows the table again, history all actions so far, quit ends the game.",
-        f"In {rounds} the players act in turn: each plays {counted(rules.hand_size, 'card')} "
-        f"and takes once, at any time; the player who did not begin this round begins the next. "
-        f"A take brings the last {rules.take_size} cards of the row, or all if there are fewer, "
-        "into one's pile; the rest stays.",
-        f"The player who holds {cities} wins at once. Otherwise the points "
-        f"after the last round decide: {values} points for more cards of the supports 5, 6, 7, 8 "
-        f"than the other; {rules.set_bonus} for every set of the four; alliances add their "
-        f"value, betrayals subtract it; cities score nothing. Equal points: more 8s win, then "
-        f"7s, 6s, 5s{', cities' if rules.tiebreak == 'cities' else ''}.",
-        f"{counted(rules.removed, 'card')} {'is' if rules.removed == 1 else 'are'} out of the "
-        "game, and nobody knows which.",
+        *(part.text for part in explain(rules)),
     ]
     paragraphs = [[Line(text) for text in textwrap.wrap(part, WIDTH)] for part in texts]
     paragraphs.insert(1, format_items("  the signs", signs))

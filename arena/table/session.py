@@ -15,7 +15,6 @@ from msgspec import to_builtins
 from arena.entries.entry import Entry
 from arena.errors import ArenaError, InputError
 from arena.games.match import (
-    Asking,
     Finished,
     Inline,
     LocalPlayer,
@@ -27,70 +26,26 @@ from arena.games.match import (
 from arena.games.players import RemotePlayer
 from arena.games.thinking import find_thoughts
 from arena.games.timing import Timing
-from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
 from arena.records.naming import Naming
 from arena.records.timeline import Thoughts, write_thoughts
-from arena.table.journal import Journal, Kept, Whose
+from arena.table.again import Again
+from arena.table.journal import Journal, Kept, TakenBack, Whose, take_back
 from arena.tournament.schedule import Fixture, Pairing
-from engine import Action, Record, Rules, State, View, points
-from engine.cards import CHARS
+from engine import Record, Rules, State, points
 from engine.state import Seat
-from engine.view import view
 
 _NAME = "games.jsonl"
 _UNDER_WAY = "open"
 
 
-class Changed(ArenaError):
-    """A bot is not the one with which a game began, or does not play as it did."""
+class TakeBack(Exception):
+    """A person takes back what has happened since the `ply` of an action."""
 
-
-class Again:
-    """A bot in a new process, at a seat of a game that has come so far in another one.
-
-    `beginning` is the game without actions, `history` are those of both seats. As the bot begins
-    it is asked for its own again, with the views of then; raises Changed if it answers otherwise.
-    """
-
-    def __init__(
-        self, player: Player, seat: Seat, label: str, beginning: State, history: bytes
-    ) -> None:
-        self.player = player
-        self.seat = seat
-        self.label = label
-        self.beginning = beginning
-        self.history = history
-
-    def begin(self) -> Asking[None]:
-        """Begin, and come to where the game is."""
-        state = self.beginning.copy()
-        try:
-            yield from self.player.begin()
-            for action in self.history:
-                if state.to_act == self.seat:
-                    yield from self._ask(view(state, self.seat), action)
-                state.apply(action)
-        except Forfeit as forfeit:
-            raise self._changed(len(state.history), str(forfeit.fault.message)) from None
-
-    def _ask(self, seen: View, former: Action) -> Asking[None]:
-        now = yield from self.player.choose(seen)
-        if now != former:
-            then = f"it was {CHARS[former]} and is {CHARS[now]} now"
-            raise self._changed(len(seen.history), then)
-
-    def _changed(self, ply: int, how: str) -> Changed:
-        return Changed(f"{self.label} does not play as before the interruption, ply {ply}: {how}")
-
-    def choose(self, view: View, /) -> Asking[Action]:
-        """Return the bot's action."""
-        return self.player.choose(view)
-
-    def end(self) -> Asking[None]:
-        """End as the bot does."""
-        return self.player.end()
+    def __init__(self, ply: int) -> None:
+        super().__init__(ply)
+        self.ply = ply
 
 
 @dataclass(frozen=True)
@@ -174,8 +129,8 @@ class RecordedGame:
     """One game of a session; `line` is where it was recorded, None as long as it was not.
 
     With the journal of a game that was interrupted, it goes on from there: `former` are the
-    actions until then. `thoughtless` says why there are no thoughts in the record, where they
-    were asked for.
+    actions until then. `taken_back` are those that the person has taken back. `thoughtless` says
+    why there are no thoughts in the record, where they were asked for.
     """
 
     def __init__(self, session: Session, number: int, journal: Journal | None = None) -> None:
@@ -184,9 +139,11 @@ class RecordedGame:
         self.draw = self.fixture.draw(session.seed, session.rules)
         self.state = State(self.draw.deal, session.rules)
         self.journal = journal
+        self.taken_back: list[TakenBack] = []
         if journal is not None and journal.content is not None:
             self.draw = self.draw._replace(deal=journal.content.deal)
             self.state = journal.content.state.copy()
+            self.taken_back += journal.content.taken_back
         self.former = self.state.history
         self.line: int | None = None
         self.thoughtless = ""
@@ -206,21 +163,42 @@ class RecordedGame:
         """Play the game and record it, also if an exception ends it, which is passed on.
 
         `asking` is called before the bot is asked. A game without an action is not recorded.
-        Raises Changed if the bot does not play as before the interruption.
+        Where the person raises TakeBack, the game goes on from there with the bot started again.
+        Raises Changed if the bot does not play as before then, or before the interruption.
         """
         finished = None
         with closing(self.journal or self._begin_journal(records)) as journal:
             try:
-                bot = self._bot(process, asking)
-                players: list[Player] = [Kept(Inline(person), journal), Kept(bot, journal)]
-                ordered = players if self.seat == 0 else players[::-1]
-                (finished,) = play_together([play_asking(self.state, ordered)])
-                assert finished is not None  # a process with one game has none to be doubted
+                while finished is None:
+                    try:
+                        finished = self._play_on(person, process, journal, asking)
+                    except TakeBack as back:
+                        self._take_back(back.ply, journal)
+                        process.kill()
                 return finished
             finally:
-                if finished is not None or self.state.history:
+                if finished is not None or self.state.history or self.taken_back:
                     self._record(finished, records)
                 journal.remove()
+
+    def _play_on(
+        self,
+        person: LocalPlayer,
+        process: BotProcess,
+        journal: Journal,
+        asking: Callable[[bytes | None], None],
+    ) -> Finished:
+        bot = self._bot(process, asking)
+        players: list[Player] = [Kept(Inline(person), journal), Kept(bot, journal)]
+        ordered = players if self.seat == 0 else players[::-1]
+        (finished,) = play_together([play_asking(self.state, ordered)])
+        assert finished is not None  # a process with one game has none to be doubted
+        return finished
+
+    def _take_back(self, ply: int, journal: Journal) -> None:
+        journal.take_back(ply)
+        self.state, undone = take_back(self.draw.deal, self.state, ply)
+        self.taken_back.append(undone)
 
     def keep(self, records: Records) -> int:
         """Record a game that was interrupted as it stands, and return its line."""
@@ -255,13 +233,13 @@ class RecordedGame:
             self.line = records.add(self._to_json(finished, **more))
 
     def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> Player:
-        """Return the bot at its seat; after an interruption, one that is asked again."""
+        """Return the bot at its seat; where the game has begun, one that is asked again."""
         clock, seat = self.session.limits.clock(), 1 - self.seat
         bot = RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing(), asking)
-        if not self.former:
+        if not self.state.history:
             return bot
         beginning = State(self.draw.deal, self.session.rules)
-        return Again(bot, seat, self.session.entry.label, beginning, self.former)
+        return Again(bot, seat, self.session.entry.label, beginning, self.state.history)
 
     def _thoughts(self) -> Thoughts:
         """Return what the bot thought of its actions; where it cannot say that, nothing."""
@@ -277,6 +255,8 @@ class RecordedGame:
         """Return the record as one JSON line, with the seats, the result, the bot, and more."""
         session, fixture = self.session, self.fixture
         winner = win_type = None
+        if self.taken_back:
+            more = {"taken_back": [one._asdict() for one in self.taken_back]} | more
         if finished is not None:
             result = result_of(finished, *fixture[1:])
             win_type = result.win_type

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 from starlette.requests import Request
 
 from arena.entries.catalogue import ELO, catalogue
@@ -18,10 +18,22 @@ from arena.errors import InputError, escape
 from arena.records.naming import NAMINGS, Naming
 from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
+from arena.table.costliest import review_game
 from arena.table.interrupted import Interrupted, find_interrupted
-from arena.table.looking_up import find_record, to_timeline
+from arena.table.looking_up import to_timeline
 from arena.table.open_game import Hall
+from arena.table.own_games import (
+    PERSON,
+    count_games,
+    describe_rating,
+    describe_strength,
+    find_line,
+    list_own,
+    read_games,
+    suggest,
+)
 from arena.table.page_games import BotGame, PersonGame
+from arena.table.second_look import judged_timeline, other_timeline
 from arena.table.session import RecordedGame, Records, Session
 from arena.table.shelf import Shelf
 from arena.tournament.keys import MOST_SEED
@@ -30,7 +42,6 @@ from engine import STANDARD
 MOST_BODY = 1 << 14
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 
-_PERSON: Final = "human"
 _SEEDS: Final = 1_000_000_000  # short enough to be typed
 
 
@@ -58,6 +69,27 @@ class Act(Body):
 
     ply: int
     action: str
+
+
+class Back(Body):
+    """A person takes back what was chosen last before a ply."""
+
+    ply: int
+
+
+class OfLine(Body):
+    """A request about the game in a line of the records."""
+
+    line: int
+
+
+class Other(Body):
+    """Another action for a ply of a recorded game, and the strength that goes on."""
+
+    line: int
+    ply: int
+    action: str
+    strength: int
 
 
 class Nothing(Body):
@@ -109,14 +141,40 @@ class Table:
             "results": str(self.shelf.root),
         }
 
+    def own_games(self) -> dict[str, Any]:
+        """Return the last games of the records, and those of the person against each strength."""
+        games = read_games(self.records.path)
+        tallies = count_games(games)
+        return {
+            "records": list_own(games),
+            "strengths": [
+                {**tally._asdict(), "strength": describe_strength(tally.strength)}
+                for tally in tallies
+            ],
+            "suggested": suggest(tallies).number,
+            "rating": describe_rating(tallies),
+        }
+
+    def review(self, line: int) -> dict[str, Any]:
+        """Return the costliest decisions of the person in a recorded game; raises LookupError."""
+        return review_game(find_line(self.records.path, line), line)
+
+    def judged(self, line: int) -> dict[str, Any]:
+        """Return the timeline of a recorded game with what each decision lost."""
+        return judged_timeline(self.records.path, line)
+
+    def other(self, asked: Other) -> dict[str, Any]:
+        """Return the timeline of a recorded game in which another action is played."""
+        return other_timeline(self.records.path, **structs.asdict(asked))
+
     def sit_down(self, asked: NewGame) -> str:
         """Begin a person's game, and return its id; raises InputError for a bad bot."""
         self.hall.check_room()
-        entry = find_opponent(_PERSON, asked.bot)
+        entry = find_opponent(PERSON, asked.bot)
         lot = secrets.randbelow(2) == 0
         begins = lot if asked.begins == "lot" else asked.begins == "me"
         seed = _new_seed(person_begins=begins)
-        return self._open(Session(_PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD))
+        return self._open(Session(PERSON, entry, asked.bot, seed, 1, asked.names, STANDARD))
 
     def sit_down_again(self, game: PersonGame) -> str:
         """Begin another game with the seats swapped, once; return its id.
@@ -176,10 +234,6 @@ class Table:
         entries = start_apart(first), start_apart(second)
         seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
         return self.hall.open(BotGame(self.hall.new_folder(), entries, seed))
-
-    def timeline_of_person(self, game: PersonGame) -> dict[str, Any]:
-        """Return the whole game with all hands; raises InputError until it has ended."""
-        return find_record(self.records.path, game.recorded_line())
 
     def timeline_of_bots(self, game: BotGame) -> dict[str, Any]:
         """Return the whole game of two bots; raises InputError until it has ended."""

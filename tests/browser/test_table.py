@@ -26,6 +26,7 @@ from tests.table.results import HOSTILE, make_results
 from tests.table.test_playing import BROKEN, LOWEST
 
 Open = Callable[..., Any]
+BOARD = ".arena-board[data-ply]"
 LONG = "\u05d0\u05d1\u05d2" + "\uff37" * 57  # from right to left, and wide
 
 PRYING = """<!doctype html><meta charset="utf-8"><title>report</title><p id="said"></p>
@@ -62,26 +63,27 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 def begin(page: Any, bot: str = "greedy", begins: str = "me", names: str = "english") -> None:
     """Fill in the form, and begin a game."""
-    selects = page.locator("form select")
-    if bot in selects.nth(0).locator("option").evaluate_all("all => all.map(one => one.value)"):
-        selects.nth(0).select_option(bot)
+    strength = page.locator(f"input[name=strength][value={json.dumps(bot)}]")
+    if strength.count():
+        strength.check()
     else:
-        selects.nth(0).select_option("")
-        page.get_by_label("Opponent: a file or a spec").fill(bot)
-    selects.nth(1).select_option(begins)
-    selects.nth(2).select_option(names)
+        page.locator(".expert summary").click()
+        page.locator(".expert select").select_option("")
+        page.get_by_label("Bot: a file or a spec").fill(bot)
+    page.get_by_label("Who begins").select_option(begins)
+    page.get_by_label("Cards").select_option(names)
     page.get_by_role("button", name="Play").click()
     page.wait_for_selector(".act, .result:not([hidden])")
 
 
 def await_turn(page: Any, act: Callable[[], None]) -> None:
     """Act, and wait until the person is asked again, or the game has ended."""
-    before = page.locator(".arena-board").get_attribute("data-ply")
+    before = page.locator(BOARD).get_attribute("data-ply")
     act()
     page.wait_for_function(
-        """before => document.querySelector('.arena-board').dataset.ply !== before
+        """([board, before]) => document.querySelector(board).dataset.ply !== before
             && document.querySelector('.act, .result:not([hidden])')""",
-        arg=before,
+        arg=[BOARD, before],
     )
 
 
@@ -129,10 +131,11 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     assert result.startswith({0: "You win", 1: "greedy wins", None: "A draw"}[judged["winner"]])
     assert find_faults(page) == []
     assert overflowing(page) == 0
-    page.get_by_role("button", name="Replay").click()
+    page.get_by_role("link", name="Replay").click()
     page.wait_for_selector(".transport")
     assert page.locator("article, .felt").count() == 1
-    page.get_by_role("button", name="Next game").click()
+    page.go_back()
+    page.get_by_role("button", name="Rematch with seats swapped").click()
     page.wait_for_selector(".act")
     assert "seat 1" in page.locator(".seat:has(.act)").inner_text()
 
@@ -252,8 +255,9 @@ def test_what_is_refused_is_said_on_the_page(client: Client, browser: Any) -> No
     page = context.new_page()
     page.goto(client.guard.door.make_address())
     page.wait_for_selector("form")
-    page.locator("form select").first.select_option("")
-    page.get_by_label("Opponent: a file or a spec").fill("./none.py")
+    page.locator(".expert summary").click()
+    page.locator(".expert select").select_option("")
+    page.get_by_label("Bot: a file or a spec").fill("./none.py")
     page.get_by_role("button", name="Play").click()
     page.wait_for_selector("#complaint:not([hidden])")
     assert "./none.py" in page.locator("#complaint").inner_text()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.catalogue import catalogue, names
+from arena.entries.catalogue import ELO, STRENGTHS, catalogue, names
+from tests import ROOT
 from tests.conftest import Arena
 
 POINTS = "[arena.bots]\nmartian = mars.strategies:bot\ngreedy = mars.strategies\nlost = venus\n"
@@ -42,3 +43,23 @@ def test_the_names_are_those_of_the_catalogue() -> None:
     """Completion asks for them."""
     assert names() == sorted(bot.name for bot in catalogue())
     assert "martian" in names()
+
+
+def test_the_ratings_are_those_of_the_ladder() -> None:
+    """As docs/ladder.md has them; eight strengths with words of their own rise with the number."""
+    rows = (line.split("|") for line in (ROOT / "docs" / "ladder.md").read_text().splitlines())
+    ladder = {row[1].strip(" `"): row[2].strip() for row in rows if len(row) > 9}
+    assert {name: str(elo) for name, elo in ELO.items()}.items() <= ladder.items()
+    assert all(ladder[strength.bot] == str(strength.elo) for strength in STRENGTHS)
+    assert [strength.number for strength in STRENGTHS] == [*range(1, 9)]
+    assert len({strength.words for strength in STRENGTHS}) == len(STRENGTHS)
+    elos = [strength.elo for strength in STRENGTHS]
+    assert elos == sorted(elos)
+    assert (STRENGTHS[0].bot, STRENGTHS[-1].bot) == ("uniform", "grandmaster")
+
+
+def test_the_table_of_the_page_is_the_catalogue() -> None:
+    """docs/table.md has a row for each strength, and no other."""
+    page = (ROOT / "docs" / "table.md").read_text()
+    rows = [f"| {one.number} {one.words} | `{one.bot}` | {one.elo} |" for one in STRENGTHS]
+    assert [line for line in page.splitlines() if line.startswith("| ")][1:] == rows

@@ -159,7 +159,7 @@ def test_a_bot_that_has_changed_ends_the_game(tmp_path: Path) -> None:
         leave_journal(tmp_path / "human", str(bot), 0, PLIES, otherwise)
         (*_, last) = client.news(f"api/games/{go_on(client)['id']}/events")
         assert (last["phase"], last["line"]) == ("failed", 2)
-        assert last["error"].startswith("lowest does not play as before the interruption, ply ")
+        assert last["error"].startswith("lowest does not play as before, ply ")
         assert [len(record["actions"]) for record in records(client)] == [PLIES, PLIES]
 
 

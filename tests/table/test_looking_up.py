@@ -19,12 +19,11 @@ from arena.entries import syntax
 from arena.entries.catalogue import catalogue
 from arena.leagues.league_site import write_site
 from arena.store.reader import read_run
-from arena.table import looking_up
+from arena.table import looking_up, own_games
 from arena.table.looking_up import (
     describe_progress,
     describe_run,
     list_games,
-    list_records,
     show_game,
 )
 from arena.table.shelf import Shelf
@@ -196,12 +195,13 @@ def test_faults_come_with_their_evidence(client: Client, results: Path) -> None:
 
 def test_long_lists_are_cut(tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first 200 faults of a run, and the last 200 of a person's games."""
-    assert (looking_up._MOST_FAULTS, looking_up._MOST_RECORDS) == (200, 200)
+    assert (looking_up._MOST_FAULTS, own_games._MOST_LISTED) == (200, 200)
     monkeypatch.setattr(looking_up, "_MOST_FAULTS", 1)
     assert len(describe_run(results / "series" / "faults")["faults"]) == 1
     deal = "555556666667777777888888882222334xxxyyyyzzCCC"
-    (tmp_path / "games.jsonl").write_text(f"{Record(deal, '').to_json()}\n" * 201)
-    found = [record["line"] for record in list_records(tmp_path / "games.jsonl")]
+    file = tmp_path / "games.jsonl"
+    file.write_text(f"{Record(deal, '').to_json()}\n" * 201)
+    found = [row["line"] for row in own_games.list_own(own_games.read_games(file))]
     assert found == [*range(201, 1, -1)]
 
 

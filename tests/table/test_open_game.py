@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.errors import InputError
-from arena.table.open_game import OpenGame
+from arena.table.open_game import News, OpenGame
 
 
 class Failing(OpenGame):
@@ -52,3 +53,20 @@ def test_a_game_that_fails_says_so(
     assert [args.exc_value for args in hooked] == [error] * printed
     assert not game.under_way
     assert not game.folder.exists()
+
+
+def test_a_listener_that_has_missed_news_gets_the_frames_that_have_changed() -> None:
+    """After a take back another action may have been made before it has heard of that."""
+
+    async def listen() -> list[tuple[int, list[str]]]:
+        news, heard = News(), []
+        news.publish({"frames": [*"abc"], "over": False})
+        async for document in news.follow():
+            heard.append((document["from"], document["frames"]))
+            if document["over"]:
+                break
+            news.publish({"frames": [*"a"], "over": False})
+            news.publish({"frames": [*"axyz"], "over": True})
+        return heard
+
+    assert asyncio.run(listen()) == [(0, [*"abc"]), (1, [*"xyz"])]

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
+from arena.table.again import Changed
 from arena.table.interrupted import find_interrupted, find_own
 from arena.table.player import Terminal
-from arena.table.session import Changed, RecordedGame, Records, Session
+from arena.table.session import RecordedGame, Records, Session
 from arena.table.terminal_session import play_session
 from arena.tournament.schedule import Fixture
 from engine.cards import CHARS, to_text
@@ -166,7 +167,7 @@ def test_a_bot_that_plays_otherwise_now_ends_the_game(tmp_path: Path, records: R
     leave_journal(records.path.parent, str(bot), 0, len(played), played)
     said, record = changed(records, session)
     where = f"ply {len(played) - 1}: it was {CHARS[other]} and is {CHARS[right]} now"
-    assert said == f"counts does not play as before the interruption, {where}"
+    assert said == f"counts does not play as before, {where}"
     assert record["actions"] == played
 
 
@@ -182,7 +183,7 @@ def test_a_bot_that_fails_now_forfeits_nothing(
     leave_journal(records.path.parent, str(bot), 1, PLIES, actions)
     said, record = changed(records, make_session(str(bot), 1))
     where = f"ply {2 * times}: ZeroDivisionError"  # the bot begins, and nobody has taken yet
-    assert f"fails does not play as before the interruption, {where}" in said
+    assert f"fails does not play as before, {where}" in said
     assert record["actions"] == actions[:PLIES]
 
 

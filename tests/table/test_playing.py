@@ -87,10 +87,8 @@ def test_a_game_is_recorded_as_that_of_the_terminal(
     assert record["bots"][judged["winner"]] == record["winner"]
     assert last["result"] in done.stdout
     assert last["command"] == "arena human greedy --seed 0"
-    number = next(game["id"] for game in client.ask("api/home")["open"])
-    for path in (f"games/{number}/timeline", f"record?line={last['line']}"):
-        frames = client.ask(f"api/{path}")["frames"]
-        assert all(None not in frame["hands"] for frame in frames)
+    frames = client.ask(f"api/record?line={last['line']}")["frames"]
+    assert all(None not in frame["hands"] for frame in frames)
 
 
 def test_seats_alternate_from_game_to_game(client: Client) -> None:
@@ -210,11 +208,11 @@ def test_a_game_that_is_left_is_kept_unfinished(client: Client) -> None:
     before = len(lines(client))
     path = sit_down(client)
     next(news for news in client.news(f"{path}/events") if news["phase"] == "yours")
-    assert "not been played" in client.ask(f"{path}/timeline", status=400)["error"]
+    assert client.ask(f"api/record?line={before + 1}", status=404)
     client.ask(f"{path}/leave", {})
     (*_, last) = client.news(f"{path}/events")
     assert (last["phase"], last["line"]) == ("left", None)
-    assert "not been played" in client.ask(f"{path}/timeline", status=400)["error"]
+    assert client.ask(f"api/record?line={before + 1}", status=404)
     assert len(lines(client)) == before
     path = sit_down(client, begins="bot")
     next(news for news in client.news(f"{path}/events") if news["phase"] == "yours")
@@ -332,7 +330,7 @@ def sent_during(
             answers.append(client.ask_bytes(f"{path}/hint", {}))
             answers.append(client.ask_bytes("api/home"))
             answers.append(client.ask_bytes("api/records"))
-            answers.append(client.ask_bytes(f"{path}/timeline", status=400))
+            answers.append(client.ask_bytes("api/record?line=1", status=404))
             if ply < PLIES - 1:
                 legal = with_frames["frames"][-1]["legal"]
                 answers.append(client.ask_bytes(f"{path}/act", {"ply": ply, "action": legal[0]}))

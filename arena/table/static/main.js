@@ -6,7 +6,8 @@
   const main = Table.byId("main");
   const PARTS = {
     play: [[0, Table.showStart], [1, Table.showGame]],
-    record: [[1, Table.showRecord]],
+    record: [1, 2, 3].map((count) => [count, Table.showRecord]),
+    rules: [[0, Table.showRules]],
     watch: [[0, Table.showWatchStart], [1, Table.showWatched]],
     runs: [[0, Table.showRuns]],
     run: [[1, Table.showRun]],
@@ -14,7 +15,7 @@
     report: [[1, Table.showReport]],
     game: [[4, Table.showRunGame]],
   };
-  const SECTIONS = { play: "play", record: "play", watch: "watch" };
+  const SECTIONS = { play: "play", record: "play", rules: "rules", watch: "watch" };
   let close = null;
   let shown = 0;
 

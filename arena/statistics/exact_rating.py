@@ -1,0 +1,84 @@
+"""Rate one player by few games against opponents whose ratings are known, with an exact interval.
+
+With the opponents' Elo as it is, all that the games say of the player is the sum of the results.
+So the interval has the ratings with which neither so many points nor so few are unlikely: each
+end has 2.5 % at most. It needs no prior, is wide with few games, and has no end where all games
+were won or all were lost. A draw counts half. Draws are rare, so each end takes the whole number of
+wins that makes the interval wider. Source: Clopper and Pearson 1934, for one opponent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.statistics.distributions import Floats, expit, find_root
+from arena.statistics.intervals import LEVEL, Estimate
+from arena.statistics.ratings import ELO, MEAN
+
+_MOST = 30 * ELO  # points from the mean: nobody is further away
+_NEAR = 1e-6
+
+
+class Met(NamedTuple):
+    """An opponent's Elo, and the games against it: won, drawn and lost by the player."""
+
+    elo: float
+    won: int
+    drawn: int
+    lost: int
+
+    @property
+    def games(self) -> int:
+        """How many games there were."""
+        return self.won + self.drawn + self.lost
+
+
+def rate_exactly(met: Sequence[Met]) -> Estimate:
+    """Return the likeliest Elo of a player, with its 95 % interval.
+
+    The Elo is nan where all games were won, or all lost, or there are none.
+
+    >>> [round(one) for one in rate_exactly([Met(1400, 6, 0, 4)])[:3]]
+    [1470, 1220, 1744]
+    >>> rate_exactly([Met(1400, 3, 0, 0), Met(1500, 1, 0, 0)])[2]
+    inf
+    """
+    games = sum(one.games for one in met)
+    points = sum(one.won + one.drawn / 2 for one in met)
+    fewest, most = math.floor(points), math.ceil(points)
+    value, low, high = math.nan, -math.inf, math.inf
+    if 0 < points < games:
+        value = _find(lambda elo: _expected(met, elo) - points)
+    if fewest > 0:
+        low = _find(lambda elo: float(_wins(met, elo)[fewest:].sum()) - LEVEL / 2)
+    if most < games:
+        high = _find(lambda elo: float(_wins(met, elo)[: most + 1].sum()) - LEVEL / 2)
+    return Estimate(value, low, high)
+
+
+def _find(function: Callable[[float], float]) -> float:
+    return find_root(function, MEAN - _MOST, MEAN + _MOST, _NEAR)
+
+
+def _expected(met: Sequence[Met], elo: float) -> float:
+    return sum(one.games * float(expit((elo - one.elo) / ELO)) for one in met)
+
+
+def _wins(met: Sequence[Met], elo: float) -> Floats:
+    """Return how likely each number of wins is for a player of this Elo, from 0 to all games."""
+    likely = np.ones(1)
+    for one in met:
+        likely = np.convolve(likely, _binomial(one.games, (elo - one.elo) / ELO))
+    return likely
+
+
+def _binomial(games: int, odds: float) -> Floats:
+    """Return how likely each number of wins is, where a win has these log odds."""
+    wins = np.arange(games + 1)
+    ways = [math.lgamma(games + 1) - math.lgamma(k + 1) - math.lgamma(games - k + 1) for k in wins]
+    logs = ways - wins * np.logaddexp(0, -odds) - (games - wins) * np.logaddexp(0, odds)
+    return np.asarray(np.exp(logs))

@@ -1,0 +1,197 @@
+"""Read the file of a person's games: list them, find one, and count those against each strength."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from arena.entries.catalogue import STRENGTHS, Strength
+from arena.errors import InputError, counted
+from arena.records.judge import parse_players, parse_record, read_lines
+from arena.statistics.exact_rating import Met, rate_exactly
+from arena.statistics.intervals import Estimate
+from engine import EngineError, outcome
+
+PERSON: Final = "human"
+"""The label of a person at the table."""
+
+_MOST_LISTED = 200
+
+
+class OwnGame(NamedTuple):
+    """A line of the file: its game, who sat where, and who won, None for a draw.
+
+    `opponent` is the bot as the record describes it, `taken_back` how often the person took
+    something back. One that is not `over` was left, and has no winner.
+    """
+
+    line: int
+    deal: str
+    players: Sequence[str]
+    winner: str | None
+    win_type: str
+    points: tuple[int, int]
+    plies: int
+    opponent: dict[str, Any]
+    taken_back: int
+
+    @property
+    def over(self) -> bool:
+        """Whether the game was played to its end, or forfeited."""
+        return self.win_type != "unfinished"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What a list of games has of it."""
+        return {
+            "line": self.line,
+            "players": [*self.players],
+            "winner": self.winner,
+            "win_type": self.win_type,
+            "points": [*self.points],
+            "plies": self.plies,
+            "taken_back": self.taken_back,
+        }
+
+
+def read_games(file: Path) -> list[OwnGame]:
+    """Return the games of a file of records, in its order; what is no game is left out."""
+    games = (_read(number, line) for number, line in _numbered(file))
+    return [game for game in games if game is not None]
+
+
+def find_line(file: Path, number: int) -> bytes:
+    """Return a line of a file of records; raises LookupError if there is none."""
+    for at, line in _numbered(file):
+        if at == number:
+            return line
+    raise LookupError(number)
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with file.open("rb") as source:
+            yield from enumerate(read_lines(source), 1)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
+
+
+def _read(number: int, line: bytes) -> OwnGame | None:
+    try:
+        record = parse_record(line)
+        state = record.replay()
+        players = parse_players(line)
+    except EngineError:
+        return None
+    winner, win_type, points = outcome(state.piles, state.rules)
+    data = json.loads(line)
+    opponent, taken_back = data.get("opponent"), data.get("taken_back")
+    forfeit = not state.over and data.get("win_type") == "forfeit"
+    label = players[winner] if state.over and winner is not None else None
+    if forfeit:
+        label = next((player for player in players if player == data.get("winner")), None)
+    return OwnGame(
+        number,
+        record.deal,
+        players,
+        label,
+        win_type if state.over else "forfeit" if label else "unfinished",
+        points,
+        len(state.history),
+        opponent if isinstance(opponent, dict) else {},
+        len(taken_back) if isinstance(taken_back, list) else 0,
+    )
+
+
+def list_own(games: Sequence[OwnGame]) -> list[dict[str, Any]]:
+    """Return the last games as data, the newest first."""
+    return [game.row for game in reversed(games[-_MOST_LISTED:])]
+
+
+class Tally(NamedTuple):
+    """The games of a person against one strength: those that count, and how many do not."""
+
+    strength: Strength
+    won: int
+    drawn: int
+    lost: int
+    uncounted: int
+
+    @property
+    def met(self) -> Met:
+        """The games that count, for a rating."""
+        return Met(self.strength.elo, self.won, self.drawn, self.lost)
+
+
+def find_strength(opponent: Mapping[str, Any]) -> Strength | None:
+    """Return the strength that is this bot, as it is described in a record; None for another bot.
+
+    >>> find_strength({"bot": "greedy", "params": {}}).words
+    'Novice'
+    """
+    changed = opponent.get("params") or opponent.get("restriction")
+    return next((one for one in STRENGTHS if one.bot == opponent.get("bot") and not changed), None)
+
+
+def describe_strength(strength: Strength | None) -> dict[str, Any] | None:
+    """Return a strength as data, with its Elo."""
+    return strength and {**strength._asdict(), "elo": strength.elo}
+
+
+def count_games(games: Iterable[OwnGame]) -> list[Tally]:
+    """Return the games of the person of the table against each strength, the weakest first.
+
+    A game counts if it ended, nothing was taken back in it, and its deal was a new one.
+    """
+    results: dict[str, list[str]] = {strength.bot: [] for strength in STRENGTHS}
+    known: set[str] = set()
+    for game in games:
+        strength = find_strength(game.opponent)
+        is_new = game.deal not in known
+        known.add(game.deal)
+        if PERSON in game.players and strength is not None:
+            counts = game.over and is_new and not game.taken_back
+            results[strength.bot].append(_result(game) if counts else "uncounted")
+    fields = ("won", "drawn", "lost", "uncounted")
+    return [Tally(one, *map(results[one.bot].count, fields)) for one in STRENGTHS]
+
+
+def _result(game: OwnGame) -> str:
+    if game.winner is None:
+        return "drawn"
+    return "won" if game.winner == PERSON else "lost"
+
+
+def suggest(tallies: Sequence[Tally]) -> Strength:
+    """Return the weakest strength that has not been beaten, the strongest where all have."""
+    return next((one.strength for one in tallies if not one.won), tallies[-1].strength)
+
+
+def describe_rating(tallies: Sequence[Tally]) -> str:
+    """Return what the games that count say of the person's Elo, as a sentence or two.
+
+    >>> describe_rating([Tally(STRENGTHS[1], 3, 0, 0, 0)])
+    'By 3 games your Elo is at least 1238 (95 %). It has no upper end until you lose one.'
+    """
+    met = [one.met for one in tallies]
+    games = sum(one.games for one in met)
+    if not games:
+        return "No game counts yet: your Elo is estimated from games against these strengths."
+    return f"By {counted(games, 'game')} your Elo is {_write(rate_exactly(met))}"
+
+
+def _write(elo: Estimate) -> str:
+    """Write an Elo so that it says no more than its interval."""
+    value, low, high = (f"{one:.0f}" if math.isfinite(one) else "" for one in elo[:3])
+    if low and high:
+        return f"{low} to {high} (95 %), most likely {value}."
+    if low:
+        return f"at least {low} (95 %). It has no upper end until you lose one."
+    if high:
+        return f"at most {high} (95 %). It has no lower end until you win one."
+    return "not known yet."

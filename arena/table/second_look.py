@@ -1,0 +1,84 @@
+"""Look at a recorded game again: with every decision judged, or with another action played."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from arena.entries.catalogue import STRENGTHS
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.games.judged import Judged
+from arena.records.judge import parse_record
+from arena.runs.review import describe_judge, review_record
+from arena.runs.what_if import draw_players, what_if
+from arena.store.finished import (
+    Branch,
+    branch_timeline,
+    line_timeline,
+    name_of_line,
+    players_of_line,
+)
+from arena.table.looking_up import VALUER
+from arena.table.own_games import find_line
+from engine import Record
+
+WORLDS: Final = 200
+"""In how many worlds each action is tried: the whole game takes some 3 seconds of a processor."""
+
+_one_at_a_time = threading.Lock()
+
+
+def judge_game(
+    record: Record, name: str, plies: tuple[int, ...] | None = None
+) -> tuple[Judged, ...]:
+    """Return the decisions of a game, all or those at some plies; one game is judged at a time."""
+    with _one_at_a_time:
+        return _judge(record, name, plies, WORLDS)
+
+
+@lru_cache(32)
+def _judge(
+    record: Record, name: str, plies: tuple[int, ...] | None, worlds: int
+) -> tuple[Judged, ...]:
+    return tuple(review_record(record, name=name, worlds=worlds, plies=plies))
+
+
+def judged_timeline(file: Path, number: int) -> dict[str, Any]:
+    """Return the timeline of the game in a line of a file, with what each decision lost.
+
+    Raises LookupError if there is no such line, EngineError for one that has no game, and
+    InputError for rules that no judge knows.
+    """
+    line = find_line(file, number)
+    return line_timeline(
+        line,
+        title=f"line {number}",
+        by=resolve(VALUER),
+        judged=judge_game(parse_record(line), name_of_line(line, number)),
+        judge=describe_judge(worlds=WORLDS),
+    )
+
+
+def other_timeline(file: Path, line: int, ply: int, action: str, strength: int) -> dict[str, Any]:
+    """Return the timeline in which at a ply another action is played, and a strength goes on.
+
+    Each seat is played on by what it knows. Raises LookupError for a line or a strength that is
+    not there, EngineError for a line that has no game, and InputError for what cannot be played.
+    """
+    text = find_line(file, line)
+    record = parse_record(text)
+    bot = next((one.bot for one in STRENGTHS if one.number == strength), None)
+    if bot is None:
+        raise LookupError(strength)
+    if record.rules.changes():
+        raise InputError("another action can be tried only under the published rules")
+    entry = resolve(bot)
+    with _one_at_a_time:
+        other = what_if(record, ply, action, draw_players(entry))
+    branch = Branch(record, ply, entry.label)
+    return branch_timeline(
+        other, players_of_line(text), branch, title=f"line {line}", by=resolve(VALUER)
+    )

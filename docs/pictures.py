@@ -42,9 +42,9 @@ def make_pictures(folder: Path) -> None:
 
 def _picture_report(page: Any, folder: Path) -> None:
     page.goto((RUN / "report.html").as_uri())
-    page.wait_for_selector("#chart-heat-map svg")
+    page.wait_for_selector("#chart-heat-map canvas")
     page.locator("#standings").screenshot(path=folder / "standings.png")
-    page.locator("#chart-heat-map svg").first.screenshot(path=folder / "heat-map.png")
+    page.locator("#chart-heat-map canvas").first.screenshot(path=folder / "heat-map.png")
 
 
 def _picture_replay(page: Any, folder: Path, scratch: Path) -> None:

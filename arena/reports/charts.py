@@ -165,6 +165,7 @@ def zero_line() -> Spec:
 
 
 _SQUEEZED = 3  # times as wide an axis would be with the outliers as without
+_SEEN = 0.04  # of an axis: a wider interval can be seen
 _OUT = 4  # of so many rows one can be an outlier, at most
 _ROOM = 0.04  # of the axis, beyond its rows
 
@@ -200,21 +201,22 @@ def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window
     """Return the part of the axis that shows the rows, without those that would squeeze it.
 
     The fields of a row are `value`, and `low` and `high` where it has them. A row that reaches
-    beyond gets the ends of the axis instead, and the fields `edge` and `side`, where its arrow
-    stands. They are a quarter of the rows at most, and only where the axis would be three times as
-    wide with them. With `zero` it is shown, too.
+    beyond gets the ends of the axis instead, and no value that is not on it, and the fields `edge`
+    and `side`, where its arrow stands. They are a quarter of the rows at most, and only where the
+    axis would be three times as wide with them, and intervals hard to see. With `zero` it is shown,
+    too.
 
-    >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -900)]
+    >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -2900)]
     >>> window = find_window(rows)
-    >>> window.scale["domain"], [row["value"] for row in window.beyond], rows[-1]["side"]
-    ([-14, 84], [-14], 'left')
+    >>> window.scale["domain"], window.beyond == [rows[-1]], rows[-1]["value"], rows[-1]["side"]
+    ([-14, 84], True, None, 'left')
     """
     kept = left = [*rows]
     for _ in range(len(rows) // _OUT):
         left = min(([*left[:n], *left[n + 1 :]] for n in range(len(left))), key=_width)
         if _width(kept) >= _SQUEEZED * _width(left) > 0:
             kept = left
-    if len(kept) == len(rows):
+    if len(kept) == len(rows) or _typical(rows) > _SEEN * _width(rows):
         return Window({"zero": zero}, [])
     ends = [*_ends(kept), *([0.0] if zero else [])]
     room = _ROOM * (max(ends) - min(ends))
@@ -223,12 +225,18 @@ def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window
     for row in beyond:
         row["side"] = "left" if min(_ends([row])) < low else "right"
         row["edge"] = low if row["side"] == "left" else high
-        for field in _FIELDS & row.keys():
+        row["value"] = row["value"] if low <= row["value"] <= high else None
+        for field in {"low", "high"} & row.keys():
             row[field] = min(max(row[field], low), high)
     return Window({"domain": [low, high], "nice": False}, beyond)
 
 
 _FIELDS = {"value", "low", "high"}
+
+
+def _typical(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the median width of the intervals."""
+    return sorted(_width([row]) for row in rows)[len(rows) // 2]
 
 
 def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:

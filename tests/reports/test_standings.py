@@ -105,5 +105,5 @@ def test_an_outlier_does_not_squeeze_the_chart_and_is_named() -> None:
     chart, *_ = Report("r", [], [standings_section(table, leads, FOUND, None)]).charts()
     *rest, far = chart.spec["data"]["values"]
     assert all("edge" not in row for row in rest)
-    assert (far["side"], far["value"], far["edge"], far["elo"]) == ("left", 1476, 1476, -2000.0)
+    assert (far["side"], far["value"], far["edge"], far["elo"]) == ("left", None, 1476, -2000.0)
     assert chart.description.endswith("Beyond the axis, marked by an arrow: e.")

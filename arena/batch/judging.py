@@ -67,16 +67,20 @@ def judge(
 
     `deals` (game, card) and `actions` (game, ply) are those of games under the published rules that
     were played to their end, with NOTHING after it; `wanted` (game, ply) says which decisions are
-    judged. Each game draws from its own luck, so that it is judged alike beside any others. There
-    is an even number of `worlds`, at least 4. `beat` is called now and then.
+    judged. Each game draws from its own luck, so that it is judged alike beside any others, and at
+    every ply the same amount, so that a draw says nothing of the other hand. A game that goes on
+    can be judged beside no others. There is an even number of `worlds`, at least 4. `beat` is
+    called now and then.
     """
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
     for ply, played in enumerate(np.ascontiguousarray(actions.T)):
+        rows = np.flatnonzero(played != NOTHING)
+        if not len(rows):
+            return
         masks = games.legal() > 0
-        rows = np.flatnonzero((played != NOTHING) & (masks.sum(axis=1) > 1))
         hands = draw_hands(games, rows, [lucks[row] for row in rows.tolist()], worlds)
-        some = np.flatnonzero(wanted[rows, ply])
+        some = np.flatnonzero(wanted[rows, ply] & (masks[rows].sum(axis=1) > 1))
         if len(some):
             at, of = games.select(rows[some]), masks[rows[some]]
             found = find_chances(at, of, hands[:, some], policy, values, beat)

@@ -7,7 +7,7 @@ worker about thousands of games at once, so they are Python bots that have the m
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -16,16 +16,16 @@ import numpy as np
 from arena.batch.judging import judge
 from arena.batch.replay import in_rows
 from arena.batch.rollouts import WHOLE, Policy, Values
+from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
-from arena.games.judged import ILLEGAL, PARTS, Judged, JudgedGame, Question, Recorded
+from arena.games.judged import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
 from arena.lanes.faults import one_line
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup
 from engine.notation import parse_actions, parse_cards
 from engine.seeds import address, digest
-from engine.state import Seat
 
 
 def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Played:
@@ -41,21 +41,41 @@ def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Pla
     ]
     judged: list[JudgedGame] = []
     refusal = ""
+    bots = [tournament.by_label[label] for label in tournament.pairings[chunk.pairing]]
+    games = [question.games[place] for place in places]
     try:
-        judged = _judge(places, question, *_find_judge(tournament, chunk.pairing), reporter)
+        found = judge_here(games, bots, question.worlds, question.seed, reporter.beat)
+        judged = [JudgedGame(*place, rows) for place, rows in zip(places, found, strict=True)]
     except InputError as error:
         refusal = str(error)
-    except Exception as error:  # the code of a bot
-        refusal = one_line(f"{type(error).__name__}: {error}")
     return Played(chunk, [], {}, time.perf_counter() - start, judged, refusal)
 
 
-def _find_judge(tournament: Tournament, pairing: int) -> tuple[Policy, Values]:
+def judge_here(
+    games: Sequence[Recorded],
+    bots: Sequence[Entry],
+    worlds: int,
+    seed: int,
+    beat: Callable[[], object] = lambda: None,
+) -> list[list[Judged]]:
+    """Return the decisions of games, without those that were forced.
+
+    Of the `bots` the first judges, and the second says what a position after a round is worth.
+    `beat` is called now and then. Raises InputError for bots that cannot do this.
+    """
+    try:
+        return _judge(games, worlds, seed, *_find_judge(*bots), beat)
+    except InputError:
+        raise
+    except Exception as error:  # the code of a bot
+        raise InputError(one_line(f"{type(error).__name__}: {error}")) from None
+
+
+def _find_judge(judge: Entry, valuer: Entry) -> tuple[Policy, Values]:
     """Return what plays on, and what values the end of a round; raises whatever a bot raises.
 
     Raises InputError for a bot that cannot judge.
     """
-    judge, valuer = (tournament.by_label[label] for label in tournament.pairings[pairing])
     strategy: Any = judge.create(Setup(Random(0), 0, STANDARD))
     if not callable(getattr(strategy, "scores", None)):
         raise InputError("it cannot judge: its strategy has no method scores(games)")
@@ -64,25 +84,25 @@ def _find_judge(tournament: Tournament, pairing: int) -> tuple[Policy, Values]:
 
 
 def _judge(
-    places: Sequence[tuple[int, Seat]],
-    question: Question,
+    games: Sequence[Recorded],
+    worlds: int,
+    seed: int,
     policy: Policy,
     values: Values,
-    reporter: Reporter,
-) -> list[JudgedGame]:
-    """Return the games at these places with their decisions."""
-    games = [question.games[place] for place in places]
+    beat: Callable[[], object],
+) -> list[list[Judged]]:
+    """Return the decisions of games."""
     deals, actions, wanted = _arrays(games)
-    addresses = [address(question.seed, "judge", game.name) for game in games]
+    addresses = [address(seed, "judge", game.name) for game in games]
     lucks = [np.random.default_rng(digest(one)) for one in addresses]
     found: list[list[Judged]] = [[] for _ in games]
-    more = question.worlds, policy, values, reporter.beat
+    more = worlds, policy, values, beat
     for some in judge(deals, actions, wanted, lucks, *more):
         numbers = (_in_parts(array).tolist() for array in (some.chances, some.loss, some.error))
         rows = zip(some.game.tolist(), some.action.tolist(), *numbers, strict=True)
         for game, *row in rows:
             found[game].append(Judged(some.ply, *row))
-    return [JudgedGame(*place, rows) for place, rows in zip(places, found, strict=True)]
+    return found
 
 
 def _arrays(games: Sequence[Recorded]) -> tuple[Any, Any, Any]:

@@ -6,7 +6,7 @@ A bot judges the decisions of a game that has been played: it plays on from them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engine.state import Seat
 
@@ -16,11 +16,15 @@ PARTS: Final = 1_000_000
 ILLEGAL: Final = -1
 """Stands for the chance of an action that is not legal."""
 
+_BLUNDER = PARTS // 10
+_CERTAIN = 2  # standard errors
+
 
 class Recorded(NamedTuple):
-    """A game under the published rules that was played to its end; a worker draws by its name.
+    """A game under the published rules; a worker draws by its name.
 
-    Of `plies` the decisions are judged, of all plies where it is None.
+    It was played to its end, or is judged on its own. Of `plies` the decisions are judged, of all
+    plies where it is None.
     """
 
     name: str
@@ -50,6 +54,11 @@ class Judged(NamedTuple):
     loss: int
     error: int
 
+    @property
+    def best(self) -> int:
+        """The action with the highest chance, the first among equals."""
+        return max(range(len(self.chances)), key=self.chances.__getitem__)
+
 
 class JudgedGame(NamedTuple):
     """The decisions of the game at this place of a chunk, without those that were forced."""
@@ -57,6 +66,17 @@ class JudgedGame(NamedTuple):
     pair: int
     seat: Seat
     decisions: Sequence[Judged]
+
+
+def is_blunder(loss: Any, error: Any) -> Any:
+    """Return whether 10 points of 100 or more were lost, and more than two standard errors.
+
+    Both are parts of PARTS, or arrays of them.
+
+    >>> is_blunder(100_000, 40_000), is_blunder(100_000, 60_000), is_blunder(99_999, 0)
+    (True, False, False)
+    """
+    return (loss >= _BLUNDER) & (loss > _CERTAIN * error)
 
 
 def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:

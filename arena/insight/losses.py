@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.games.judged import ILLEGAL, PARTS, Judged
+from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.table_columns import MEAN_END, Column, TableColumns, plain
 from arena.insight.table_columns import interval as ends
@@ -87,8 +87,6 @@ AGREEMENT: Final = TableColumns(
 )
 
 _BINS = 10
-_BLUNDER = 0.1
-_CERTAIN = 2  # standard errors
 _ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
 PARTS_OF: Final = ("all", *_ROUNDS, "play", "take")
 """The parts of a bot's decisions."""
@@ -117,7 +115,6 @@ def make_decisions(
 
 def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
     seat = STANDARD.seat_at(one.ply)
-    best = max(range(len(one.chances)), key=one.chances.__getitem__)
     shares = [None if chance == ILLEGAL else chance / PARTS for chance in one.chances]
     result = 0.5 if game.winner is None else float(game.winner == game.seats[seat])
     return (
@@ -125,7 +122,7 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
         *(game.seats[seat], game.seats[1 - seat], game.pair, seat),
         *(one.ply, one.ply // STANDARD.round_plies + 1, CHARS[one.action]),
         len(shares) - shares.count(None),
-        *(shares[one.action], CHARS[best], shares[best]),
+        *(shares[one.action], CHARS[one.best], shares[one.best]),
         *(one.loss / PARTS, one.error / PARTS, result, worlds, *shares),
     )
 
@@ -163,7 +160,7 @@ def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
     """Add the losses up by pair; `group` numbers the two bots of each decision."""
     units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
     loss = _in_parts(decisions["loss"])
-    is_blunder = (loss >= _BLUNDER * PARTS) & (loss > _CERTAIN * _in_parts(decisions["error"]))
+    lost_much = is_blunder(loss, _in_parts(decisions["error"]))
     counts, totals, games = np.zeros((3, len(PARTS_OF), units.shape[1]), np.int64)
     of_decision, of_game = (Moments(groups, len(PARTS_OF), PARTS) for _ in "12")
     blunders = np.zeros((len(PARTS_OF), groups), np.int64)
@@ -173,7 +170,7 @@ def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
         totals[key] = np.bincount(unit[part], loss[part], units.shape[1])
         first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
         games[key] = np.bincount(unit[part][first], minlength=units.shape[1])
-        blunders[key] = np.bincount(group[part & is_blunder], minlength=groups)
+        blunders[key] = np.bincount(group[part & lost_much], minlength=groups)
     of_decision.add(units[0], counts, totals)
     of_game.add(units[0], games, totals)
     return _Sums(of_decision, of_game, blunders)

@@ -28,7 +28,13 @@ from arena.insight.losses import (
 )
 from arena.insight.win_tables import count_pairs, share_out
 from arena.runs.agreement import find_agreement
-from arena.runs.judge_games import find_judge, judge_games
+from arena.runs.judge_games import (
+    check_bounds,
+    check_numbers,
+    check_rules,
+    find_judge,
+    judge_games,
+)
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, read_line
 from arena.store.folder import ANALYSIS, JUDGED, part_of, replacing
@@ -38,8 +44,7 @@ from arena.store.store import Store
 from arena.tournament import keys
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError, Record, Rules
-from engine.errors import show
+from engine import EngineError, Record
 
 WORST_WORLDS: Final = 100
 """In how many worlds the worst decisions are judged again: in few, some look bad by chance."""
@@ -111,7 +116,7 @@ def analyse_run(
     and Interrupted at Ctrl-C.
     """
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
-    _check_rules(tournament.rules)
+    check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
     analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
     if positions:
@@ -203,7 +208,7 @@ def _read_line(line: bytes, number: int) -> _Game | None:
     game = read_line(line)
     if game is None or game.fault:
         return None
-    _check_rules(game.record.rules)
+    check_rules(game.record.rules)
     name = json.loads(line).get("game")
     name = escape(name) if isinstance(name, str) and name else f"line {number}"
     place = _PLACE.search(name)
@@ -224,20 +229,8 @@ def _checked(record: Record, name: str) -> Recorded:
 def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
     """Raise InputError for numbers that are out of their bounds; counts have their least one."""
     bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
-    bounds["worlds"] = asked.worlds, keys.LEAST_WORLDS, keys.MOST_WORLDS
-    bounds["seed"] = asked.seed, 0, keys.MOST_SEED
-    bounds["worst"] = asked.worst, 0, keys.MOST_ANALYSED
-    for name, (value, least, most) in bounds.items():
-        if type(value) is not int or not least <= value <= most:
-            raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
-    if asked.worlds % 2:
-        why = "one half chooses the best action, the other half says what it is worth"
-        raise InputError(f"worlds: {asked.worlds} is odd; {why}")
-
-
-def _check_rules(rules: Rules) -> None:
-    if rules != STANDARD:
-        raise InputError("other rules than the published ones, which no judge knows")
+    check_bounds(**bounds, worst=(asked.worst, 0, keys.MOST_ANALYSED))
+    check_numbers(asked.worlds, asked.seed)
 
 
 def _write(path: Path, decisions: pd.DataFrame) -> None:

@@ -19,10 +19,12 @@ from arena.games.judged import Judged, Question, Recorded
 from arena.runs.progress_bar import make_bar
 from arena.runs.run import Interrupted
 from arena.store.judged_games import JudgedGames
+from arena.tournament import keys
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, Rules
+from engine.errors import show
 
 VALUER: Final = "champion"
 """The bot whose table says what a position after a round is worth."""
@@ -45,13 +47,45 @@ class Judge(NamedTuple):
         what = repr((own, resolve(VALUER).sha256, versions_here(), self.worlds, self.seed))
         return [hashlib.sha256(f"{what}{game!r}".encode()).digest() for game in games]
 
+    @property
+    def bots(self) -> list[Entry]:
+        """The judge, and the bot that says what positions are worth."""
+        return [
+            replace(self.entry, label="judge"),
+            replace(resolve(VALUER), label="values", lane="inproc"),
+        ]
+
 
 def find_judge(spec: str, worlds: int, seed: int) -> Judge:
-    """Return the judge of a spec; raises InputError for a bot that cannot judge."""
+    """Return the judge of a spec; raises InputError for a bot or numbers that cannot judge."""
+    check_numbers(worlds, seed)
     entry = resolve(spec)
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can judge")
     return Judge(replace(entry, lane="inproc"), worlds, seed)
+
+
+def check_numbers(worlds: int, seed: int) -> None:
+    """Raise InputError for a number of worlds or a seed by which nothing can be judged."""
+    check_bounds(
+        worlds=(worlds, keys.LEAST_WORLDS, keys.MOST_WORLDS), seed=(seed, 0, keys.MOST_SEED)
+    )
+    if worlds % 2:
+        why = "one half chooses the best action, the other half says what it is worth"
+        raise InputError(f"worlds: {worlds} is odd; {why}")
+
+
+def check_bounds(**numbers: tuple[int, int, int]) -> None:
+    """Raise InputError for a number that is not whole, or not from the least to the most one."""
+    for name, (value, least, most) in numbers.items():
+        if type(value) is not int or not least <= value <= most:
+            raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
+
+
+def check_rules(rules: Rules) -> None:
+    """Raise InputError for rules that no judge knows."""
+    if rules != STANDARD:
+        raise InputError("other rules than the published ones, which no judge knows")
 
 
 def judge_games(
@@ -91,12 +125,8 @@ def judge_games(
 
 
 def _tournament(judge: Judge) -> Tournament:
-    """Return what workers know: the judge, and the bot that says what positions are worth."""
-    entries = [
-        replace(judge.entry, label="judge"),
-        replace(resolve(VALUER), label="values", lane="inproc"),
-    ]
-    return Tournament("analysis", judge.seed, 1, entries, STANDARD)
+    """Return what workers know."""
+    return Tournament("analysis", judge.seed, 1, judge.bots, STANDARD)
 
 
 class _Judging(Plan):

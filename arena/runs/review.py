@@ -1,0 +1,52 @@
+"""Judge the decisions of one game in this process, without a crew of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from arena.errors import InputError
+from arena.executors.judge_chunk import judge_here
+from arena.games.judged import Judged, Recorded
+from arena.runs.judge_games import check_rules, find_judge
+from arena.tournament import keys
+from engine import EngineError, Record
+
+
+def review_record(
+    record: Record,
+    *,
+    name: str = "",
+    by: str = keys.JUDGE,
+    worlds: int = keys.WORLDS,
+    seed: int = 0,
+    plies: Collection[int] | None = None,
+) -> list[Judged]:
+    """Return the decisions of a game, judged as `arena analyse` does, in the order of the plies.
+
+    Forced decisions are left out, and those not at `plies`, if there are some. A game of this
+    `name` has the numbers that `arena analyse` gives it. It may go on: then its decisions until
+    now are judged. A decision's numbers follow from what its seat knew. This can be called in any
+    thread. Raises InputError for rules that no judge knows, a record that cannot be played, and
+    a bot that cannot judge.
+
+    >>> import arena
+    >>> record = arena.play("greedy", "uniform", seed=7).record
+    >>> judged = review_record(record, plies=range(12))
+    >>> [one.ply for one in judged][:3]
+    [0, 1, 2]
+    """
+    check_rules(record.rules)
+    try:
+        record.replay()
+    except EngineError as error:
+        raise InputError(f"a record that cannot be played: {error}") from None
+    judge = find_judge(by, worlds, seed)
+    wanted = (
+        None if plies is None else tuple(ply for ply in range(len(record.actions)) if ply in plies)
+    )
+    game = Recorded(name, record.deal, record.actions, wanted)
+    try:
+        (found,) = judge_here([game], judge.bots, worlds, seed)
+    except InputError as error:
+        raise InputError(f"bot {judge.entry.target!r}: {error}") from None
+    return found

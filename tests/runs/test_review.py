@@ -1,0 +1,97 @@
+"""One game is judged here as a crew of workers judges it, and by what its seats knew."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from random import Random
+from threading import Thread
+
+import pytest
+
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.games.judged import Judged, Recorded
+from arena.runs.judge_games import find_judge, judge_games
+from arena.runs.review import review_record
+from arena.store.judged_games import JudgedGames
+from engine import STANDARD, Record, Rules, to_text
+from engine.notation import parse_cards
+from tests.records.games import random_record
+
+
+def deal_of(first: str, second: str, row: str) -> str:
+    """Return a deal that begins with these hands and this row; the rest lies in order."""
+    left = [*STANDARD.deck]
+    for card in parse_cards(first + second + row):
+        left.remove(card)
+    return first + second + row + to_text(bytes(left))
+
+
+def test_it_is_what_a_crew_finds() -> None:
+    """The same numbers for the same name, and other worlds for another one."""
+    record = random_record(Random(5))
+    game = Recorded("a/b/0/0", record.deal, record.actions)
+    with closing(JudgedGames(None)) as kept:
+        judge = find_judge("apprentice", 4, 3)
+        (crew,) = judge_games(judge, [game], kept, LocalExecutor(1), progress=False)
+    assert review_record(record, name="a/b/0/0", worlds=4, seed=3) == crew
+    assert review_record(record, name="a/b/1/0", worlds=4, seed=3) != crew
+
+
+def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
+    """The numbers of a decision do not depend on what else is asked or comes later."""
+    record = random_record(Random(5))
+    whole = review_record(record, worlds=4)
+    some = review_record(record, worlds=4, plies=[3, 20, 99])
+    assert some == [one for one in whole if one.ply in (3, 20)]
+    until_now = Record(record.deal, record.actions[:21])
+    assert review_record(until_now, worlds=4) == [one for one in whole if one.ply < 21]
+    assert review_record(Record(record.deal, ""), worlds=4) == []
+
+
+def test_it_runs_in_a_thread() -> None:
+    """As the server of the table asks for it."""
+    record = random_record(Random(5))
+    found: list[list[Judged]] = []
+    thread = Thread(target=lambda: found.append(review_record(record, worlds=4)))
+    thread.start()
+    thread.join()
+    assert found == [review_record(record, worlds=4)]
+
+
+def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
+    """At ply 7 seat 1 held 555 in one game and 558 in the other, and played 5."""
+    actions = "5T6677858"
+    forced, free = (
+        review_record(Record(deal_of("56788", hand, "4x"), actions)) for hand in ("67555", "67558")
+    )
+    assert 7 in [one.ply for one in free]
+    assert 7 not in [one.ply for one in forced]
+    last = [[one for one in judged if one.ply == 8] for judged in (forced, free)]
+    assert len(last[0]) == 1
+    assert last[0] == last[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"worlds": 5}, "worlds: 5 is odd"),
+        ({"worlds": 2}, "worlds: 2 is not a number from 4 to 1,000"),
+        ({"seed": -1}, "seed: -1 is not a number"),
+        ({"by": "uniform"}, "bot 'uniform': it cannot judge"),
+        ({"by": "nobody"}, "nobody"),
+    ],
+)
+def test_what_cannot_judge_is_refused(change: dict[str, object], message: str) -> None:
+    """In one line that says why."""
+    with pytest.raises(InputError, match=message):
+        review_record(random_record(Random(5)), **change)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    """Other rules, and a record whose actions are not legal."""
+    record = random_record(Random(5))
+    with pytest.raises(InputError, match="other rules than the published ones"):
+        review_record(Record(record.deal, "", Rules(set_bonus=4)))
+    with pytest.raises(InputError, match="cannot be played"):
+        review_record(Record(record.deal, "TTT"))

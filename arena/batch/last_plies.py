@@ -11,6 +11,7 @@ from arena.batch.piles import Indices
 from arena.batch.replay import Bools, Ints
 from arena.batch.rollouts import WHOLE
 from arena.batch.tally import DRAW
+from engine import View, hands
 
 OPEN: Final = 8
 """So many plies before the end of the last round both seats begin to play the best."""
@@ -41,6 +42,18 @@ def solve_open(games: Lockstep) -> Ints:
         some = np.arange(start, min(start + _TOGETHER, games.count))
         values[some] = _back(_grow(games.select(some)))
     return values
+
+
+def expect_open(seen: View) -> float:
+    """Return the chance of seat 0, as a seat sees it, if from here on both seats see all cards.
+
+    It is the mean over all hands that the other seat may hold, each deal of them equally likely.
+    The view is one of a last round, near its end.
+    """
+    packs, ways = zip(*hands(seen), strict=True)
+    chances = solve_open(Lockstep.from_view(seen, packs))
+    total = int(chances @ np.array(ways, np.int64))
+    return total / (WHOLE * sum(ways))
 
 
 def _grow(games: Lockstep) -> list[_Level]:

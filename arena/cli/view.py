@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,12 +14,31 @@ from arena.cli.completion import complete_records
 from arena.cli.options import PATH, SEAT, Whole, names_option
 from arena.cli.picking import Picked, describe_place, is_run, open_out, pick_game, read_record
 from arena.errors import InputError, escape
+from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.entries.entry import Entry
+    from arena.lanes.limits import Limits
     from arena.records.naming import Naming
+    from arena.runs.what_if import Player
+    from engine import Record
 
 _LONGEST_NAME = 80  # characters of a file's name
+
+
+class _What(NamedTuple):
+    """What is shown beside the game that was chosen.
+
+    `other` is the ply and the action from which on another game is shown, `then` the spec of the
+    bot that goes on there. In so many `worlds` decisions are judged, in none where they are not.
+    """
+
+    seat: int | None
+    by: Entry
+    thoughts: bool
+    worlds: int
+    other: tuple[int, str] | None
+    then: str | None
 
 
 @click.command()
@@ -31,18 +50,34 @@ _LONGEST_NAME = 80  # characters of a file's name
     "--by", default="champion", show_default=True, metavar="BOT", help="Who values the plies."
 )
 @click.option("--thoughts", is_flag=True, help="Of a run: ask its bots what they thought.")
+@click.option("--judge", is_flag=True, help="Say what each decision lost, as `arena analyse` does.")
+@click.option(
+    "--worlds",
+    type=Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
+    help=f"With --judge: hands that each action is tried against.  [default: {keys.WORLDS}]",
+)
+@click.option(
+    "--what-if",
+    "other",
+    type=(Whole(0, sys.maxsize), str),
+    metavar="PLY ACTION",
+    help="Show the game in which this action is played at this ply.",
+)
+@click.option(
+    "--then",
+    metavar="BOT",
+    help="With --what-if: who goes on in both seats.  [default: a run's own bots, or champion]",
+)
 @click.option("--out", "-o", type=PATH, help="The page.  [default: named after the game]")
 @names_option
 def view(
     target: Path,
     bots: Sequence[str],
     line: int | None,
-    seat: int | None,
     by: str,
     out: Path | None,
     names: Naming,
-    *,
-    thoughts: bool,
+    **options: Any,
 ) -> None:
     """Write the replay of a game as one HTML page that opens offline.
 
@@ -54,69 +89,131 @@ def view(
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/view &&
-        arena view results/view greedy/uniform/3/1 -o view.html
+        arena view results/view greedy/uniform/3/1 --judge -o view.html
     """
-    from arena.entries.resolve import resolve
     from arena.records.html_page import render_replay
 
-    entry = resolve(by)
+    what = _read_options(by, **options)
     if is_run(target, line=line, chosen=bool(bots)):
         picked = pick_game(target, (bots, None, None), "view")
         if picked is None:
             return
         name = picked.fixture.name
-        timeline = _timeline_of_run(target, picked, seat, entry, thoughts=thoughts)
+        timeline = _timeline_of_run(target, picked, what)
     else:
-        if thoughts:
+        if what.thoughts:
             raise InputError("--thoughts: a record has them already, or has none")
         name = f"{'game' if str(target) == '-' else target.stem}-{line or 1}"
-        timeline = _timeline_of_line(target, line or 1, seat, entry)
-    out = out or Path(_file_name(name, seat))
+        timeline = _timeline_of_line(target, line or 1, what)
+    out = out or Path(_file_name(name, what))
     _write_page(out, render_replay(timeline, names))
     click.echo(f"the replay is in {out}")
 
 
-def _timeline_of_run(
-    path: Path, picked: Picked, seat: int | None, by: Entry, *, thoughts: bool
-) -> dict[str, Any]:
+def _read_options(
+    by: str,
+    *,
+    seat: int | None,
+    thoughts: bool,
+    judge: bool,
+    worlds: int | None,
+    other: tuple[int, str] | None,
+    then: str | None,
+) -> _What:
+    """Return what is asked for; raises InputError for options that do not go together."""
+    from arena.entries.resolve import resolve
+
+    if worlds is not None and not judge:
+        raise InputError("--worlds: only with --judge")
+    if then is not None and other is None:
+        raise InputError("--then: only with --what-if")
+    if other is not None and seat is not None:
+        why = "the other game needs all cards, which one seat does not know"
+        raise InputError(f"--what-if: not with --seat; {why}")
+    if other is not None and thoughts:
+        raise InputError("--thoughts: only of the game that was played, and not with --what-if")
+    return _What(seat, resolve(by), thoughts, (worlds or keys.WORLDS) * judge, other, then)
+
+
+def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
-    from arena.runs.rerun import add_thoughts_of_run
+    from arena.runs.rerun import add_thoughts_of_run, find_players
     from arena.store.finished import game_timeline
     from engine import EngineError
 
     tournament, fixture, game = picked
+    title = f"{tournament.name}: {fixture.name}"
     try:
-        if thoughts:
+        if what.other:
+            own = None if what.then else find_players(tournament, fixture)
+            return _other_timeline(game.record, game.seats, title, what, own, tournament.limits)
+        if what.thoughts:
             game, note = add_thoughts_of_run(tournament, fixture, game)
             if note:
                 click.echo(f"note: {note}", err=True)
-        title = f"{tournament.name}: {fixture.name}"
-        return game_timeline(game, title=title, seat=seat, by=by)
+        judged = _judge(game.record, fixture.name, what, path)
+        return game_timeline(game, title=title, seat=what.seat, by=what.by, **judged)
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None
 
 
-def _timeline_of_line(path: Path, line: int, seat: int | None, by: Entry) -> dict[str, Any]:
+def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
     """Return the timeline of a line of a file of records."""
-    from arena.store.finished import line_timeline
+    from arena.records.judge import parse_record
+    from arena.store.finished import line_timeline, name_of_line, players_of_line
     from engine import EngineError
 
     text = read_record(path, line)
     title = f"line {line}" if str(path) == "-" else escape(f"{path.name}, line {line}")
     try:
-        return line_timeline(text, title=title, seat=seat, by=by)
+        record = parse_record(text)
+        if what.other:
+            return _other_timeline(record, players_of_line(text), title, what)
+        judged = _judge(record, name_of_line(text, line), what) if what.worlds else {}
+        return line_timeline(text, title=title, seat=what.seat, by=what.by, **judged)
     except EngineError as error:
         raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
 
-def _file_name(game: str, seat: int | None) -> str:
-    """Return a name for the page of a game that every system has.
+def _judge(record: Record, name: str, what: _What, folder: Path | None = None) -> dict[str, Any]:
+    """Return the judged decisions of a game as they are given to its timeline."""
+    from arena.runs.review import describe_judge, review_record
 
-    >>> _file_name("greedy/mine(a=1)/3/0", 1)
-    'greedy-mine-a-1-3-0-seat-1.html'
-    """
+    if not what.worlds:
+        return {}
+    judged = review_record(record, name=name, worlds=what.worlds, folder=folder)
+    return {"judged": judged, "judge": describe_judge(worlds=what.worlds)}
+
+
+def _other_timeline(
+    record: Record,
+    seats: tuple[str, str],
+    title: str,
+    what: _What,
+    players: Sequence[Player] | None = None,
+    limits: Limits | None = None,
+) -> dict[str, Any]:
+    """Return the timeline of a game that leaves the one that was played."""
+    from arena.entries.resolve import resolve
+    from arena.runs.what_if import draw_players, what_if
+    from arena.store.curve import BOT
+    from arena.store.finished import Branch, branch_timeline
+
+    assert what.other is not None
+    ply, action = what.other
+    then = resolve(what.then or BOT)
+    other = what_if(record, ply, action, players or draw_players(then), limits)
+    judged = _judge(other, f"{title}, {ply} {action}", what)
+    branch = Branch(record, ply, "" if players else then.label)
+    return branch_timeline(other, seats, branch, title=title, by=what.by, **judged)
+
+
+def _file_name(game: str, what: _What) -> str:
+    """Return a name for the page of a game that every system has."""
     plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")
-    end = "" if seat is None else f"-seat-{seat}"
+    end = "" if what.seat is None else f"-seat-{what.seat}"
+    if what.other:
+        end = "-what-if-{}-{}".format(*what.other)
     return f"{plain[-_LONGEST_NAME:].strip('-.') or 'game'}{end}.html"
 
 

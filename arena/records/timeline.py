@@ -7,11 +7,12 @@ seat, and then what that seat did not know cannot be in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
 
+from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.records.card_layout import Card, Layout, Looks
 from engine import (
     CITY,
@@ -97,7 +98,10 @@ def make_timeline(
     seat: Seat | None = None,
     chances: Sequence[float | None] | None = None,
     beliefs: Sequence[Sequence[float | None]] | None = None,
+    off: Callable[[int, float], float] | None = None,
     thoughts: Thoughts | None = None,
+    judged: Sequence[Judged] | None = None,
+    judge: str = "",
     winner: Seat | None = None,
     ending: str = "",
     evidence: str = "",
@@ -106,24 +110,31 @@ def make_timeline(
     """Return the timeline of a game: of the referee, or with what one seat knew and no more.
 
     `players` are the labels of both seats; `chances` those of seat 0 to win, before each ply
-    and at the end, and `beliefs` the same by what seat 0 and by what seat 1 knew; `thoughts`
-    what the acting bot thought, by ply. `winner` is that of a forfeit: else it follows from
-    the game. What is given must be known to the seat, except `beliefs`, `evidence` and the
-    thoughts of the other seat, which are left out. Raises EngineError for a bad record.
+    and at the end, and `beliefs` the same by what seat 0 and by what seat 1 knew; `off` says
+    by how much a chance at a ply may be off. `thoughts` are what the acting bot thought, by ply;
+    `judged` are decisions, and `judge` says who judged them. `winner` is that of a forfeit: else
+    it follows from the game. What is given must be known to the seat, except `beliefs`,
+    `evidence`, and the thoughts and decisions of the other seat, which are left out. Raises
+    EngineError for a bad record.
     """
     positions = _follow(record)
     last = positions[-1]
     seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
     frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
     for ply, frame in enumerate(frames):
-        frame["chance"] = _rounded(chances[ply]) if chances else None
+        chance = chances[ply] if chances else None
+        frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
         if beliefs and seat is None:
             frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
+            frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
         if thoughts and ply in thoughts and frame["turn"] in seats:
             frame["thoughts"] = [
                 {**thought, "chosen": thought["action"] == record.actions[ply : ply + 1]}
                 for thought in write_thoughts({ply: thoughts[ply]})[str(ply)]
             ]
+    for one in judged or ():
+        if frames[one.ply]["turn"] in seats:
+            frames[one.ply]["judged"] = write_judged(one)
     if winner is None and last.over:
         winner = outcome(last.piles, last.rules).winner
     return {
@@ -136,8 +147,42 @@ def make_timeline(
         "over": last.over,
         "winner": winner,
         "removed": to_text(bytes(sorted(last.removed))) if seat is None else None,
+        "judge": judge if judged is not None else "",
+        "branch": None,
+        "record": record.to_json(bots=[*players]) if seat is None else None,
         "frames": frames,
     }
+
+
+def write_judged(one: Judged) -> dict[str, Any]:
+    """Return a decision as plain data: what it lost, and the chance of each legal action.
+
+    >>> write_judged(Judged(0, 1, [600_000, 420_000] + 10 * [-1], 180_000, 51_000))
+    {'action': '6', 'best': '5', 'loss': 0.18, 'error': 0.051, 'blunder': True, \
+'chances': {'5': 0.6, '6': 0.42}}
+    """
+    return {
+        "action": CHARS[one.action],
+        "best": CHARS[one.best],
+        "loss": round(one.loss / PARTS, _DIGITS),
+        "error": round(one.error / PARTS, _DIGITS),
+        "blunder": bool(is_blunder(one.loss, one.error)),
+        "chances": {
+            CHARS[action]: round(chance / PARTS, _DIGITS)
+            for action, chance in enumerate(one.chances)
+            if chance != ILLEGAL
+        },
+    }
+
+
+def _range(
+    ply: int, chance: float | None, off: Callable[[int, float], float] | None
+) -> list[float] | None:
+    """Return the least and the highest chance that one may be, None where it is not known."""
+    if chance is None or off is None:
+        return None
+    far = off(ply, chance)
+    return [round(max(0.0, chance - far), _DIGITS), round(min(1.0, chance + far), _DIGITS)]
 
 
 def _follow(record: Record) -> list[State]:
@@ -213,7 +258,9 @@ def _frame(looks: Looks, layout: Layout) -> dict[str, Any]:
         ],
         "action": None,
         "chance": None,
+        "range": None,
         "thoughts": None,
+        "judged": None,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.errors import InputError, escape
+from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.games.judged import Recorded
 from arena.insight.losses import (
@@ -36,7 +35,7 @@ from arena.runs.judge_games import (
     judge_games,
 )
 from arena.store.csv_files import csv_writer
-from arena.store.finished import Game, read_line
+from arena.store.finished import Game, name_of_line, read_line
 from arena.store.folder import ANALYSIS, JUDGED, part_of, replacing
 from arena.store.judged_games import JudgedGames
 from arena.store.reader import Choice, chosen_games
@@ -209,8 +208,7 @@ def _read_line(line: bytes, number: int) -> _Game | None:
     if game is None or game.fault:
         return None
     check_rules(game.record.rules)
-    name = json.loads(line).get("game")
-    name = escape(name) if isinstance(name, str) and name else f"line {number}"
+    name = name_of_line(line, number)
     place = _PLACE.search(name)
     played = PlayedGame(name, int(place[1]) if place else number, game.seats, game.winner)
     return _Game(Recorded(name, game.record.deal, game.record.actions), played)

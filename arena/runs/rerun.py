@@ -55,12 +55,7 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     The bots make the game's choices again, with its luck; the game stays what it is. The note
     is empty where they chose as in the game. Raises InputError for a bot that fails.
     """
-    bots = {
-        seat: (tournament.by_label[label], luck)
-        for seat, label, luck in zip(
-            (0, 1), fixture.labels, tournament.draw(fixture).lucks, strict=True
-        )
-    }
+    bots = dict(enumerate(_players(tournament, fixture)))
     thoughts, strayed = find_thoughts(game.record, bots, tournament.limits)
     note = ""
     if strayed:
@@ -70,20 +65,40 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     return replace(game, thoughts=thoughts), note
 
 
+def _players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
+    """Return the bot of each seat, and the seed of its generator in this game."""
+    lucks = tournament.draw(fixture).lucks
+    bots = [tournament.by_label[label] for label in fixture.labels]
+    return [*zip(bots, lucks, strict=True)]
+
+
+def find_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
+    """Return the bots of a game of a run that was read, as they can be played, with their luck.
+
+    Raises InputError for a bot that is not there any more, or has changed.
+    """
+    return _players(_with_bots(tournament, fixture), fixture)
+
+
 def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
     """Do as `add_thoughts` for a game of a run that was read: its bots are looked for first.
 
     Raises InputError also for a bot that is not there any more, or has changed.
     """
+    return add_thoughts(_with_bots(tournament, fixture), fixture, game)
+
+
+def _with_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
+    """Return a tournament of a manifest in which the bots of a game can be played."""
     entries = []
     for entry in tournament.entries:
         if entry.label in fixture.labels:
             try:
                 entry = resolve_same(entry)
             except InputError as error:
-                raise InputError(f"{entry.label}: no thoughts: {error}") from None
+                raise InputError(f"{entry.label}: it cannot be asked: {error}") from None
         entries.append(entry)
-    return add_thoughts(replace(tournament, entries=entries), fixture, game)
+    return replace(tournament, entries=entries)
 
 
 def find_manifest(config: object) -> Mapping[str, Any] | None:

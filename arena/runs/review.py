@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import closing
+from pathlib import Path
 
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.executors.judge_chunk import judge_here
 from arena.games.judged import Judged, Recorded
 from arena.runs.judge_games import check_rules, find_judge
+from arena.store.folder import JUDGED
+from arena.store.judged_games import JudgedGames
 from arena.tournament import keys
 from engine import EngineError, Record
+
+
+def describe_judge(by: str = keys.JUDGE, worlds: int = keys.WORLDS) -> str:
+    """Return who judges in how many worlds, as a timeline has it.
+
+    >>> describe_judge()
+    'apprentice, 8 worlds'
+    """
+    return f"{by}, {counted(worlds, 'world')}"
 
 
 def review_record(
@@ -20,14 +33,16 @@ def review_record(
     worlds: int = keys.WORLDS,
     seed: int = 0,
     plies: Collection[int] | None = None,
+    folder: Path | None = None,
 ) -> list[Judged]:
     """Return the decisions of a game, judged as `arena analyse` does, in the order of the plies.
 
     Forced decisions are left out, and those not at `plies`, if there are some. A game of this
-    `name` has the numbers that `arena analyse` gives it. It may go on: then its decisions until
-    now are judged. A decision's numbers follow from what its seat knew. This can be called in any
-    thread. Raises InputError for rules that no judge knows, a record that cannot be played, and
-    a bot that cannot judge.
+    `name` has the numbers that `arena analyse` gives it, and those that it has kept in the
+    `folder` of a run are read from there. It may go on: then its decisions until now are judged.
+    A decision's numbers follow from what its seat knew. This can be called in any thread. Raises
+    InputError for rules that no judge knows, a record that cannot be played, and a bot that
+    cannot judge.
 
     >>> import arena
     >>> record = arena.play("greedy", "uniform", seed=7).record
@@ -45,6 +60,11 @@ def review_record(
         None if plies is None else tuple(ply for ply in range(len(record.actions)) if ply in plies)
     )
     game = Recorded(name, record.deal, record.actions, wanted)
+    if folder and (folder / JUDGED).is_file():
+        (key,) = judge.keys([game])
+        with closing(JudgedGames(folder / JUDGED)) as kept:
+            if known := kept.find([key]):
+                return known[key]
     try:
         (found,) = judge_here([game], judge.bots, worlds, seed)
     except InputError as error:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
+from arena.games.judged import Judged
 from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.records.decisive import find_beliefs, mean_chances
 from arena.records.judge import parse_players, parse_record
 from arena.records.naming import Naming
 from arena.records.show import PLAYERS, format_game
 from arena.records.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
+from arena.store.curve import find_curve
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, breakdown, outcome, points
@@ -150,61 +151,104 @@ class Game:
         return frame(render_replay(timeline), "Replay", "56rem")
 
 
-def game_timeline(
-    game: Game, *, title: str = "", seat: Seat | None = None, by: Entry | None = None
-) -> dict[str, Any]:
-    """Return the timeline of a game, or what one seat knew of it.
+class Shown(TypedDict, total=False):
+    """What a timeline has beside the game: whose, by whom it is valued, what was judged.
 
     `by` is the bot that says what the chances to win were; positions that it does not value
-    have none. Raises InputError for a bot that cannot say it, and EngineError for a record
-    that cannot be played.
+    have none. The others are those of `make_timeline`.
     """
-    beliefs = _ask(game.record, seat, by)
+
+    title: str
+    seat: Seat | None
+    by: Entry | None
+    judged: Sequence[Judged] | None
+    judge: str
+
+
+def game_timeline(game: Game, **shown: Unpack[Shown]) -> dict[str, Any]:
+    """Return the timeline of a game, or what one seat knew of it.
+
+    Raises InputError for a bot that cannot say what the chances were, and EngineError for a
+    record that cannot be played.
+    """
+    seat = shown.get("seat")
     return make_timeline(
         game.record,
         players=game.seats,
-        seat=seat,
-        chances=mean_chances(beliefs) if beliefs else None,
-        beliefs=beliefs,
+        **_find_shown(game.record, shown),
         thoughts=game.thoughts,
         winner=game.seats.index(game.winner) if game.fault and game.winner else None,
         ending=game.ending if seat is None else _known_ending(game),
         evidence="\n".join([*game.evidence()][1:]),
-        title=title,
     )
 
 
-def line_timeline(
-    line: bytes, *, title: str = "", seat: Seat | None = None, by: Entry | None = None
-) -> dict[str, Any]:
+def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
     """Return the timeline of a line of a file of records, as `game_timeline` does.
 
     The names, the fault and the thoughts that stand beside the record are shown where they
     can be. Raises RecordError, too, for a line that has no record.
     """
-    record = parse_record(line)
-    names = parse_players(line)
-    players = (names[0], names[1]) if names[0] != names[1] else PLAYERS
+    record, players = parse_record(line), players_of_line(line)
     game = _read_game(line, record, players)
     if game is not None:
-        return game_timeline(game, title=title, seat=seat, by=by)
-    beliefs = _ask(record, seat, by)
+        return game_timeline(game, **shown)
     plies = len(record.actions)
     return make_timeline(
         record,
         players=players,
-        seat=seat,
-        chances=mean_chances(beliefs) if beliefs else None,
-        beliefs=beliefs,
+        **_find_shown(record, shown),
         thoughts=parse_thoughts(line, record),
         ending=f"unfinished after {counted(plies, 'ply', 'plies')}",
-        title=title,
     )
 
 
-def _ask(record: Record, seat: Seat | None, by: Entry | None) -> list[list[float | None]] | None:
-    """Return the chances by what each seat that is shown knew."""
-    return find_beliefs(record, by, (0, 1) if seat is None else (seat,)) if by else None
+def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
+    """Return what is shown beside a game, with the curve by what each seat that is shown knew."""
+    found: dict[str, Any] = {name: value for name, value in shown.items() if name != "by"}
+    if by := shown.get("by"):
+        seat = shown.get("seat")
+        curve = find_curve(record, by, (0, 1) if seat is None else (seat,))
+        found |= {"chances": curve.chances, "beliefs": curve.beliefs, "off": curve.off}
+    return found
+
+
+class Branch(NamedTuple):
+    """Where a game leaves the `record` that was played: the ply, and the bot that goes on.
+
+    `by` is its label in both seats, empty for the game's own bots.
+    """
+
+    record: Record
+    ply: int
+    by: str = ""
+
+
+def branch_timeline(
+    record: Record, seats: tuple[str, str], branch: Branch, **shown: Unpack[Shown]
+) -> dict[str, Any]:
+    """Return the timeline of a game that leaves another one at a ply; its title says so.
+
+    `record` is that of `arena.runs.what_if`. Errors are those of `game_timeline`.
+    """
+    _, ply, by = branch
+    title = f"what if: {record.actions[ply]} at ply {ply}, then {by or 'the same bots'}"
+    shown["title"] = f"{shown['title']}; {title}" if shown.get("title") else title
+    timeline = game_timeline(_finish(record, seats, None), **shown)
+    played = {"ply": ply, "action": branch.record.actions[ply], "by": by}
+    return timeline | {"branch": played}
+
+
+def players_of_line(line: bytes) -> tuple[str, str]:
+    """Return the names of seat 0 and seat 1 in a line of a file of records, which differ."""
+    names = parse_players(line)
+    return (names[0], names[1]) if names[0] != names[1] else PLAYERS
+
+
+def name_of_line(line: bytes, number: int) -> str:
+    """Return the name of the game in a line of a file of records, or else that of the line."""
+    name = json.loads(line).get("game")
+    return escape(name) if isinstance(name, str) and name else f"line {number}"
 
 
 def read_line(line: bytes) -> Game | None:
@@ -212,8 +256,7 @@ def read_line(line: bytes) -> Game | None:
 
     Raises EngineError for a line without a record, or one that cannot be played.
     """
-    record, names = parse_record(line), parse_players(line)
-    return _read_game(line, record, (names[0], names[1]) if names[0] != names[1] else PLAYERS)
+    return _read_game(line, parse_record(line), players_of_line(line))
 
 
 def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
@@ -221,9 +264,7 @@ def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | 
     state = record.replay()
     thoughts = parse_thoughts(line, record)
     if state.over:
-        winner, win_type, score = outcome(state.piles, state.rules)
-        label = None if winner is None else players[winner]
-        return Game(record, players, label, win_type, score, None, thoughts)
+        return _finish(record, players, thoughts)
     fault = json.loads(line).get("fault")
     if not isinstance(fault, dict) or fault.get("bot") not in players:
         return None
@@ -231,6 +272,14 @@ def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | 
     said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
     score = points(state.piles, state.rules)
     return Game(record, players, players[winner], "forfeit", score, said, thoughts)
+
+
+def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None) -> Game:
+    """Return a game that was played to its end."""
+    state = record.replay()
+    winner, win_type, score = outcome(state.piles, state.rules)
+    label = None if winner is None else players[winner]
+    return Game(record, players, label, win_type, score, None, thoughts)
 
 
 def _text(value: object) -> str:

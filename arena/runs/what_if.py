@@ -1,0 +1,87 @@
+"""Play a recorded game on from a ply at which another action is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TypeAlias
+
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.games.thinking import Asked, asked
+from arena.lanes.faults import Forfeit
+from arena.lanes.limits import Limits
+from engine import EngineError, Record, State
+from engine.notation import parse_actions, parse_deal
+from engine.seeds import address, digest
+from engine.view import view
+
+Player: TypeAlias = tuple[Entry, int]
+"""The bot that goes on in a seat, and the seed of its generator."""
+
+
+def draw_players(entry: Entry, seed: int = 0) -> tuple[Player, Player]:
+    """Return one bot for both seats; equal seeds give equal games."""
+    lucks = [digest(address(seed, "what if", seat)) for seat in (0, 1)]
+    return (entry, lucks[0]), (entry, lucks[1])
+
+
+def what_if(
+    record: Record,
+    ply: int,
+    action: str,
+    players: Sequence[Player],
+    limits: Limits | None = None,
+) -> Record:
+    """Return the game in which at a ply this action is played, and both seats go on by bots.
+
+    Each bot knows the views of its seat and nothing else. It is asked at the earlier decisions of
+    its seat, too, as if it had sat there, and what it says to that does not count. Cards that are
+    dealt later are those of the game. Raises InputError for a ply without an action, an action
+    that is illegal there or is the game's own, a record that cannot be played, and a bot that
+    fails.
+
+    >>> import arena
+    >>> from arena.entries.resolve import resolve
+    >>> record = arena.play("greedy", "uniform", seed=7).record
+    >>> other = what_if(record, 6, "T", draw_players(resolve("greedy")))
+    >>> record.actions[:7], other.actions[:7], other.replay().over
+    ('zx877T6', 'zx877TT', True)
+    """
+    until = _change(record, ply, action)
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    seat = 0
+    actions: list[str] = []
+    try:
+        with ExitStack() as stack:
+            bots: list[Asked] = []
+            for seat, (entry, luck) in enumerate(players):
+                bots.append(stack.enter_context(asked(entry, seat, luck, record.rules, limits)))
+            while not state.over:
+                seat = state.to_act
+                number = len(actions)
+                chosen = bots[seat].choose(view(state, seat)) if number != ply else action
+                actions.append(until[number] if number < len(until) else chosen)
+                state.apply(*parse_actions(actions[-1]))
+    except Forfeit as forfeit:
+        raise InputError(f"bot {players[seat][0].target!r}: {forfeit.fault.message}") from None
+    return Record(record.deal, "".join(actions), record.rules)
+
+
+def _change(record: Record, ply: int, action: str) -> str:
+    """Return the actions up to the one that is changed; raises InputError."""
+    try:
+        record.replay()
+    except EngineError as error:
+        raise InputError(f"a record that cannot be played: {error}") from None
+    if not 0 <= ply < len(record.actions):
+        plies = len(record.actions)
+        raise InputError(f"ply {ply}: the game has {plies} plies, the first one is ply 0")
+    if action == record.actions[ply]:
+        raise InputError(f"ply {ply}: {action} is what was played there")
+    changed = record.actions[:ply] + action
+    try:
+        Record(record.deal, changed, record.rules).replay()
+    except EngineError as error:
+        raise InputError(f"ply {ply}: {error}") from None
+    return changed

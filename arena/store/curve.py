@@ -1,0 +1,126 @@
+"""Find the curve of a game: the chance to win before each ply, and how far off it may be.
+
+A bot says what positions are worth. It looks at no hand, so that in the last plies, where hands
+settle a game, it would be surprised by them: there all hands that fit a view are searched to the
+end (`arena.batch.last_plies`), which counts the more the nearer the end is. That was measured, as
+were the errors, by `python -m bench.studies chances` (bench/STUDIES.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from arena.entries.entry import Entry
+from arena.records.decisive import find_beliefs, mean_chances
+from engine import STANDARD, Record, Seat, State
+from engine.notation import parse_actions, parse_deal
+from engine.view import view
+
+Chances: TypeAlias = list[float | None]
+
+BOT: Final = "champion"
+"""The bot whose chances have errors that were measured."""
+
+SEARCHED: Final = 8
+"""So many plies before the end of the last round the search begins, as that of the judge does."""
+
+_LEAST_SHARE = 0.5  # of the search, where it begins; each ply adds as much as the next number
+_MORE = 0.1
+
+
+_OFF = (
+    (12, 12, 12, 12, 12),
+    (12, 12, 12, 12, 12),
+    (12, 12, 12, 12, 12),
+    (12, 12, 12, 12, 12),
+    (12, 12, 12, 12, 12),
+)
+"""Points of 100 by part of the game and by how clear the chance is, of `bench.studies chances`."""
+
+
+class Curve(NamedTuple):
+    """The chances of seat 0 before each ply and at the end.
+
+    `beliefs` are those of the seats that were asked, by what each of them knew, and `chances` their
+    means; None where the bot does not know one. `off` says by how much a chance at a ply may be
+    off; None where that was not measured.
+    """
+
+    beliefs: list[Chances]
+    chances: Chances
+    off: Callable[[int, float], float] | None
+
+
+def find_curve(record: Record, by: Entry, seats: Sequence[Seat] = (0, 1)) -> Curve:
+    """Return the curve of a game by the values of a bot, as these seats saw it, and no other.
+
+    Raises InputError for a bot that cannot be asked, and EngineError for a bad record.
+    """
+    beliefs = find_beliefs(record, by, seats)
+    if record.rules == STANDARD:
+        beliefs = [
+            _search_end(record, seat, belief) for seat, belief in zip(seats, beliefs, strict=True)
+        ]
+    is_measured = by.is_ours and by.target == BOT and record.rules == STANDARD
+    return Curve(beliefs, mean_chances(beliefs), how_far_off if is_measured else None)
+
+
+def how_far_off(ply: int, chance: float) -> float:
+    """Return by how much a chance at a ply may be off, as one standard deviation.
+
+    A chance of 0 or 1 is sure.
+
+    >>> how_far_off(47, 1.0)
+    0.0
+    """
+    return _OFF[part_of(ply)][zone_of(chance)] / 100 if 0 < chance < 1 else 0.0
+
+
+def share_of_search(left: int) -> float:
+    """Return by how much the search counts with so many plies left, beside the bot's value.
+
+    >>> [share_of_search(left) for left in (9, 8, 4, 1)]
+    [0.0, 0.5, 0.9, 1.0]
+    """
+    return min(1.0, _LEAST_SHARE + _MORE * (SEARCHED - left)) if left <= SEARCHED else 0.0
+
+
+def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
+    """Return a seat's chances, with those of the last plies searched where the bot has one."""
+    from arena.batch.last_plies import expect_open
+
+    found = [*belief]
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    for ply, action in enumerate([*parse_actions(record.actions), None]):
+        share = share_of_search(record.rules.game_plies - ply)
+        value = found[ply]
+        if share and value is not None and not state.over:
+            found[ply] = share * expect_open(view(state, seat)) + (1 - share) * value
+        if action is not None:
+            state.apply(state.checked(action))
+    return found
+
+
+PARTS: Final = ("round 1", "round 2", "round 3", "round 4", f"last {SEARCHED} plies")
+"""The parts of a game in which the curve is off by different amounts."""
+
+
+def part_of(ply: int) -> int:
+    """Return in which of PARTS a ply is, under the published rules.
+
+    >>> [part_of(ply) for ply in (0, 12, 39, 40)]
+    [0, 1, 3, 4]
+    """
+    if ply >= STANDARD.game_plies - SEARCHED:
+        return len(PARTS) - 1
+    return ply // STANDARD.round_plies
+
+
+def zone_of(chance: float) -> int:
+    """Return how clear a chance is: 0 up to 60 or down to 40 %, 4 from 90 or down to 10 % on.
+
+    >>> [zone_of(chance) for chance in (0.5, 0.41, 0.35, 1.0)]
+    [0, 0, 1, 4]
+    """
+    return min(4, int(abs(chance - 0.5) * 10 + 1e-9))

@@ -15,6 +15,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from arena.records.naming import Naming
+from arena.records.ply_table import tabulate
 
 STYLE = "arena.records/base.css"
 """The colours, the type and the tables of every page."""
@@ -26,7 +27,10 @@ _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 SCRIPTS: Final = tuple(
     f"arena.records/{name}.js"
-    for name in ("cards", "board", "actions", "knowledge", "swing", "viewer")
+    for name in (
+        *("cards", "board", "actions", "knowledge", "decisions", "swing"),
+        *("transport", "settings", "notes", "viewer"),
+    )
 )
 """What binds `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
 
@@ -139,6 +143,7 @@ def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
         styles=STYLES,
         title="{} - {}".format(*timeline["players"]),
         timeline=timeline,
+        rows=tabulate(timeline, names),
         names=names,
     )
 

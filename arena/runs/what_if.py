@@ -12,6 +12,7 @@ from arena.games.thinking import Asked, asked
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from engine import EngineError, Record, State
+from engine.errors import show
 from engine.notation import parse_actions, parse_deal
 from engine.seeds import address, digest
 from engine.view import view
@@ -36,7 +37,7 @@ def what_if(
     """Return the game in which at a ply this action is played, and both seats go on by bots.
 
     Each bot knows the views of its seat and nothing else. It is asked at the earlier decisions of
-    its seat, too, as if it had sat there, and what it says to that does not count. Cards that are
+    its seat, too, as if it had sat there, and what it says to those does not count. Cards that are
     dealt later are those of the game. Raises InputError for a ply without an action, an action
     that is illegal there or is the game's own, a record that cannot be played, and a bot that
     fails.
@@ -59,9 +60,8 @@ def what_if(
                 bots.append(stack.enter_context(asked(entry, seat, luck, record.rules, limits)))
             while not state.over:
                 seat = state.to_act
-                number = len(actions)
-                chosen = bots[seat].choose(view(state, seat)) if number != ply else action
-                actions.append(until[number] if number < len(until) else chosen)
+                chosen = bots[seat].choose(view(state, seat))
+                actions.append(until[len(actions)] if len(actions) < len(until) else chosen)
                 state.apply(*parse_actions(actions[-1]))
     except Forfeit as forfeit:
         raise InputError(f"bot {players[seat][0].target!r}: {forfeit.fault.message}") from None
@@ -77,6 +77,8 @@ def _change(record: Record, ply: int, action: str) -> str:
     if not 0 <= ply < len(record.actions):
         plies = len(record.actions)
         raise InputError(f"ply {ply}: the game has {plies} plies, the first one is ply 0")
+    if len(action) != 1:
+        raise InputError(f"ply {ply}: {show(action)} is not an action, which has one character")
     if action == record.actions[ply]:
         raise InputError(f"ply {ply}: {action} is what was played there")
     changed = record.actions[:ply] + action

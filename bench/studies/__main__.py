@@ -10,6 +10,7 @@ from bench.saving import chosen, make
 from bench.studies import (
     ablation,
     apart,
+    chances,
     claims,
     cluster,
     deal_luck,
@@ -55,6 +56,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "superiority": ("Ratings: which bot is the stronger one", superiority.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "deal_luck": ("Comparisons: what the luck of the deals would save", deal_luck.lines),
+    "chances": ("Replays: whether the curve is right", chances.lines),
     "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
     "tune": ("Searches for good parameters: arena tune", tune.lines),

@@ -19,13 +19,12 @@ from arena.batch.replay import NOTHING
 from arena.batch.rollouts import pick
 from arena.entries.resolve import resolve
 from arena.records.decisive import find_beliefs, mean_chances
-from arena.store.curve import BOT, SEARCHED, find_curve, part_of, zone_of
-from arena.store.curve import PARTS as PARTS_OF_GAME
+from arena.store.curve import BOT, PARTS, SEARCHED, find_curve, part_of, zone_of
 from bench.studies.deal_luck import policy_of
 from engine import STANDARD, Record, to_text
 
 BOTS: Final = ("greedy", "majority", "denier", "timing", "apprentice")
-PAIRS = 100  # of each two bots, so that there are 2,000 games
+PAIRS = 400  # of each two bots, so that there are 8,000 games
 BINS = 10
 ZONES = 5
 JUMP = 0.5
@@ -161,7 +160,7 @@ def _errors(games: Games) -> Iterator[str]:
     heads = [f"{50 + 10 * zone} to {60 + 10 * zone}" for zone in range(ZONES)]
     yield f"| part | {' | '.join(heads)} |"
     yield f"|---|{'---|' * ZONES}"
-    for name, row in zip(PARTS_OF_GAME, find_errors(games), strict=True):
+    for name, row in zip(PARTS, find_errors(games), strict=True):
         yield f"| {name} | {' | '.join(f'{100 * error:.0f}' for error in row)} |"
 
 
@@ -170,7 +169,7 @@ def find_errors(games: Games) -> Floats:
     two = [*dict.fromkeys(games.seats)]
     group = np.array([two.index(seats) for seats in games.seats])
     swapped = np.array([two.index((other, one)) for one, other in games.seats])
-    found = np.zeros((len(PARTS_OF_GAME), ZONES))
+    found = np.zeros((len(PARTS), ZONES))
     part = np.array([part_of(ply) for ply in range(STANDARD.game_plies)])
     zone = np.array([[zone_of(c) if c == c else -1 for c in row] for row in games.now.tolist()])
     leads = games.now >= 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -17,9 +18,12 @@ from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.records.decisive import find_beliefs, find_chances
 from arena.records.html_page import frame, is_replay, render_replay
+from arena.runs.review import describe_judge, review_record
+from arena.store.curve import find_curve
 from arena.store.finished import Game, game_timeline, line_timeline
 from engine import EngineError, Record, Rules, Seat, pack_text, to_text
 from tests.records.games import game_with_thoughts, random_record, twins
+from tests.tiers import few
 
 CHAMPION = resolve("champion")
 HIDDEN = '''
@@ -38,13 +42,15 @@ bot = Shy
 
 
 def test_a_game_has_its_chances_thoughts_and_ending() -> None:
-    """As `arena show` finds them."""
+    """As the bot says them, but for the last plies, in which hands are searched."""
     game = game_with_thoughts()
     timeline = game_timeline(game, title="cup", by=CHAMPION)
     assert timeline["players"] == [*game.seats]
     assert (timeline["title"], timeline["ending"]) == ("cup", game.ending)
     wanted = find_chances(game.record, CHAMPION)
-    assert [one["chance"] for one in timeline["frames"]] == pytest.approx(wanted, abs=1e-4)
+    found = [one["chance"] for one in timeline["frames"]]
+    assert found[:-9] == pytest.approx(wanted[:-9], abs=1e-4)
+    assert found[-9:] == pytest.approx(find_curve(game.record, CHAMPION).chances[-9:], abs=1e-4)
     assert game.thoughts
     thinking = [one["ply"] for one in timeline["frames"] if one["thoughts"]]
     assert thinking == [*game.thoughts]
@@ -75,19 +81,28 @@ def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
             line_timeline(record.to_json().encode(), seat=seat, by=shy)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", few([0, 1]))
 def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: Seat) -> None:
-    """With chances, names and thoughts; hidden cards change nothing at all."""
+    """With chances, names, thoughts and losses; hidden cards change nothing at all."""
     for record, other in twins(seat):
         thoughts = {
             str(ply): [{"action": char, "value": 0.5}] for ply, char in enumerate(record.actions)
         }
         more = {"bots": ["ann", "bob"], "thoughts": thoughts}
         pages = [
-            render_replay(line_timeline(one.to_json(**more).encode(), seat=seat, by=CHAMPION))
+            render_replay(
+                line_timeline(
+                    one.to_json(**more).encode(),
+                    seat=seat,
+                    by=CHAMPION,
+                    judged=review_record(one, worlds=4),
+                    judge=describe_judge(worlds=4),
+                )
+            )
             for one in (record, other)
         ]
         assert pages[0] == pages[1]
+        assert "decisions judged by apprentice, 4 worlds" in pages[0]
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -127,8 +142,10 @@ def test_no_hidden_hand_is_in_the_source_of_a_seats_page(number: int) -> None:
     line = record.to_json().encode()
     state, deal = record.replay(), record.deal
     hidden = [pack_text(state.hands[1]), *(deal[start : start + 5] for start in range(12, 42, 5))]
-    page = render_replay(line_timeline(line, seat=0, by=CHAMPION))
+    judged = review_record(record, worlds=4)
+    page = render_replay(line_timeline(line, seat=0, by=CHAMPION, judged=judged))
     assert deal not in page
+    page = re.sub(r"\b0\.\d+|\b\d+\.\d \+- \d+\.\d", "", page)  # chances, of any digits
     for hand in hidden:
         assert not any(text in page for text in spellings(hand)), hand
     for text in (pack_text(state.hands[0]), to_text(state.opening)):

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from arena.games.judged import ILLEGAL, Judged
 from arena.records.board import Board
 from arena.records.card_layout import card_names
 from arena.records.show import format_game
@@ -188,6 +189,48 @@ def test_thoughts_stand_where_the_seat_acts() -> None:
     own = make_timeline(record, players=PLAYERS, seat=1, **more)["frames"]  # type: ignore[arg-type]
     assert [bool(frame["thoughts"]) for frame in own] == [False, True, False, False]
     assert not any("beliefs" in frame for frame in own)
+
+
+def test_judged_decisions_stand_where_the_seat_acts() -> None:
+    """With the best action and what was lost; a seat's timeline has its own and no record."""
+    record = Record(GAMES[0].deal, GAMES[0].actions[:3])
+    chances = [ILLEGAL] * 10 + [410_000, 523_456]
+    judged = [Judged(0, 10, chances, 113_456, 50_000), Judged(1, 11, chances, -40_000, 30_000)]
+    more = {"judged": judged, "judge": "apprentice, 8 worlds"}
+    timeline = make_timeline(record, players=PLAYERS, **more)  # type: ignore[arg-type]
+    frames = timeline["frames"]
+    assert timeline["judge"] == "apprentice, 8 worlds"
+    assert frames[0]["judged"] == {
+        "action": "C",
+        "best": "T",
+        "loss": 0.1135,
+        "error": 0.05,
+        "blunder": True,
+        "chances": {"C": 0.41, "T": 0.5235},
+    }
+    assert (frames[1]["judged"]["loss"], frames[1]["judged"]["blunder"]) == (-0.04, False)
+    assert [bool(frame["judged"]) for frame in frames] == [True, True, False, False]
+    assert Record.from_json(timeline["record"]) == record
+    own = make_timeline(record, players=PLAYERS, seat=1, **more)  # type: ignore[arg-type]
+    assert [bool(frame["judged"]) for frame in own["frames"]] == [False, True, False, False]
+    assert own["record"] is None
+    assert make_timeline(record, players=PLAYERS)["judge"] == ""
+
+
+def test_a_chance_has_a_range_where_its_error_is_known() -> None:
+    """Within 0 and 1, for the referee, for each belief and for a seat."""
+    record = Record(GAMES[0].deal, GAMES[0].actions[:2])
+    more = {
+        "chances": [0.5, None, 0.05],
+        "beliefs": [[0.5, None, 0.0], [0.5, 0.75, 0.1]],
+        "off": lambda ply, _: 0.1 * (ply + 1),
+    }
+    frames = make_timeline(record, players=PLAYERS, **more)["frames"]  # type: ignore[arg-type]
+    assert [frame["range"] for frame in frames] == [[0.4, 0.6], None, [0.0, 0.35]]
+    assert frames[1]["belief_ranges"] == [None, [0.55, 0.95]]
+    own = make_timeline(record, players=PLAYERS, seat=0, **more)["frames"]  # type: ignore[arg-type]
+    assert [frame["range"] for frame in own] == [[0.4, 0.6], None, [0.0, 0.35]]
+    assert not any("belief_ranges" in frame for frame in own)
 
 
 def test_evidence_is_for_the_referee() -> None:

@@ -30,7 +30,7 @@
   }
 
   // The sentence about a position: what led to it, and who acts next. It is read aloud.
-  function describeFrame(timeline, ply, names) {
+  function describeFrame(timeline, ply, names, perspective) {
     const { frames, players } = timeline;
     const frame = frames[ply];
     const parts = [];
@@ -41,12 +41,16 @@
       for (const mark of action.marks) {
         parts.push(make("span", "mark", describeMark(mark, players, names)), " ");
       }
+      const judged = Arena.judgedAt(timeline, ply - 1, perspective);
+      if (judged?.blunder) parts.push(make("span", "mark blunder", Arena.describeBlunder(judged, names)), " ");
       if (frame.round !== frames[ply - 1].round) parts.push(make("span", "mark", `round ${frame.round} begins`), " ");
     } else {
       parts.push("The deal. ");
     }
     if (ply === frames.length - 1) parts.push(make("span", "ending", timeline.ending));
     else parts.push(Arena.makeLabel(players[frame.turn]), " acts next.");
+    const next = Arena.judgedAt(timeline, ply, perspective);
+    if (next?.blunder) parts.push(" ", make("span", "mark blunder", Arena.announceBlunder(next, names)));
     return parts;
   }
 
@@ -58,13 +62,19 @@
     return Arena.valueOf(action.char) ? Arena.signed(Arena.valueOf(action.char)) : action.char;
   }
 
-  function drawChip(timeline, ply, { names, onJump }) {
+  function drawChip(timeline, ply, { names, perspective, onJump }) {
     const { action } = timeline.frames[ply];
-    const chip = make("button", `chip${action.char === "T" ? " takes" : ""}${action.marks.length ? " marked" : ""}`,
-      writeChip(action, names));
+    const judged = Arena.judgedAt(timeline, ply - 1, perspective);
+    const chip = make("button", "chip", writeChip(action, names));
+    chip.classList.toggle("takes", action.char === "T");
+    chip.classList.toggle("marked", action.marks.length > 0);
+    chip.classList.toggle("blunder", Boolean(judged?.blunder));
+    chip.classList.toggle("other", Boolean(timeline.branch && ply > timeline.branch.ply));
     chip.type = "button";
     chip.dataset.ply = ply;
-    const marks = action.marks.map((mark) => `; ${describeMark(mark, timeline.players, names)}`).join("");
+    const words = action.marks.map((mark) => describeMark(mark, timeline.players, names));
+    if (judged?.blunder) words.push(Arena.describeBlunder(judged, names));
+    const marks = words.map((text) => `; ${text}`).join("");
     const sentence = `Ply ${ply}: ${isolate(timeline.players[action.seat])} ${writeAction(action, names)}${marks}`;
     chip.setAttribute("aria-label", sentence);
     chip.title = sentence;

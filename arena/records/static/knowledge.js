@@ -96,18 +96,24 @@
     element.replaceChildren(title, table);
   }
 
-  function drawThought(thought, names, counted) {
-    const line = make("tr", thought.chosen ? "chosen" : "");
-    const take = thought.action === "T";
-    const head = make("th", "", "", take ? "Take" : Arena.drawSign(thought.action, names));
-    if (!take) head.append(` ${Arena.kindName(thought.action, names)}`);
-    if (thought.chosen) head.append(make("span", "badge chosen-note", "✓ chosen"));
+  // Draw an action with a chance to win and notes, as a line of a table.
+  function drawChance({ action, value, chosen }, notes, names) {
+    const line = make("tr", chosen ? "chosen" : "");
+    const take = action === "T";
+    const head = make("th", "", "", take ? "Take" : Arena.drawSign(action, names));
+    if (!take) head.append(` ${Arena.kindName(action, names)}`);
+    for (const note of notes) head.append(make("span", "badge chosen-note", note));
     head.scope = "row";
-    const value = make("span", "share", `${(thought.value * 100).toFixed(1)}\u2009%`);
-    line.append(head, make("td", "chance", "", drawBar(thought.value), value));
+    const share = make("span", "share", `${(value * 100).toFixed(1)}\u2009%`);
+    line.append(head, make("td", "chance", "", drawBar(value), share));
+    return line;
+  }
+
+  function drawThought(thought, names, counted) {
+    const line = drawChance(thought, thought.chosen ? ["✓ chosen"] : [], names);
     if (counted) line.append(make("td", "number", thought.visits === undefined ? "" : thought.visits.toLocaleString("en")));
     return line;
   }
 
-  Object.assign(Arena, { drawBar, drawThoughts, drawUnseen, findUnseen, percent, writeChance });
+  Object.assign(Arena, { drawBar, drawChance, drawThoughts, drawUnseen, findUnseen, headLine, percent, writeChance });
 })();

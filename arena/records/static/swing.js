@@ -14,6 +14,14 @@
     return timeline.frames.map((frame) => (frame.beliefs ? frame.beliefs[perspective] : null));
   }
 
+  // Between which chances each of these may be; null where that was not measured.
+  function rangesOf(timeline, perspective) {
+    if (perspective === "referee" || timeline.seat !== null) {
+      return timeline.frames.map((frame) => frame.range);
+    }
+    return timeline.frames.map((frame) => (frame.belief_ranges ? frame.belief_ranges[perspective] : null));
+  }
+
   // The ply whose action changed the chance most; null where no two neighbours are known.
   function decisivePly(chances) {
     let best = null;
@@ -67,14 +75,18 @@
     for (const points of runsOf(chances)) {
       svg.append(shape("path", { d: area(points, Math.min), class: "for-0" }));
       svg.append(shape("path", { d: area(points, Math.max), class: "for-1" }));
-      svg.append(shape("path", { d: line(points), class: "chance-line" }));
     }
+    for (const side of [0, 1]) {
+      const edges = rangesOf(timeline, perspective).map((range) => (range ? range[side] : null));
+      for (const points of runsOf(edges)) svg.append(shape("path", { d: line(points), class: "range-line" }));
+    }
+    for (const points of runsOf(chances)) svg.append(shape("path", { d: line(points), class: "chance-line" }));
     const known = chances.some((chance) => chance !== null);
     element.classList.toggle("unknown", !known);
     element.replaceChildren(svg, ...(known ? drawLabels(timeline) : []));
     const ply = decisivePly(chances);
     if (ply !== null) element.append(drawDecisive(ply, last, chances[ply]));
-    return known;
+    for (const blunder of Arena.blunderPlies(timeline, perspective)) element.append(drawBlunder(blunder, last));
   }
 
   function drawLabels(timeline) {
@@ -93,5 +105,13 @@
     return dot;
   }
 
-  Object.assign(Arena, { chancesOf, decisivePly, drawSwing });
+  function drawBlunder(ply, last) {
+    const mark = make("span", "blunder-mark", "\u25bc");
+    mark.title = `a blunder at ply ${ply}`;
+    mark.setAttribute("aria-hidden", "true");
+    mark.style.insetInlineStart = `${(ply / last) * 100}%`;
+    return mark;
+  }
+
+  Object.assign(Arena, { chancesOf, decisivePly, drawSwing, rangesOf });
 })();

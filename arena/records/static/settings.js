@@ -1,0 +1,61 @@
+// Settings: who looks, what the cards are called, how fast the game plays.
+"use strict";
+
+(() => {
+  const Arena = window.Arena;
+  const { make } = Arena;
+  const NAMINGS = [["english", "English"], ["german", "Deutsch"], ["deck", "Standard deck"]];
+  let groups = 0;
+
+  // A choice with its label; `choose` is called with the value.
+  function buildChoice(label, values, chosen, choose) {
+    const select = make("select");
+    for (const [value, text] of values) {
+      const option = make("option", "", text);
+      option.value = value;
+      option.selected = value === chosen;
+      select.append(option);
+    }
+    select.addEventListener("change", () => choose(select.value));
+    return make("label", "choice", label, select);
+  }
+
+  function describeSeat({ players, seat }) {
+    return make("p", "only-seat", "What ", ...Arena.nameParts(players, seat), " knew, and nothing else.");
+  }
+
+  function buildSwitch({ players }, perspective, choose) {
+    const field = make("fieldset", "switch", "", make("legend", "", "Who looks"));
+    const group = `who-looks-${groups += 1}`;
+    for (const value of ["referee", 0, 1]) {
+      const input = make("input");
+      input.type = "radio";
+      input.name = group;
+      input.value = `${value}`;
+      input.checked = value === perspective;
+      input.addEventListener("change", () => choose(value));
+      const text = value === "referee" ? ["Referee"] : Arena.nameParts(players, value);
+      field.append(make("label", "", "", input, make("span", "", "", ...text)));
+    }
+    return field;
+  }
+
+  // Where a game leaves the one that was played, and by whom it goes on.
+  function describeBranch({ branch }, names) {
+    const played = branch.action === "T" ? "the seat took" : `the seat played ${Arena.kindName(branch.action, names)}`;
+    const by = branch.by ? [make("bdi", "", branch.by), " plays both seats"] : ["the same bots play on"];
+    return make("p", "branch", `What if: in the game ${played} at ply ${branch.ply}. From there on `, ...by,
+      ", with the cards as they were dealt.");
+  }
+
+  function buildSettings(viewer) {
+    const { timeline } = viewer;
+    const who = timeline.seat === null
+      ? buildSwitch(timeline, viewer.perspective, (value) => viewer.look(value))
+      : describeSeat(timeline);
+    const names = buildChoice("Cards ", NAMINGS, viewer.names, (value) => viewer.rename(value));
+    return make("div", "settings", "", who, make("div", "choices", "", names, viewer.transport.buildPace()));
+  }
+
+  Object.assign(Arena, { buildChoice, buildSettings, describeBranch });
+})();

@@ -53,7 +53,8 @@ def expect_open(seen: View) -> float:
     packs, ways = zip(*hands(seen), strict=True)
     chances = solve_open(Lockstep.from_view(seen, packs))
     total = int(chances @ np.array(ways, np.int64))
-    return total / (WHOLE * sum(ways))
+    chance: float = total / (WHOLE * sum(ways))
+    return chance
 
 
 def _grow(games: Lockstep) -> list[_Level]:

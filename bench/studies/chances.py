@@ -27,6 +27,8 @@ BOTS: Final = ("greedy", "majority", "denier", "timing", "apprentice")
 PAIRS = 400  # of each two bots, so that there are 8,000 games
 BINS = 10
 ZONES = 5
+LEAST = 100
+"""Games of a group, without which nothing is said of it."""
 JUMP = 0.5
 """From this change of the chance in one ply on, a jump is counted."""
 
@@ -155,13 +157,18 @@ def _with_result(games: Games, curve: Floats) -> Floats:
 def _errors(games: Games) -> Iterator[str]:
     """Yield by how much the curve is off, by the part of the game and the leader's chance."""
     yield "By how much the curve is off, in points of 100, as one standard deviation, by the chance"
-    yield "of the seat that leads; 0 where it is no more than the number of games explains:"
+    yield "of the seat that leads; 0 where it is no more than the number of games explains, and"
+    yield "nothing where there are too few positions:"
     yield ""
     heads = [f"{50 + 10 * zone} to {60 + 10 * zone}" for zone in range(ZONES)]
     yield f"| part | {' | '.join(heads)} |"
     yield f"|---|{'---|' * ZONES}"
     for name, row in zip(PARTS, find_errors(games), strict=True):
-        yield f"| {name} | {' | '.join(f'{100 * error:.0f}' for error in row)} |"
+        yield f"| {name} | {' | '.join(map(_write_points, row))} |"
+
+
+def _write_points(error: float) -> str:
+    return "-" if np.isnan(error) else f"{100 * error:.0f}"
 
 
 def find_errors(games: Games) -> Floats:
@@ -182,13 +189,16 @@ def find_errors(games: Games) -> Floats:
 
 
 def _spread(off: Floats, some: npt.NDArray[np.bool_], leader: Floats, groups: int) -> float:
-    """Return the standard deviation between groups beyond that of their means; games are units."""
+    """Return the standard deviation between groups beyond that of their means; games are units.
+
+    It is NaN where no group has LEAST games.
+    """
     squares = weights = 0.0
     for one in range(groups):
         cell = some & (leader == one)
         counts = cell.sum(axis=1)
         units = counts > 0
-        if units.sum() < 10:
+        if units.sum() < LEAST:
             continue
         sums = np.where(cell, off, 0.0).sum(axis=1)[units]
         total = counts[units].sum()
@@ -196,4 +206,4 @@ def _spread(off: Floats, some: npt.NDArray[np.bool_], leader: Floats, groups: in
         variance = ((sums - mean * counts[units]) ** 2).sum() / total**2
         squares += units.sum() * (mean**2 - variance)
         weights += units.sum()
-    return float(max(0.0, squares / weights) ** 0.5) if weights else 0.0
+    return float(max(0.0, squares / weights) ** 0.5) if weights else np.nan

@@ -23,6 +23,8 @@ def test_the_commands_run_in_their_order(tmp_path: Path) -> None:
         "champion-greedy-1-0.html",
         "champion-greedy-1-0-seat-1.html",
         "second.html",
+        "judged.html",
+        "looked-2-what-if-7-T.html",
     }
 
 

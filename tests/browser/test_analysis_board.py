@@ -1,0 +1,248 @@
+"""The replay as an analysis board: losses, blunders, what if, speed, the record, and no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.games.judged import Judged, is_blunder
+from arena.records.html_page import render_replay
+from arena.runs.review import describe_judge, review_record
+from arena.runs.what_if import draw_players, what_if
+from arena.store.finished import Branch, branch_timeline, line_timeline
+from engine import STANDARD, Record
+from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
+from tests.records.games import random_record
+from tests.runs.test_what_if import other_action
+
+RECORD = random_record(Random(2))
+EVIL = "<b>ann</b>\u05e9"
+CHAMPION = resolve("champion")
+BRANCH = 6
+
+Open = Callable[..., Any]
+
+
+def make_page(folder: Path, name: str, timeline: dict[str, Any]) -> Path:
+    """Write the page of a timeline."""
+    path = folder / f"{name}.html"
+    path.write_text(render_replay(timeline), encoding="utf-8")
+    return path
+
+
+def make_judged(folder: Path, seat: int | None = None) -> Path:
+    """Write the page of a judged game, or that of one seat."""
+    line = RECORD.to_json(bots=[EVIL, "bob"]).encode()
+    timeline = line_timeline(
+        line, by=CHAMPION, seat=seat, judged=review_record(RECORD), judge=describe_judge()
+    )
+    return make_page(folder, f"judged-{seat}", timeline)
+
+
+def make_what_if(folder: Path) -> Path:
+    """Write the page of a game that leaves the one that was played."""
+    other = what_if(RECORD, BRANCH, other_action(RECORD, BRANCH), draw_players(resolve("greedy")))
+    branch = Branch(RECORD, BRANCH, "greedy")
+    return make_page(folder, "what-if", branch_timeline(other, (EVIL, "bob"), branch, by=CHAMPION))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """Return the pages, made when they are looked at."""
+    makers: dict[str, Callable[[Path], Path]] = {
+        "judged": make_judged,
+        "seat": lambda folder: make_judged(folder, 0),
+        "what-if": make_what_if,
+    }
+    return Pages(tmp_path_factory.mktemp("boards"), makers)
+
+
+@pytest.fixture
+def judged(keep_page: Open, pages: Pages) -> Any:
+    """Return the page of the judged game at the deal, which tests share that only look and step."""
+    page = keep_page(pages["judged"])
+    page.get_by_label("Referee").check()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Home")
+    return page
+
+
+def blunders(seat: int | None = None) -> list[Judged]:
+    """Return the blunders of the game, or those of one seat."""
+    return [
+        one
+        for one in review_record(RECORD)
+        if is_blunder(one.loss, one.error) and seat in (None, STANDARD.seat_at(one.ply))
+    ]
+
+
+def ply(page: Any) -> int:
+    """Return the ply that is shown."""
+    return int(page.locator(".slider").input_value())
+
+
+def test_keys_and_buttons_lead_from_blunder_to_blunder(judged: Any) -> None:
+    """To the position in which it was made; of one seat only its own, and none at the ends."""
+    page = judged
+    wanted = [one.ply for one in blunders()]
+    assert len(wanted) > 2
+    assert [page.keyboard.press("m") or ply(page) for _ in wanted] == wanted
+    page.keyboard.press("m")
+    assert ply(page) == wanted[-1]
+    page.keyboard.press("Shift+M")
+    assert ply(page) == wanted[-2]
+    page.get_by_role("button", name="Next blunder (m)").click()
+    assert ply(page) == wanted[-1]
+    page.get_by_label("bob (seat 1)").check()
+    page.keyboard.press("Home")
+    own = [one.ply for one in blunders(1)]
+    assert [page.keyboard.press("m") or ply(page) for _ in own] == own
+    assert page.locator(".chip.blunder").count() == len(own)
+    page.get_by_label("Referee").check()
+    assert page.locator(".chip.blunder").count() == len(wanted)
+    assert page.locator(".blunder-mark").count() == len(wanted)
+
+
+def test_a_decision_says_what_each_action_was_worth(judged: Any) -> None:
+    """With the loss, its error and the best action; the numbers are those of the judge."""
+    page = judged
+    one = blunders()[0]
+    page.evaluate("ply => document.querySelector('.arena-viewer').arenaViewer.jump(ply)", one.ply)
+    shares = page.locator(".judged .share").all_inner_texts()
+    chances = sorted((chance for chance in one.chances if chance >= 0), reverse=True)
+    assert shares == [f"{chance / 10_000:.1f}\u2009%" for chance in chances]
+    verdict = page.locator(".verdict").inner_text()
+    loss = f"{one.loss / 10_000:.1f} \u00b1 {one.error / 10_000:.1f} points of 100, a blunder."
+    assert loss in verdict
+    assert "Judged by apprentice, 8 worlds" in verdict
+    assert page.locator(".judged tr", has_text="\u2605 best").count() == 1
+    assert page.locator(".judged tr.chosen", has_text="\u2713 chosen").count() == 1
+    assert "a blunder follows" in page.locator(".status").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert "a blunder: it lost" in page.locator(".status").inner_text()
+    assert "a blunder: it lost" in page.locator(".chip[aria-current]").get_attribute("aria-label")
+
+
+def test_the_curve_has_a_band(judged: Any) -> None:
+    """Two lines beside the curve, and the range in words."""
+    page = judged
+    assert page.locator(".range-line").count() == 2
+    assert "\u2013" in page.locator(".place-in-game").inner_text()
+    page.keyboard.press("End")
+    assert "\u2013" not in page.locator(".place-in-game").inner_text()
+
+
+@pytest.mark.slow
+def test_the_speed_is_chosen(open_page: Open, pages: Pages) -> None:
+    """Also while the game plays."""
+    page = open_page(pages["judged"])
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    page.keyboard.press(" ")
+    page.clock.run_for(1300)
+    assert ply(page) == 1
+    page.get_by_label("Speed").select_option("fast")
+    page.clock.run_for(1600)
+    assert ply(page) == 4
+    page.get_by_label("Speed").select_option("slow")
+    page.clock.run_for(2500)
+    assert ply(page) == 5
+
+
+@pytest.mark.slow
+def test_the_record_is_copied(open_page: Open, pages: Pages) -> None:
+    """As one line that the arena reads; a seat's page has none."""
+    page = open_page(pages["judged"], permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the record").click()
+    page.get_by_text("Copied.").wait_for()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert Record.from_json(text) == RECORD
+    page.get_by_text("Record", exact=True).click()
+    page.get_by_label("The game as a record").press("m")
+    assert ply(page) == 0, "the text has its own keys"
+    page = open_page(pages["seat"])
+    assert page.get_by_role("button", name="Copy the record").count() == 0
+    assert RECORD.deal not in page.content()
+
+
+@pytest.mark.slow
+def test_what_if_says_where_it_leaves_the_game(open_page: Open, pages: Pages) -> None:
+    """In the title, above the table and on the actions from there on."""
+    page = open_page(pages["what-if"])
+    assert f"at ply {BRANCH}, then greedy" in page.locator(".result").inner_text()
+    assert f"at ply {BRANCH}. From there on greedy plays" in page.locator(".branch").inner_text()
+    last = page.evaluate("document.querySelector('.arena-viewer').arenaViewer.last")
+    assert page.locator(".chip.other").count() == last - BRANCH
+    assert find_faults(page) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "viewport"), [("seat", PHONE), pytest.param("judged", LAPTOP, marks=pytest.mark.slow)]
+)
+def test_without_scripts_the_whole_game_is_a_table(
+    open_page: Open, pages: Pages, name: str, viewport: dict[str, int]
+) -> None:
+    """With the losses; in the page of a seat only its own, and one hand."""
+    page = open_page(pages[name], java_script_enabled=False, viewport=viewport)
+    rows = page.locator(".plies tbody tr")
+    assert rows.count() == len(RECORD.actions) + 1
+    text = page.locator(".plies").inner_text()
+    assert f"{EVIL} plays" in text or f"{EVIL} takes" in text
+    hidden = name == "seat"
+    assert page.locator("th[scope=col]", has_text="Hand of").count() == 2 - hidden
+    assert text.count("a blunder") == len(blunders(0 if hidden else None))
+    assert page.locator("#viewer *").count() == 0
+    wide = page.locator(".plies").bounding_box()
+    assert wide["x"] + wide["width"] <= viewport["width"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [LAPTOP, PHONE])
+@pytest.mark.parametrize("name", ["judged", "seat"])
+def test_nothing_is_too_wide_and_axe_finds_nothing(
+    open_page: Open, pages: Pages, name: str, viewport: dict[str, int], scheme: str
+) -> None:
+    """At the deal, at a blunder, after it, with the record open and at the end."""
+    page = open_page(pages[name], viewport=viewport, color_scheme=scheme)
+    for key in ("Home", "m", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        assert overflowing(page) == 0, key
+        assert find_faults(page) == [], key
+    if name == "judged":
+        page.get_by_text("Record", exact=True).click()
+        page.get_by_label("bob (seat 1)").check()
+        assert overflowing(page) == 0
+        assert find_faults(page) == []
+
+
+MARKS = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const light = (rgb) => rgb.map((one) => one / 255)
+    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+  const style = (name) => getComputedStyle(document.querySelector(name));
+  const paper = parse(style(".swing").backgroundColor);
+  const areas = ["path.for-0", "path.for-1"].map((name) => style(`.swing ${name}`)).map((one) =>
+    parse(one.fill).map((part, at) => one.opacity * part + (1 - one.opacity) * paper[at]));
+  const marks = [".range-line", ".chance-line"].map((name) => parse(style(name).stroke));
+  marks.push(parse(style(".blunder-mark").color));
+  const ratio = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  return marks.flatMap((mark) => [paper, ...areas].map((ground) => ratio(mark, ground)));
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_of_the_curve_stand_out(open_page: Open, pages: Pages, scheme: str) -> None:
+    """The curve, its band and the blunders: 3 to 1 on the ground and on both areas."""
+    page = open_page(pages["judged"], color_scheme=scheme)
+    assert min(page.evaluate(MARKS)) >= 3

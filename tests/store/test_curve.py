@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from arena.entries.resolve import resolve
 from arena.records.decisive import find_beliefs
-from arena.store.curve import SEARCHED, find_curve, how_far_off, share_of_search
+from arena.store.curve import (
+    PARTS,
+    SEARCHED,
+    find_curve,
+    how_far_off,
+    part_of,
+    share_of_search,
+)
+from bench.studies.chances import JUMP, play
 from engine import Record, Rules, State, hands
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
+from tests import ROOT
 from tests.batch.test_last_plies import solve
 from tests.records.games import random_record, twins
 
@@ -73,3 +83,29 @@ def test_an_unfinished_game_has_a_curve_to_where_it_is() -> None:
     """In its last plies, too."""
     curve = find_curve(Record(RECORD.deal, RECORD.actions[:43]), CHAMPION)
     assert curve.chances == find_curve(RECORD, CHAMPION).chances[:44]
+
+
+def test_the_errors_are_those_that_were_measured() -> None:
+    """The table of bench/STUDIES.md; where it has none, that of the next clearer chance counts."""
+    section = (ROOT / "bench" / "STUDIES.md").read_text().partition("## Replays: ")[2]
+    lines = section.partition("| part |")[2].splitlines()[2 : 2 + len(PARTS)]
+    for line, first in zip(lines, (0, 12, 24, 36, 40), strict=True):
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        assert name == PARTS[part_of(first)]
+        measured = [int(cell) for cell in cells if cell != "-"]
+        found = [100 * how_far_off(first, 0.55 + 0.1 * zone) for zone in range(5)]
+        assert found == pytest.approx(measured + [measured[-1]] * (5 - len(measured)))
+
+
+@pytest.mark.slow
+def test_hands_that_are_searched_leave_less_to_surprise() -> None:
+    """In games of real bots: nearer to the results, and no jump at the last two plies."""
+    games = play(3)
+    squares = [
+        np.nanmean((curve[:, -SEARCHED:] - games.won[:, None]) ** 2)
+        for curve in (games.before, games.now)
+    ]
+    assert squares[1] < 0.75 * squares[0]
+    last = [np.abs(games.won - curve[:, -1]) for curve in (games.before, games.now)]
+    assert np.nanmax(last[0]) > JUMP
+    assert np.nanmax(last[1]) < 1e-9

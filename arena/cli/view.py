@@ -61,7 +61,7 @@ class _What(NamedTuple):
     "other",
     type=(Whole(0, sys.maxsize), str),
     metavar="PLY ACTION",
-    help="Show the game in which this action is played at this ply.",
+    help="Play this action at this ply, and go on.  [default: the game as it was]",
 )
 @click.option(
     "--then",

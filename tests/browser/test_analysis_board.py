@@ -138,6 +138,28 @@ def test_the_curve_has_a_band(judged: Any) -> None:
 
 
 @pytest.mark.slow
+def test_a_game_can_be_judged_while_it_is_shown(open_page: Open, pages: Pages) -> None:
+    """As at the table: the same viewer gets a timeline with losses, and stays at its ply."""
+    page = open_page(pages["judged"])
+    update = """judge => {
+      const viewer = document.querySelector('.arena-viewer').arenaViewer;
+      window.whole = window.whole || viewer.timeline;
+      const frames = window.whole.frames.map((frame) => ({ ...frame, judged: null }));
+      viewer.update(judge ? window.whole : { ...window.whole, judge: "", frames });
+    }"""
+    page.keyboard.press("PageDown")
+    page.evaluate(update, False)
+    assert page.get_by_role("button", name="Next blunder (m)").count() == 0
+    assert page.locator(".chip.blunder").count() == 0
+    page.evaluate(update, True)
+    assert ply(page) == STANDARD.round_plies
+    page.get_by_role("button", name="Next blunder (m)").click()
+    assert ply(page) == next(one.ply for one in blunders() if one.ply > STANDARD.round_plies)
+    page.keyboard.press("ArrowLeft")
+    assert ply(page) == next(one.ply for one in blunders() if one.ply > STANDARD.round_plies) - 1
+
+
+@pytest.mark.slow
 def test_the_speed_is_chosen(open_page: Open, pages: Pages) -> None:
     """Also while the game plays."""
     page = open_page(pages["judged"])

@@ -120,11 +120,16 @@
       this.showAll();
     }
 
-    // Show another timeline of the same game, a longer one say, at the same ply.
+    // Show another timeline of the same game at the same ply: a longer one, or one that was judged.
     update(timeline) {
+      const { judge } = this.timeline;
       this.timeline = timeline;
       this.last = timeline.frames.length - 1;
       this.ply = Math.min(this.ply, this.last);
+      if (timeline.judge !== judge) {
+        this.transport.stop();
+        this.build();
+      }
       this.showAll();
     }
 

@@ -1,4 +1,4 @@
-"""The replay as an analysis board: losses, blunders, what if, speed, the record, and no scripts."""
+"""The replay as an analysis board: losses, blunders, what if, pace, the record, and no scripts."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_game_can_be_judged_while_it_is_shown(open_page: Open, pages: Pages) -
 
 
 @pytest.mark.slow
-def test_the_speed_is_chosen(open_page: Open, pages: Pages) -> None:
+def test_the_pace_is_chosen(open_page: Open, pages: Pages) -> None:
     """Also while the game plays."""
     page = open_page(pages["judged"])
     page.clock.install(time=0)
@@ -168,10 +168,10 @@ def test_the_speed_is_chosen(open_page: Open, pages: Pages) -> None:
     page.keyboard.press(" ")
     page.clock.run_for(1300)
     assert ply(page) == 1
-    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("combobox", name="Pace").select_option("fast")
     page.clock.run_for(1600)
     assert ply(page) == 4
-    page.get_by_label("Speed").select_option("slow")
+    page.get_by_role("combobox", name="Pace").select_option("slow")
     page.clock.run_for(2500)
     assert ply(page) == 5
 

@@ -81,7 +81,7 @@
         if (this.timer !== null) this.start();
       };
       const paces = Object.keys(PACES).map((pace) => [pace, pace]);
-      return Arena.buildChoice("Speed ", paces, this.pace, choose);
+      return Arena.buildChoice("Pace ", paces, this.pace, choose);
     }
 
     toggle() {

@@ -141,6 +141,7 @@ def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return {frame["ply"]: frame["judged"] for frame in timeline["frames"] if frame["judged"]}
 
 
+@pytest.mark.slow
 def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
     """The same bytes whether they are judged here or were kept, and for a seat its own."""
     words = ("results/cup", f"greedy/{EVIL}/3/1", "--judge", "--worlds", "4")

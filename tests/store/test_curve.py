@@ -86,7 +86,7 @@ def test_an_unfinished_game_has_a_curve_to_where_it_is() -> None:
 
 
 def test_the_errors_are_those_that_were_measured() -> None:
-    """The table of bench/STUDIES.md; where it has none, that of the next less clear chance counts."""
+    """The table of bench/STUDIES.md; what it lacks is as for the next less clear chance."""
     section = (ROOT / "bench" / "STUDIES.md").read_text().partition("## Replays: ")[2]
     lines = section.partition("| part |")[2].splitlines()[2 : 2 + len(PARTS)]
     for line, first in zip(lines, (0, 12, 24, 36, 40), strict=True):

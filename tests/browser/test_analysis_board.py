@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,6 +29,12 @@ BRANCH = 6
 Open = Callable[..., Any]
 
 
+@cache
+def review() -> list[Judged]:
+    """Return the decisions of the game."""
+    return review_record(RECORD)
+
+
 def make_page(folder: Path, name: str, timeline: dict[str, Any]) -> Path:
     """Write the page of a timeline."""
     path = folder / f"{name}.html"
@@ -38,9 +45,7 @@ def make_page(folder: Path, name: str, timeline: dict[str, Any]) -> Path:
 def make_judged(folder: Path, seat: int | None = None) -> Path:
     """Write the page of a judged game, or that of one seat."""
     line = RECORD.to_json(bots=[EVIL, "bob"]).encode()
-    timeline = line_timeline(
-        line, by=CHAMPION, seat=seat, judged=review_record(RECORD), judge=describe_judge()
-    )
+    timeline = line_timeline(line, by=CHAMPION, seat=seat, judged=review(), judge=describe_judge())
     return make_page(folder, f"judged-{seat}", timeline)
 
 
@@ -76,7 +81,7 @@ def blunders(seat: int | None = None) -> list[Judged]:
     """Return the blunders of the game, or those of one seat."""
     return [
         one
-        for one in review_record(RECORD)
+        for one in review()
         if is_blunder(one.loss, one.error) and seat in (None, STANDARD.seat_at(one.ply))
     ]
 

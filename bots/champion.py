@@ -274,6 +274,30 @@ def logit_within(view: View) -> float:
     return weights.now * now + weights.gain * gain + (own if seat == 0 else -own)
 
 
+def settled_piles(view: View) -> tuple[Pack, Pack] | None:
+    """Return the piles at the end of the game, if both seats see that they are settled.
+
+    In the last round they are when both have taken. A seat that has one action left and has not
+    taken must take, because it has played its five cards (R7, R8): it takes whatever lies there.
+    """
+    taken, row, piles = [*view.taken], view.row, [*view.piles]
+    if not view.over and view.round == STANDARD.rounds:
+        ply = len(view.history)
+        while not all(taken):
+            seat = STANDARD.seat_at(ply)
+            if STANDARD.game_plies - ply > 2 or taken[seat]:
+                return None
+            start = max(0, len(row) - STANDARD.take_size)
+            piles[seat], row = piles[seat] + pack_of(row[start:]), row[:start]
+            if piles[seat] >= STANDARD.city_pack:
+                break
+            taken[seat] = True
+            ply += 1
+    elif not view.over:
+        return None
+    return piles[0], piles[1]
+
+
 def features_to_take(view: View, seat: Seat) -> tuple[float, float, float, float, float]:
     """Return what TO_TAKE weighs, while this seat is still to take."""
     played = min(view.round, STANDARD.rounds - 1)
@@ -367,8 +391,8 @@ class Champion(Ismcts):
         """
         if not self.published:
             return None
-        if view.over or (view.round == self.rules.rounds and all(view.taken)):
-            winner = outcome(view.piles).winner
+        if piles := settled_piles(view):
+            winner = outcome(piles).winner
             chance = 0.5 if winner is None else 1.0 - winner
         else:
             chance = 1.0 / (1.0 + exp(-logit_within(view)))

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Ints, Replay
+from arena.batch.replay import Bools, Ints, Replay
+from arena.batch.tally import DRAW, find_winners
 from arena.entries.resolve import resolve
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.replayed_games import Sides
@@ -39,20 +40,41 @@ class _Values(Protocol):
 def chances_of(batch: Batch) -> Floats:
     """Return the chance of seat 0 to win before each ply and at the end (games x plies + 1).
 
-    After the end of a game it is the result, and so it is in the last round when both seats have
-    taken. The rules are the published ones.
+    After the end of a game it is the result. In the last round it is what the piles come to, when
+    both seats have taken or both see that they must. The rules are the published ones.
     """
     bot: _Values = resolve(BOT).load()
     games, plies = batch.actions.shape
     found = np.empty((plies + 1, games))
     found[:plies] = bot.chances(batch.replay)
-    last = plies - STANDARD.round_plies
-    is_known = np.arange(plies + 1)[:, None] >= batch.replay.plies
-    takes = np.cumsum(batch.actions.T[last:] == TAKE, axis=0)
-    is_known[last + 1 :] |= takes >= 2
+    settled, ends = _settle(batch)
+    np.copyto(found, ends, where=settled)
     result = np.where(batch.winner < 0, 0.5, 1 - batch.winner)
-    np.copyto(found, result, where=is_known)
+    np.copyto(found, result, where=np.arange(plies + 1)[:, None] >= batch.replay.plies)
     return found.T
+
+
+def _settle(batch: Batch) -> tuple[Bools, Floats]:
+    """Return at which plies (ply, game) both seats see what the piles come to, and the result.
+
+    So it is in the last round when both have taken. A seat that has one action left must take if it
+    has not, and all see what that brings, unless a hidden card comes to the row before.
+    """
+    games, plies = batch.actions.shape
+    first, last = plies - STANDARD.round_plies, plies - 1
+    seats = STANDARD.seat_at(np.arange(first, plies))
+    takes = batch.actions.T[first:] == TAKE
+    settled = np.zeros((plies + 1, games), np.bool_)
+    settled[first + 1 :] = np.cumsum(takes, axis=0) >= 2
+    waits = ~takes[seats == seats[-1]][:-1].any(axis=0)
+    hides = takes[seats != seats[-1]][:-1].any(axis=0)
+    reached = batch.replay.plies >= last
+    settled[last] |= reached
+    settled[last - 1] |= reached & ~(waits & hides)
+    piles = batch.replay.piles[last].astype(np.int64)
+    piles[seats[-1]] += batch.replay.within[last] * waits
+    winners = find_winners(piles, STANDARD)
+    return settled, np.where(winners == DRAW, 0.5, 1.0 - winners)
 
 
 def chances_by_game(

@@ -41,6 +41,25 @@ def test_they_are_those_of_the_bot() -> None:
     assert positions > 3_000
 
 
+def test_a_take_that_must_come_is_no_surprise() -> None:
+    """At the last ply it is settled who wins, and before it unless a hidden card comes first."""
+    cup = tournament(bots=3, pairs=16)
+    games = [*play(cup)]
+    (batch,) = read_batches(cup, rows_of(games))
+    found, hidden = chances_of(batch), 0
+    for game, chances in zip(games, found, strict=True):
+        if len(game.states) <= STANDARD.game_plies:
+            continue
+        before = game.states[STANDARD.game_plies - 2]
+        assert chances[-2] == chances[-1]
+        if before.taken[before.to_act] and not before.taken[1 - before.to_act]:
+            hidden += 1
+            assert 0 < chances[-3] < 1
+        else:
+            assert chances[-3] == chances[-1]
+    assert hidden > 3
+
+
 def test_the_bot_is_a_valuer_of_the_published_game() -> None:
     """Under other rules it does not know."""
     assert isinstance(champion(), Valuer)

@@ -262,11 +262,11 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms": 18,
-    "arrows": 93,
+    "arrows": 96,
     "floors": 10,
-    "files": 300,
-    "modules with one importer": 54,
-    "lines of code": 30_100,
+    "files": 328,
+    "modules with one importer": 58,
+    "lines of code": 32_500,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
@@ -283,6 +283,12 @@ by its games, and its rival there, are nouns of `batch`, too. The last plies of 
 judge searches, are of `batch`; a replay is read where it is written. The learner of a probe is four
 files of `runs`: the opponents as bots, the lessons, and the bot that is to be beaten, which plays
 in a process of its own: what runs there, and what asks it.
+
+A report that answers first is ten nouns of `reports` and four of `insight`: headlines, which are data
+before they are words; profiles, with what was judged; heat maps; the rows of a table, and the brief
+form for a notebook. A second look at one game, with what else could have been played, is two files of
+`runs`. A table that teaches has the text of the rules, what was costly, one's own games, and a bot that
+is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
 """
 
 

@@ -284,11 +284,11 @@ judge searches, are of `batch`; a replay is read where it is written. The learne
 files of `runs`: the opponents as bots, the lessons, and the bot that is to be beaten, which plays
 in a process of its own: what runs there, and what asks it.
 
-A report that answers first is ten nouns of `reports` and four of `insight`: headlines, which are data
-before they are words; profiles, with what was judged; heat maps; the rows of a table, and the brief
-form for a notebook. A second look at one game, with what else could have been played, is two files of
-`runs`. A table that teaches has the text of the rules, what was costly, one's own games, and a bot that
-is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
+A report that answers first is ten nouns of `reports` and four of `insight`: headlines, which are
+data before they are words; profiles, with what was judged; heat maps; the rows of a table, and the
+brief form for a notebook. A second look at one game, with what else could have been played, is two
+files of `runs`. A table that teaches has the text of the rules, what was costly, one's own games,
+and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
 """
 
 

@@ -187,9 +187,9 @@ def test_names_are_text_in_the_data() -> None:
 def test_a_bot_without_a_replay_has_the_names_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the first bots, where no game of it is shown: its win and its loss with the turns."""
     monkeypatch.setattr(telling_games, "MOST_SHOWN", 1)
-    store = make_store(CUP)
-    turns = make_files(CUP, store).wins().turns_of
-    telling = find_telling([], turns, CUP, ["a", "b", "c"])
+    four = cup(["a", "b", "c", "d"], 10)
+    turns = make_files(four, make_store(four)).wins().turns_of
+    telling = find_telling([], turns, four, ["a", "b", "c", "d"])
     assert [pick.reason.split(", at ply")[0] for pick in telling.picks] == [
         "The greatest turn among the wins of a",
         "The greatest turn among the losses of a",
@@ -197,7 +197,7 @@ def test_a_bot_without_a_replay_has_the_names_of_games(monkeypatch: pytest.Monke
     two = [replay_id(pick.place) for pick in telling.picks]
     games = telling.games(two)
     assert games["a"] == Games(two)
-    other = next(bot for bot in "bc" if not games[bot].replays)
+    other = next(bot for bot in "bcd" if not games[bot].replays)
     won, lost = games[other].named
     assert won.startswith("Won: ")
     assert lost.startswith("Lost: ")

@@ -81,6 +81,7 @@ def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
     assert (played.last.sum(axis=0) == 1).all()
 
 
+@pytest.mark.slow
 def test_a_network_learns_to_beat_a_rival() -> None:
     """That plays its first legal action: it wins more than it did."""
     actor, critic, rng = networks(3)

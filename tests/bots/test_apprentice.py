@@ -137,7 +137,7 @@ def test_other_weights_are_another_bot() -> None:
     apprentice.own_network.cache_clear()
     try:
         with (
-            mock.patch("bots.apprentice.SHA256", "0" * 64),
+            mock.patch.object(apprentice, "SHA256", "0" * 64),
             pytest.raises(ValueError, match="not the file whose sha256"),
         ):
             bot(Setup(Random(1), 0, STANDARD))

@@ -32,6 +32,7 @@ from tests.runs.test_rogues import needs_jail
 from tests.tiers import few
 
 FOLDER = Path(bots.__path__[0])
+COSTLY = ("grandmaster", "responder")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -91,6 +92,11 @@ def parameters(name: str) -> list[inspect.Parameter]:
 
 
 each = pytest.mark.parametrize("name", NAMES)
+playing = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in COSTLY)) for name in NAMES],
+)
+"""Each bot; those that take a second for it are slow, and play against themselves quickly."""
 
 
 def test_the_short_bots_are_in_the_folder() -> None:
@@ -128,7 +134,7 @@ def test_a_search_names_its_source(name: str) -> None:
     assert paper or any(f"`{other}`" in text for other in SOURCES if other != name)
 
 
-@each
+@playing
 @pytest.mark.parametrize("other", ["greedy", "uniform"])
 def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
     """A game against a cheap bot ends without a fault."""
@@ -145,7 +151,7 @@ def test_it_plays_against_itself(name: str) -> None:
     assert played.win_type == "city" or len(played.record.actions) == 48
 
 
-@each
+@playing
 def test_it_answers_every_view_with_a_legal_action(name: str) -> None:
     """In every position the answer is an int and one of view.legal."""
     player = strategy(name)
@@ -165,7 +171,7 @@ def test_it_chooses_the_only_legal_action(name: str) -> None:
         assert player.choose(seen) == seen.legal[0]
 
 
-@each
+@playing
 def test_equal_seeds_play_equal_games(name: str) -> None:
     """Its only randomness is the setup's generator; games in between change nothing."""
     first = game(name, "greedy", seed=11)
@@ -174,7 +180,7 @@ def test_equal_seeds_play_equal_games(name: str) -> None:
     assert game(name, "greedy", seed=11) == first
 
 
-@each
+@playing
 def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
     """Views answered before, also under other rules, change no answer."""
     seen = views_for(name)[5:45:3]
@@ -188,7 +194,7 @@ def test_a_new_strategy_knows_nothing_of_earlier_games(name: str) -> None:
     assert again == fresh
 
 
-@each
+@playing
 def test_it_needs_no_memory_of_earlier_decisions(name: str) -> None:
     """With equal random numbers, a strategy used from the start answers like a new one."""
     own = setup(1, 0)
@@ -208,7 +214,7 @@ def test_it_does_not_use_the_global_generator(name: str) -> None:
     assert random.getstate() == before
 
 
-@each
+@playing
 def test_it_knows_only_its_view(name: str) -> None:
     """Two worlds with the same view get the same answer from strategies with the same seed."""
     rng = stream(9, "test")

@@ -184,6 +184,7 @@ def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
     assert " 1 uniform" in arena(*words).stdout
 
 
+@pytest.mark.slow
 def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: Path) -> None:
     """The table of who chooses alike is kept, also by an analysis that asks nobody."""
     words = ("analyse", "run", *QUICK, "--games", "4", "-q")

@@ -75,6 +75,7 @@ def games(league: League) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     """Meetings, games and ratings."""
     seen = []

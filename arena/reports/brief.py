@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from arena.records.html_page import frame, render
 from arena.reports.blocks import Chart, Report, Table
-from arena.reports.charts import Spec
+from arena.reports.charts import STEP, Spec
 from arena.reports.html import find_lack
 from arena.reports.table_rows import write_rows
 
@@ -69,13 +69,23 @@ def _first_rows(report: Report) -> Table | None:
     return replace(table, rows=rows, links=(), more=(), note=note)
 
 
+def _first_of(spec: Spec) -> Spec:
+    """Return a chart with a row for each value with the first rows, any other one as it is."""
+    values, place = spec["data"]["values"], spec.get("encoding", {}).get("y", {})
+    if len(values) <= _MOST_ROWS or spec.get("height") != STEP * len(values) or not place:
+        return spec
+    first = {**spec, "data": {"values": values[:_MOST_ROWS]}, "height": STEP * _MOST_ROWS}
+    encoding = {**spec["encoding"], "y": {**place, "sort": place["sort"][:_MOST_ROWS]}}
+    return {**first, "encoding": encoding}
+
+
 def _drawn(report: Report) -> Iterator[tuple[Chart, Markup]]:
     """Yield the first charts as pictures, those that are not too large."""
     import vl_convert
 
     left = _FOR_CHARTS * MOST_BYTES
     for chart in [*report.charts()][:_MOST_CHARTS]:
-        spec: dict[str, Any] = {**chart.spec, "config": _CONFIG}
+        spec: dict[str, Any] = {**_first_of(chart.spec), "config": _CONFIG}
         if spec["width"] == "container":
             spec["width"] = _WIDE
         picture = vl_convert.vegalite_to_svg(spec)

@@ -131,7 +131,7 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     assert result.startswith({0: "You win", 1: "greedy wins", None: "A draw"}[judged["winner"]])
     assert find_faults(page) == []
     assert overflowing(page) == 0
-    page.get_by_role("link", name="Replay").click()
+    page.get_by_role("link", name="Replay", exact=True).click()
     page.wait_for_selector(".transport")
     assert page.locator("article, .felt").count() == 1
     page.go_back()

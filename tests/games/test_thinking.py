@@ -224,7 +224,7 @@ def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> N
         assert again.thoughts
         assert {ply % 2 for ply in again.thoughts if ply < 12} == {0}
         (tmp_path / "bot.py").write_text(BOT + "\n")
-        with pytest.raises(InputError, match="no thoughts: its source has changed"):
+        with pytest.raises(InputError, match="it cannot be asked: its source has changed"):
             add_thoughts_of_run(cup, fixture, game)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 

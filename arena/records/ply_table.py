@@ -84,8 +84,8 @@ def _describe(players: Sequence[str], action: Mapping[str, Any] | None, naming: 
 def _describe_loss(judged: Mapping[str, Any], naming: Naming) -> str:
     """Return what a decision lost in points of 100, and what was better, if anything was."""
     loss = f"{100 * judged['loss']:.1f} +- {100 * judged['error']:.1f}"
-    best = judged["best"]
-    if best == judged["action"]:
+    best, chances = judged["best"], judged["chances"]
+    if chances[best] == chances[judged["action"]]:
         return loss
     name = "to take" if best == "T" else card_names(naming, _KINDS[best])[0]
     return f"{loss}{', a blunder' if judged['blunder'] else ''}; best: {name}"

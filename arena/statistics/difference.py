@@ -25,7 +25,7 @@ from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95, Estimate, Ints
 
 _FEWEST_GAMES = 10  # of fewer, intervals held the truth in 80 % (bench/STUDIES.md has the rest)
-_RULE_OF_THREE = 3  # Hanley and Lippman-Hand 1983: never seen in n, so less often than 3 / n
+RULE_OF_THREE = 3  # Hanley and Lippman-Hand 1983: never seen in n, so less often than 3 / n
 
 
 class Difference(NamedTuple):
@@ -156,7 +156,7 @@ def _estimate(
     half = Z95 * math.sqrt(variance)
     if whole is None:
         return Estimate(value, value - half, value + half, half / Z95)
-    half = max(half, _RULE_OF_THREE * whole / fewest)
+    half = max(half, RULE_OF_THREE * whole / fewest)
     low, high = max(float(least), value - half), min(1.0, value + half)
     return Estimate(value, low, high, half / Z95)
 

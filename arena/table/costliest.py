@@ -11,6 +11,7 @@ from arena.errors import InputError, counted
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.records.judge import parse_players, parse_record
 from arena.records.timeline import make_timeline, write_thoughts
+from arena.statistics.difference import RULE_OF_THREE
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.store.finished import name_of_line
 from arena.table.second_look import WORLDS, judge_game
@@ -25,6 +26,7 @@ _JUDGE: Final = (
 )
 _MOST = 3
 _LEAST: Final = PARTS // 100
+_UNSEEN: Final = PARTS * RULE_OF_THREE / WORLDS / Z95  # the error where all worlds agree
 _DIGITS = 4
 
 
@@ -82,8 +84,8 @@ def find_mistakes(judged: Sequence[Judged]) -> list[Judged]:
 
 
 def _interval(one: Judged) -> Estimate:
-    """Return a loss with its interval; where all worlds agree, the error is one part."""
-    error = max(one.error, 1)
+    """Return a loss with its interval; where all worlds agree, other ones may still differ."""
+    error = one.error or _UNSEEN
     return Estimate(one.loss, one.loss - Z95 * error, one.loss + Z95 * error, error)
 
 

@@ -176,7 +176,8 @@ def describe_rating(tallies: Sequence[Tally]) -> str:
     """Return what the games that count say of the person's Elo, as a sentence or two.
 
     >>> describe_rating([Tally(STRENGTHS[1], 3, 0, 0, 0)])
-    'By 3 games your Elo is at least 1238 (95 %). It has no upper end until you lose one.'
+    'By 3 games your Elo is at least 1238 (95 %). It has no upper end until you lose \
+one or draw two.'
     """
     met = [one.met for one in tallies]
     games = sum(one.games for one in met)
@@ -191,7 +192,7 @@ def _write(elo: Estimate) -> str:
     if low and high:
         return f"{low} to {high} (95 %), most likely {value}."
     if low:
-        return f"at least {low} (95 %). It has no upper end until you lose one."
+        return f"at least {low} (95 %). It has no upper end until you lose one or draw two."
     if high:
-        return f"at most {high} (95 %). It has no lower end until you win one."
+        return f"at most {high} (95 %). It has no lower end until you win one or draw two."
     return "not known yet."

@@ -148,8 +148,9 @@ def test_an_action_is_taken_back(client: Client, open_page: Open) -> None:
     await_turn(page, page.locator(".hand .act").first.click)
     before = page.locator(".felt").inner_text()
     await_turn(page, page.locator(".hand .act").last.click)
-    await_turn(page, back.click)
+    await_turn(page, back.dblclick)
     assert page.locator(".felt").inner_text() == before
+    assert not page.locator("#complaint").is_visible()
     assert "Your last action is taken back." in page.locator("#said").text_content()
     assert page.get_by_text("Taken back in this game: once.").is_visible()
     assert overflowing(page) == 0
@@ -162,6 +163,27 @@ def test_an_action_is_taken_back(client: Client, open_page: Open) -> None:
     page.get_by_role("link", name="Play", exact=True).click()
     page.get_by_text("with take back").first.wait_for()
     assert page.get_by_role("row", name="1 Beginner 0 0 0 1").count() == 1
+
+
+@pytest.mark.slow
+def test_a_server_that_has_gone_is_told(client: Client, open_page: Open) -> None:
+    """The news of a game end where the table is killed; a connection that comes again is one."""
+    page = open_page(client.guard.door.make_address())
+    page.wait_for_selector("form")
+    page.evaluate(
+        """() => {
+          window.EventSource = class { constructor() { window.source = this; } close() {} };
+          Object.assign(window.EventSource, { CONNECTING: 0, CLOSED: 2 });
+          window.Table.listen("news", () => {});
+        }"""
+    )
+    complaint = page.locator("#complaint")
+    page.evaluate("Object.assign(source, { readyState: EventSource.CONNECTING }).onerror()")
+    assert complaint.inner_text().startswith("The server does not answer")
+    page.evaluate("source.onopen()")
+    assert not complaint.is_visible()
+    page.evaluate("Object.assign(source, { readyState: EventSource.CLOSED }).onerror()")
+    assert complaint.inner_text().startswith("This page is no longer let in")
 
 
 @pytest.mark.slow

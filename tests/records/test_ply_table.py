@@ -41,12 +41,13 @@ def test_every_ply_has_its_action_cards_and_points(naming: Naming) -> None:
 
 
 def test_a_loss_stands_where_the_decision_led() -> None:
-    """With what was better, and whether it was a blunder."""
-    chances = [ILLEGAL] * 10 + [410_000, 523_456]
+    """With what was better, and whether it was a blunder; what is as good is not better."""
+    chances, equal = [ILLEGAL] * 10 + [410_000, 523_456], [ILLEGAL] * 10 + [500_000, 500_000]
     judged = [
         Judged(0, 10, chances, 113_456, 50_000),
         Judged(1, 10, chances, 90_000, 50_000),
         Judged(2, 11, chances, -40_000, 30_000),
+        Judged(3, 11, equal, 0, 0),
     ]
     timeline = make_timeline(RECORD, players=PLAYERS, judged=judged, chances=[0.614] * 49)
     rows = tabulate(timeline)
@@ -55,7 +56,7 @@ def test_a_loss_stands_where_the_decision_led() -> None:
         "11.3 +- 5.0, a blunder; best: to take",
         "9.0 +- 5.0; best: to take",
         "-4.0 +- 3.0",
-        "",
+        "0.0 +- 0.0",
     ]
     assert rows[0].chance == "61%"
 

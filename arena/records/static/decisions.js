@@ -35,7 +35,7 @@
   function describeLoss(judged) {
     const loss = `Loss: ${points(judged.loss)} \u00b1 ${points(judged.error)} points of 100`;
     if (judged.blunder) return `${loss}, a blunder. `;
-    return judged.loss < 0 ? `${loss}; below 0 by chance. ` : `${loss}. `;
+    return judged.loss < 0 ? `${loss}; below 0, so none was seen. ` : `${loss}. `;
   }
 
   // Draw what each action was worth to the seat that chose, the best first.

@@ -6,6 +6,7 @@ window.Table = {};
   const Table = window.Table;
   const { make } = window.Arena;
   const ENDED = "This page is no longer let in. Open the last address that `arena table` has printed.";
+  const SILENT = "The server does not answer: has `arena table` ended?";
 
   const byId = (id) => document.getElementById(id);
 
@@ -30,7 +31,7 @@ window.Table = {};
     try {
       answer = await fetch(path, options);
     } catch {
-      throw new Error("The server does not answer: has `arena table` ended?");
+      throw new Error(SILENT);
     }
     if (answer.status === 403) throw new Error(ENDED);
     const data = await answer.json();
@@ -68,7 +69,10 @@ window.Table = {};
         onNews(news);
       };
       source.onerror = () => {
-        if (source && source.readyState === EventSource.CLOSED) complain(ENDED);
+        if (source) complain(source.readyState === EventSource.CLOSED ? ENDED : SILENT);
+      };
+      source.onopen = () => {
+        if (byId("complaint").textContent === SILENT) complain("");
       };
     };
     const look = () => (document.hidden ? close() : open());

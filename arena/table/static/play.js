@@ -24,7 +24,7 @@
     constructor(main, id) {
       this.path = `api/games/${encodeURIComponent(id)}`;
       this.frames = [];
-      this.sent = -1; // the ply for which an action was sent
+      this.sent = -1; // the ply for which an action was sent, or at which one was taken back
       this.acted = false;
       this.undone = -1; // the ply to which the person has gone back
       this.parts = {
@@ -111,21 +111,23 @@
     }
 
     act(char) {
+      this.send("act", { action: char });
+    }
+
+    takeBack() {
+      this.send("take-back", {});
+    }
+
+    // Ask for something at this ply: once, also where somebody clicks twice.
+    async send(what, body) {
       const { ply } = this.frames.at(-1);
       if (this.sent === ply) return;
       this.sent = ply;
       this.acted = true;
       this.undone = -1;
       this.parts.board.focus({ preventScroll: true });
-      attempt(() => ask(`${this.path}/act`, { ply, action: char })).then((answer) => {
-        if (answer === undefined) this.sent = -1;
-      });
-    }
-
-    takeBack() {
-      this.acted = true;
-      this.parts.board.focus({ preventScroll: true });
-      attempt(() => ask(`${this.path}/take-back`, { ply: this.frames.at(-1).ply }));
+      const answer = await attempt(() => ask(`${this.path}/${what}`, { ...body, ply }));
+      if (answer === undefined && this.sent === ply) this.sent = -1;
     }
 
     async askHint() {

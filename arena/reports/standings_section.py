@@ -143,8 +143,8 @@ def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
         yield f"Not rated, because no game of theirs was finished: {', '.join(unrated)}."
     if out := standings.loc[standings["elo"].notna() & standings["group"].isna(), "bot"].tolist():
         yield (
-            f"Games of {', '.join(out)} until there were too many faults count for the Elo. The "
-            "headline, the leads, the groups and who is the stronger one leave them out."
+            f"The Elo counts the games that were finished by {', '.join(out)}. The headline, the "
+            "leads, the groups and who is the stronger one leave them out, because of the faults."
         )
     for one in findings.unbounded:
         yield f"{one.describe()}."

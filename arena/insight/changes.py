@@ -70,6 +70,11 @@ class Changes:
     warnings: Sequence[str]
 
     @property
+    def alone(self) -> Sequence[str]:
+        """The bots that only one of the runs has: other opponents can change the Elo of a bot."""
+        return [one.name for one in self.bots if one.base is None or one.other is None]
+
+    @property
     def shared_deals(self) -> int:
         """How many deals both runs have played between the same two labels."""
         return int(self.head_to_head["shared_deals"].sum())

@@ -191,17 +191,24 @@ def _write_effect(effect: Shown) -> str:
 class Moved(NamedTuple):
     """Which bots have changed from one run to another: their changes of Elo, of those tested.
 
-    There is no clearest one where nothing that could change the Elo is different, so that what
-    differs is luck, or where the runs are not `comparable`.
+    There is no clearest one where no bot has changed, or where the runs are not `comparable`. Then
+    what differs is luck, unless bots that only one run has (`alone`) were opponents, too.
     """
 
     clearest: Clearest | None
     comparable: bool
+    alone: Sequence[str] = ()
 
     def sentences(self) -> Iterator[str]:
         """Yield the sentences, the most important one first."""
         if not self.clearest:
-            if self.comparable:
+            if self.comparable and self.alone:
+                yield (
+                    "The rules and the bots that both runs have are the same, so what differs is "
+                    "luck or comes from opponents that only one of them has: "
+                    f"{name_some(self.alone)}."
+                )
+            elif self.comparable:
                 yield "Nothing that could change the Elo is different: what differs is luck."
             else:
                 yield "The Elo of no bot can be compared between these runs."
@@ -225,4 +232,4 @@ def find_moved(changes: Changes) -> Moved:
         Shown(bot, Estimate(*change))
         for bot, *change in tested[columns].itertuples(index=False, name=None)
     ]
-    return Moved(pick_clearest(differences), comparable=bool(rows["difference"].notna().any()))
+    return Moved(pick_clearest(differences), bool(rows["difference"].notna().any()), changes.alone)

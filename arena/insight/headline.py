@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from arena.store.counting import Counts
 
 _SURE = 0.999  # nothing is said to be likelier
+_EVEN = 0.5  # a first bot that is less likely the stronger one is first by its label
 _LEAST_TIMES, _MOST_TIMES = 1.1, 1000  # as many games: what is named
 _FEW_LOST = 3  # points: with fewer, 5.2 % of 1,000 intervals were wrong that had an upper end
 _FAR_AHEAD = 10  # times as many points were played as it has lost
@@ -203,15 +204,16 @@ def write_lead(lead: Estimate) -> str:
 
 
 def _write_likely(top: Top) -> str:
-    """Return the probability as the end of a sentence, rounded down; nothing if there is none.
+    """Return the probability as the end of a sentence; nothing if there is none.
 
-    Nor is there one of a lead without an upper end, by which the field's prior is not told.
+    Nor is there one of a lead without an upper end, by which the field's prior is not told, and
+    of a first bot that is not the likelier one: its Elo is equal, and its label comes first.
     """
-    if math.isnan(top.likely) or math.isinf(top.lead.high):
+    if math.isnan(top.likely) or math.isinf(top.lead.high) or top.likely < _EVEN:
         return ""
     if top.likely > _SURE:
         return f", probability above {100 * _SURE:.1f} %"
-    return f", probability {round(1e4 * top.likely) // 10 / 10:.1f} %"
+    return f", probability {100 * round(top.likely, 3):.1f} %"
 
 
 def find_headline(
@@ -227,8 +229,7 @@ def find_headline(
     `misfits` are how many pairings are not as Elo says, and how many were tested; `challenger` is
     the only one of a gauntlet.
     """
-    ratings = field.ratings()
-    order = sorted(field.labels, key=lambda label: (-round(ratings[label].value, 1), label))
+    order = field.in_order()
     evidence = FieldOrder(field.fit, field.met)
 
     def is_apart(upper: str, lower: str) -> bool:

@@ -157,13 +157,13 @@ def make_tables(
     judged = Field(pairings, played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
-    superiority = make_superiority(field, [*standings["bot"]])
+    superiority = make_superiority(judged, [*standings["bot"]])
     return Tables(
         standings,
         tables.make_head_to_head(sides, scores, residuals),
         tables.make_win_types(sides),
         superiority,
-        tables.make_neighbours(field, standings, superiority),
+        tables.make_neighbours(judged, standings, superiority),
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
         judged,

@@ -107,21 +107,18 @@ def make_standings(
 
 
 def make_neighbours(
-    field: Field, standings: pd.DataFrame, superiority: pd.DataFrame
+    judged: Field, standings: pd.DataFrame, superiority: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return one row for each rated bot and the next one of the standings: by how much it leads.
+    """Return one row for each bot that is judged and the next one of them: by how much it leads.
 
     The lead is empty where no games lead from one to the other.
     """
-    rated = standings[standings["elo"].notna()]
+    ranks, letters = (standings.set_index("bot")[name] for name in ("rank", "group"))
     rows = []
-    for (rank, bot, letters), (_, below, others) in pairwise(
-        rated[["rank", "bot", "group"]].itertuples(index=False, name=None)
-    ):
-        lead = (field.lead(bot, below) or Estimate()).scaled(1, 1)
-        is_judged = isinstance(letters, str) and isinstance(others, str)
-        apart = "" if not is_judged else "no" if share_letter(letters, others) else "yes"
-        rows.append((rank, bot, below, *lead.cells, superiority.loc[bot, below], apart))
+    for bot, below in pairwise(judged.in_order()):
+        lead = (judged.lead(bot, below) or Estimate()).scaled(1, 1)
+        apart = "no" if share_letter(letters[bot], letters[below]) else "yes"
+        rows.append((ranks[bot], bot, below, *lead.cells, superiority.loc[bot, below], apart))
     return pd.DataFrame(rows, columns=NEIGHBOURS.names)
 
 

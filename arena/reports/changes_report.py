@@ -82,6 +82,13 @@ def _ratings(changes: Changes, ending: str) -> Iterator[Block]:
             (f"ratings{ending}", "Ratings in both runs, on the scale of the base"),
             (RATING_CHANGES, 1, "ratings"),
         )
+    if changes.alone:
+        yield Text(
+            [
+                f"In one run only: {name_some(changes.alone)}. The Elo of a bot can change with "
+                "its opponents; what follows has only the opponents of both runs."
+            ]
+        )
 
 
 def _describe_scale(changes: Changes) -> str:
@@ -106,7 +113,10 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
     sure = sum(table.loc[tested, "sure"])
     count = int(tested.sum())
     if not count:
-        return f"Nothing that could change these {things} is different, so what differs is luck."
+        return (
+            f"The bots and rules behind these {things} are the same in both runs, so that no "
+            "difference is tested."
+        )
     return (
         f"Significant, when the whole table is looked at together: {sure:,} of {count:,}. Each "
         f"interval holds for itself: of {count:,}, about {count / 20:.1f} leave out 0 where "
@@ -131,7 +141,7 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
     yield from _differences(
         changes.win_types,
         ("part", "bot"),
-        (f"win-changes{ending}", "Changes by bot", "Change, percentage points of the bot's games"),
+        (f"win-changes{ending}", "Changes by bot", "Change, percentage points"),
         (f"win-types{ending}", "Scores and win types against the opponents of both runs"),
         (WIN_CHANGES, 100, "shares"),
     )
@@ -139,7 +149,7 @@ def _wins(changes: Changes, ending: str) -> Iterator[Block]:
 
 def _meetings(changes: Changes, ending: str) -> Iterator[Block]:
     yield Text([_describe_deals(changes)])
-    axis = "Change of the first bot's score, percentage points"
+    axis = "Change, percentage points"
     yield from _differences(
         changes.head_to_head,
         ("bot", "opponent"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from arena.errors import counted
 from arena.insight.comparison import describe
 from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
-from arena.insight.table_columns import Column, TableColumns
+from arena.insight.table_columns import WIN_TYPES, Column, TableColumns
 from arena.insight.verdict import Look, name_value, read_path
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
@@ -29,6 +29,7 @@ _PARTS = {
     "won_by": "won by",
     "lost_by": "lost by",
 }
+_BY = ("won_by", "lost_by")
 _PATH_COLUMNS = (
     Column("pairs", "Pairs", "count", "Pairs that had been played when the test was looked at."),
     Column(
@@ -138,7 +139,12 @@ def _counts(comparison: SprtResult) -> Table:
         what = "difference"
         caption = f"Pairs by how much {comparison.new} had more than {comparison.old}"
     columns = (
-        Column("value", what.capitalize(), "text", f"The {what} in a pair, which has two games."),
+        Column(
+            "value",
+            f"{what.capitalize()} in a pair",
+            "text",
+            f"The {what} in a pair, which has two games.",
+        ),
         Column("pairs", "Pairs", "count", "Pairs that came to this."),
         Column("share", "Share", "share", "Of all pairs that count."),
     )
@@ -160,7 +166,8 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
     estimates = [Estimate(*row).scaled(100) for row in shown]
     significant = find_significant(estimates)
     names = [
-        f"{_PARTS[part]} {name}".rstrip() for part, name in plain_rows(frame, ["part", "name"])
+        f"{_PARTS[part]} {WIN_TYPES.get(name, name) if part in _BY else name}".rstrip()
+        for part, name in plain_rows(frame, ["part", "name"])
     ]
     points = [*map(Point, names, estimates, significant)]
     named = "differences", "Differences in total and by part"

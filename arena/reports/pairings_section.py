@@ -84,12 +84,12 @@ def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> I
         yield Text([f"The maps have the first {MOST_BOTS} bots of {len(labels):,}."])
     if findings.misfits:
         count = f"{len(findings.misfits):,} of {counted(findings.tested, 'pairing')}"
-        be = "is" if len(findings.misfits) == 1 else "are"
+        verbs = ("is", "It is") if len(findings.misfits) == 1 else ("are", "They are")
         yield Text(
             [
-                f"{count} {be} not as the Elo says. They are marked in the map: a triangle that "
-                "points up where the bot of the row scored more, one that points down where it "
-                "scored less."
+                f"{count} {verbs[0]} not as the Elo says. {verbs[1]} marked in the map: a triangle "
+                "that points up where the bot of the row scored more, one that points down where "
+                "it scored less."
             ]
         )
     losses = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}

@@ -30,7 +30,7 @@ GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
     "cards": {
         "title": "What cards are worth",
         "head": "Adds, percentage points",
-        "note": "By how much more often who takes one such card wins, over all games of a bot: an "
+        "note": "How much more often a bot wins that takes one such card, over all its games: an "
         "adjusted correlation, and no cause.",
     },
 }

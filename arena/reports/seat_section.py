@@ -44,6 +44,7 @@ PROGRESS_COLUMNS = (
 )
 _MANY = 400  # points, beyond which the chart is one picture
 _FEW = 12  # bots whose lines can have their names beside them
+_APART = 0.05  # of the axis: names that are nearer touch
 
 
 def seats_section(
@@ -145,7 +146,9 @@ def _progress(
         "progress",
         "Ratings as pairs were played",
         "The Elo of every bot after the first so many pairs of every pairing; the chosen bot has "
-        "its 95 % interval. A line that still moves more than its interval would be a surprise.",
+        "its 95 % interval. A line that still moves more than its interval would be a surprise. "
+        "Where lines end close together only the strongest of their bots is named: point at a line "
+        "for its numbers.",
         _progress_spec(rows, shown, max(progress)),
         "progress",
     )
@@ -189,9 +192,10 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
         },
     ]
     if len(labels) <= _FEW:
+        named = {"field": "bot", "oneOf": find_named(rows, last)}
         layers.append(
             {
-                "transform": [{"filter": f"datum.pairs == {last}"}],
+                "transform": [{"filter": {"and": [f"datum.pairs == {last}", named]}}],
                 "mark": {"type": "text", "align": "right", "dx": -4, "dy": -8, "limit": 140},
                 "encoding": {"y": y, "text": nominal("bot")},
             }
@@ -204,6 +208,17 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
         layer=layers,
         encoding={"x": x},
     )
+
+
+def find_named(rows: Sequence[Mapping[str, Any]], last: int) -> list[str]:
+    """Return the bots whose names can stand at the ends of their lines, without touching."""
+    ends = [row[end] for row in rows for end in ("elo", "low", "high") if row[end] is not None]
+    apart = _APART * (max(ends) - min(ends))
+    named: dict[str, float] = {}
+    for row in rows:
+        if row["pairs"] == last and all(abs(row["elo"] - elo) > apart for elo in named.values()):
+            named[row["bot"]] = row["elo"]
+    return [*named]
 
 
 def rate_prefixes(

@@ -37,11 +37,11 @@ _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
 _AFTER_ELO = 5  # columns: rank, bot, Elo and its ends
 _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
 _LEADS = ("bot", "next", "lead", "lead_low", "lead_high", "superiority", "apart")
-_AXIS = {"format": "d", "tickCount": 8}
-_APART = {"yes": "told apart", "no": "not told apart", "": "not compared"}
-_SHAPES = {"told apart": "circle", "not told apart": "diamond", "not compared": "cross"}
+_AXIS = {"format": "d", "tickMinStep": 1}
+_APART = {"yes": "told apart", "no": "not told apart"}
+_SHAPES = {"told apart": "circle", "not told apart": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
-_ROOM = 18, 46  # pixels of a letter and of a probability at the end of a row
+_ROOM = 18, 56  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
 _NAMED = 6  # bots that are named; of more their ranks are said
 
@@ -141,6 +141,11 @@ def _name_bots(bots: Sequence[_Place]) -> str:
 def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
     if unrated := standings.loc[standings["elo"].isna(), "bot"].tolist():
         yield f"Not rated, because no game of theirs was finished: {', '.join(unrated)}."
+    if out := standings.loc[standings["elo"].notna() & standings["group"].isna(), "bot"].tolist():
+        yield (
+            f"The Elo counts the games that were finished by {', '.join(out)}. The headline, the "
+            "leads, the groups and who is the stronger one leave them out, because of the faults."
+        )
     for one in findings.unbounded:
         yield f"{one.describe()}."
     if findings.spread:

@@ -155,7 +155,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     ]
     known = {row["bot"] for row in rows}
     title = "adds to wins, percentage points"
-    x = quantity("value", title, axis={"format": "+d"})
+    x = quantity("value", title, axis={"format": "+d", "tickMinStep": 1})
     shown = [("value", "Adds, points"), ("low", "low"), ("high", "high")]
     spec = chart(
         rows,
@@ -169,9 +169,9 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         },
     )
     description = (
-        "By how much more often who takes such a card wins, beside the other cards of the take "
-        "and what was known before it, with 95 % intervals. An average card adds about 0. This "
-        "is an adjusted correlation and not what the card causes: arena worth RUN --intervene "
-        "swaps cards and plays the games on."
+        "How much more often a bot wins when such a card is in its take, with 95 % intervals. The "
+        "other cards of the take and what was known before it are allowed for. An average card "
+        "adds about 0. This is an adjusted correlation and not what the card causes: arena worth "
+        "RUN --intervene swaps cards and plays the games on."
     )
     return Chart("card-worth", "What cards add", description, spec, "cards")

@@ -143,7 +143,7 @@ def _bars(
         "share",
         "lost | won",
         scale={"domain": [-1, 1]},
-        axis={"labelExpr": "format(abs(datum.value), '.0%')", "tickCount": 8, "labelOverlap": True},
+        axis={"labelExpr": "format(abs(datum.value), '.0%')"},
     )
     legend = {"orient": "top", "columns": 2}
     return chart(

@@ -90,6 +90,11 @@ class Field:
         """Return the rating of each bot."""
         return dict(zip(self.labels, self.fit.ratings(self.anchor), strict=True))
 
+    def in_order(self) -> list[str]:
+        """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
+        ratings = self.ratings()
+        return sorted(self.labels, key=lambda label: (-round(ratings[label].value, 1), label))
+
     def lead(self, bot: str, opponent: str) -> Estimate | None:
         """Return by how many Elo points one bot is ahead of another, with the interval of that.
 

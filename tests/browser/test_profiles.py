@@ -79,6 +79,8 @@ def test_one_bot_and_two_are_shown_when_they_are_chosen(
     assert titles[-2] == "Against each other: 8 games"
     check_part(page)
     assert page.evaluate("document.querySelectorAll('td script, th script').length") == 0
+    page.get_by_label("Bot", exact=True).select_option(index=0)
+    assert not article.is_visible()
 
 
 def check_part(page: Any) -> None:

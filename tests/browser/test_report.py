@@ -106,6 +106,7 @@ def check_charts(page: Any, name: str) -> None:
     assert pictures.count() == 2
     assert overflowing(page) == 0
     assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(TOUCHING) == []
 
 
 DRAWN = """all => all.map(figure => {
@@ -123,6 +124,18 @@ OUTSIDE = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(sv
     return own.width && (own.left < box.left - 1 || own.right > box.right + 1);
   }).map(text => text.textContent);
 })"""
+
+
+TOUCHING = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
+  const texts = [...svg.querySelectorAll('text')]
+    .filter(text => getComputedStyle(text).opacity !== "0" && text.textContent.trim())
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  return texts.flatMap(([one, a], n) => texts.slice(n + 1)
+    .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+    .map(([other]) => `${one} | ${other}`));
+})"""
+"""Texts of a chart that lie on each other; a line of text has 3 pixels of room above and below."""
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from arena.insight.difference_headline import (
     find_moved,
     pick_clearest,
 )
+from arena.insight.matched import ONLY_OTHER, MatchedBot
 from arena.insight.pair_counts import MEASURES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
@@ -176,6 +177,15 @@ def test_runs_in_which_nothing_has_changed_say_so() -> None:
     (said,) = moved(("a", math.nan, math.nan, math.nan, None))
     assert said == "The Elo of no bot can be compared between these runs."
     assert moved() == [said]
+
+
+def test_other_opponents_are_not_called_luck() -> None:
+    """A bot that only one of the runs has played against the others there."""
+    cells = [("a", "same", 1500.0, 1505.0, 5.0, -15.0, 25.0, None)]
+    table = pd.DataFrame(cells, columns=RATING_CHANGES.names)
+    bots = [MatchedBot("a", "a", "same"), MatchedBot(None, "b", ONLY_OTHER)]
+    (said,) = find_moved(Changes(bots, [], table, table, table, table, [])).sentences()
+    assert said.endswith("is luck or comes from opponents that only one of them has: b.")
 
 
 def test_the_clearest_difference_is_seldom_wrong() -> None:

@@ -225,9 +225,11 @@ def test_the_cost_of_an_answer_is_said_in_round_numbers() -> None:
     assert not any("as many games" in text for text in goal.sentences())
 
 
-def test_a_probability_is_rounded_down() -> None:
-    """So that 99.9 % is said only of as much."""
-    assert leader(2.0, 0.9989)[1].endswith("probability 99.8 %.")
+def test_a_probability_is_that_of_the_table() -> None:
+    """With as many digits; a bot that is first by its label only is not said to be likelier."""
+    assert leader(2.0, 0.8457)[1].endswith("probability 84.6 %.")
+    assert leader(2.0, 0.9981)[1].endswith("probability 99.8 %.")
+    assert leader(2.0, 0.391)[1] == "Its lead over b is +9 Elo (-5..23)."
     assert leader(2.0, 0.999)[1].endswith("probability 99.9 %.")
     assert leader(2.0, 0.9991)[1].endswith("probability above 99.9 %.")
     assert leader(2.0, math.nan)[1] == "Its lead over b is +9 Elo (-5..23)."

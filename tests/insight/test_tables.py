@@ -219,6 +219,12 @@ def test_neighbours_have_the_interval_of_their_difference() -> None:
         assert row["lead"] - row["lead_low"] == pytest.approx(half, abs=0.1)
         assert half < upper.high - upper.value + lower.high - lower.value
         assert row["superiority"] == superiority.loc[row["bot"], row["next"]]
+    judged = Field(pairings, totals, ["a", "b", "c"], {"b"})
+    (row,) = tables.make_neighbours(judged, standings, superiority).itertuples(index=False)
+    assert (row.rank, row.bot, row.next, row.apart) == (1, "a", "c", "yes")
+    lead = judged.lead("a", "c")
+    assert lead is not None
+    assert row.lead == round(lead.value, 1)
     unbeaten = Field(pairings[:1], [PairTotals(0, 5, 10.0, 20.0, (0, 0, 0, 0, 5))], ["a", "b"])
     lead = unbeaten.lead("a", "b")
     assert lead is not None

@@ -29,6 +29,7 @@ from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
+from arena.reports.seat_section import find_named
 from arena.reports.table_rows import find_rest, write_rows
 from arena.reports.win_section import Margin
 from arena.store.store import Store
@@ -218,6 +219,15 @@ def test_the_progress_ends_with_the_standings(report: Report, files: Files) -> N
         assert own["elo"].iloc[-1] == round(standings.loc[bot, "elo"])
         width = own["high"] - own["low"]
         assert width.iloc[-1] < width.iloc[0]
+
+
+def test_names_at_the_ends_of_lines_do_not_touch() -> None:
+    """The axis has 200 points here, of which names need 10; the stronger bot has its name."""
+    rows = [
+        {"bot": bot, "pairs": 9, "elo": elo, "low": elo - 20, "high": elo + 20}
+        for bot, elo in (("a", 1660), ("b", 1651), ("c", 1645), ("d", 1500))
+    ]
+    assert find_named(rows, 9) == ["a", "c", "d"]
 
 
 def test_faults_have_their_evidence_and_the_command(report: Report) -> None:

@@ -33,6 +33,7 @@
     font: getComputedStyle(document.body).fontFamily,
     view: { stroke: null },
     axisQuantitative: { labelOverlap: "greedy", labelSeparation: 8 },
+    axisXQuantitative: { tickCount: { expr: "ceil(width / 70)" } }, // so that no label is left out
     axis: {
       labelColor: ink, titleColor: ink, tickColor: ink, domainColor: ink, gridColor: ink,
       gridOpacity: 0.14, domainOpacity: 0.4, tickOpacity: 0.4, labelFontSize: 12, titleFontSize: 12,

@@ -212,7 +212,11 @@
     }
 
     function choose() {
-      if (first.value === "") return;
+      article.hidden = first.value === "";
+      if (article.hidden) {
+        second.value = said.textContent = "";
+        return;
+      }
       const places = [Number(first.value)];
       const other = Number(second.value);
       if (second.value !== "" && places[0] < data.couples && other !== places[0]) places.push(other);

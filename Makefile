@@ -28,7 +28,7 @@ lint: .venv/test  ## ruff and mypy
 
 test: .venv/test  ## what must pass after every change: three minutes on two cores
 	$(RUFF)
-	@$(call beside_mypy,$(BIN)/pytest -n 3 --dist worksteal)
+	@$(call beside_mypy,$(BIN)/pytest -n 4 --dist worksteal)
 
 test-all: .venv/test  ## the same with the slow tests: what must pass before anything lands
 	$(RUFF)

@@ -1,7 +1,7 @@
 """Name and describe the columns of the CSV files of comparisons.
 
-These compare two versions of a bot, two runs, a tournament under two sets of rules, or the settings
-of a bot.
+These compare two versions of a bot, two runs, a tournament under two sets of rules, the settings
+of a bot, or each bot with the next one of the standings.
 """
 
 from __future__ import annotations
@@ -18,6 +18,34 @@ SIGNIFICANCE: Final = Column(
     "Whether the difference is significant when all differences of this table are looked at "
     "together (Benjamini and Hochberg 1995, at 5 %). Where both bots and the rules are the same, "
     "nothing but luck can differ, and nothing is tested.",
+)
+NEIGHBOURS: Final = TableColumns(
+    "neighbours.csv",
+    (
+        Column("rank", "Rank", "count", "The place of the upper one of two neighbours by Elo."),
+        Column("bot", "Bot"),
+        Column("next", "Next", "text", "The bot below it in the standings."),
+        Column("lead", "Lead", "elo", "The Elo of the upper one less that of the lower one."),
+        *interval(
+            "lead",
+            "Lead",
+            "elo",
+            "The 95 % interval of the difference, which is narrower than what two intervals of "
+            "ratings suggest. It holds for itself: of many, one in twenty misses.",
+        ),
+        Column(
+            "superiority",
+            "Stronger",
+            "chance",
+            "How likely the upper one is the stronger one, with the spread of the field as prior.",
+        ),
+        Column(
+            "apart",
+            "Told apart",
+            "text",
+            "Whether the upper one is surely the stronger one, as the letters say.",
+        ),
+    ),
 )
 DIFFERENCES: Final = TableColumns(
     "differences.csv",

@@ -157,34 +157,6 @@ HEAD_TO_HEAD: Final = TableColumns(
         ),
     ),
 )
-NEIGHBOURS: Final = TableColumns(
-    "neighbours.csv",
-    (
-        Column("rank", "Rank", "count", "The place of the upper one of two neighbours by Elo."),
-        _BOT,
-        Column("next", "Next", "text", "The bot below it in the standings."),
-        Column("lead", "Lead", "elo", "The Elo of the upper one less that of the lower one."),
-        *interval(
-            "lead",
-            "Lead",
-            "elo",
-            "The 95 % interval of the difference, which is narrower than what two intervals of "
-            "ratings suggest. It holds for itself: of many, one in twenty misses.",
-        ),
-        Column(
-            "superiority",
-            "Stronger",
-            "chance",
-            "How likely the upper one is the stronger one, with the spread of the field as prior.",
-        ),
-        Column(
-            "apart",
-            "Told apart",
-            "text",
-            "Whether the upper one is surely the stronger one, as the letters say.",
-        ),
-    ),
-)
 WIN_TYPE_TABLE: Final = TableColumns(
     "win_types.csv",
     (

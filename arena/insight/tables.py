@@ -10,11 +10,11 @@ import pandas as pd
 
 from arena.batch.replay import Bools, Ints
 from arena.insight.columns_of import interval, make_frame
+from arena.insight.difference_columns import NEIGHBOURS
 from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
-    NEIGHBOURS,
     STANDINGS,
     WIN_TYPE_TABLE,
     WIN_TYPES,

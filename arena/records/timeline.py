@@ -7,7 +7,7 @@ seat, and then what that seat did not know cannot be in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
@@ -53,6 +53,18 @@ def write_thoughts(thoughts: Thoughts) -> dict[str, list[dict[str, Any]]]:
     {'3': [{'action': 'T', 'value': 0.61, 'visits': 120}, {'action': '5', 'value': 0.5}]}
     """
     return {str(ply): [_write_thought(*one) for one in of_ply] for ply, of_ply in thoughts.items()}
+
+
+def write_chosen(thoughts: Iterable[Thought], chosen: str) -> list[dict[str, Any]]:
+    """Return what was thought of the actions at one ply, and which of them was chosen.
+
+    >>> write_chosen([Thought(11, 0.61), Thought(0, 0.5)], "T")[0]
+    {'action': 'T', 'value': 0.61, 'chosen': True}
+    """
+    return [
+        {**_write_thought(*thought), "chosen": CHARS[thought.action] == chosen}
+        for thought in thoughts
+    ]
 
 
 def _write_thought(action: Action, value: float, visits: int | None) -> dict[str, Any]:
@@ -121,17 +133,10 @@ def make_timeline(
     last = positions[-1]
     seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
     frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
-    for ply, frame in enumerate(frames):
-        chance = chances[ply] if chances else None
-        frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
-        if beliefs and seat is None:
-            frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
-            frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
-        if thoughts and ply in thoughts and frame["turn"] in seats:
-            frame["thoughts"] = [
-                {**thought, "chosen": thought["action"] == record.actions[ply : ply + 1]}
-                for thought in write_thoughts({ply: thoughts[ply]})[str(ply)]
-            ]
+    _add_chances(frames, chances, (beliefs if seat is None else None) or (), off)
+    for ply, of_ply in (thoughts or {}).items():
+        if frames[ply]["turn"] in seats:
+            frames[ply]["thoughts"] = write_chosen(of_ply, record.actions[ply : ply + 1])
     for one in judged or ():
         if frames[one.ply]["turn"] in seats:
             frames[one.ply]["judged"] = write_judged(one)
@@ -152,6 +157,21 @@ def make_timeline(
         "record": record.to_json(bots=[*players]) if seat is None else None,
         "frames": frames,
     }
+
+
+def _add_chances(
+    frames: Sequence[dict[str, Any]],
+    chances: Sequence[float | None] | None,
+    beliefs: Sequence[Sequence[float | None]],
+    off: Callable[[int, float], float] | None,
+) -> None:
+    """Add to each frame the chance to win, and those by what each seat knew, with their ranges."""
+    for ply, frame in enumerate(frames):
+        chance = chances[ply] if chances else None
+        frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
+        if beliefs:
+            frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
+            frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
 
 
 def write_judged(one: Judged) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from arena.insight.table_columns import (
 from arena.reports.blocks import Block, Chart, Section, Text, write_cell
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, tips
 from arena.reports.heat_maps import heat_map, two_sided
+from arena.reports.win_section import with_losses
 from arena.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -92,11 +93,8 @@ def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> I
                 "it scored less."
             ]
         )
-    losses = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
-    theirs = table[["bot", "opponent", *losses]].rename(
-        columns={"bot": "opponent", "opponent": "bot", **losses}
-    )
-    once = table[table["_bot"] < table["_opponent"]].merge(theirs, on=["bot", "opponent"])
+    both = with_losses(table)
+    once = both[both["_bot"] < both["_opponent"]]
     yield frame_table(HEAD_TO_HEAD, "Every two bots that met", once, [*_columns()])
 
 

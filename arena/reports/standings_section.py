@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from arena.insight.difference_columns import NEIGHBOURS
 from arena.insight.findings import Findings, describe_spread
-from arena.insight.summary import describe_end
-from arena.insight.table_columns import NEIGHBOURS, STANDINGS, TIMINGS
+from arena.insight.table_columns import STANDINGS, TIMINGS
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
     MOST_BOTS,
@@ -26,6 +26,7 @@ from arena.reports.charts import (
     tips,
     zero_line,
 )
+from arena.reports.profile_texts import write_range
 from arena.reports.profiles_section import profile_links
 from arena.statistics.letters import share_letter
 
@@ -156,20 +157,22 @@ def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
         yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    """Return an interval in words, or the one end of it that is known."""
-    if low is None or high is None:
-        return describe_end(low, high)
-    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
+def _place(value: float, low: float | None, high: float | None) -> dict[str, Any]:
+    """Return where a number of a chart lies; an end that is not known is where the number is."""
+    return {
+        "value": value,
+        "low": value if low is None else low,
+        "high": value if high is None else high,
+        "interval": write_range(low, high),
+    }
 
 
 def _chart(standings: pd.DataFrame) -> Chart:
     shown = standings[standings["elo"].notna()].head(MOST_BOTS)
     rows: list[dict[str, Any]] = []
     for bot, elo, low, high, group in plain_rows(shown, _CHARTED):
-        ends = {"low": elo if low is None else low, "high": elo if high is None else high}
-        row = {"bot": bot, "value": elo, **ends, "interval": _interval(low, high)}
-        rows.append({**row, "elo": elo, "group": group or "none"})
+        row = {"bot": bot, **_place(elo, low, high), "elo": elo, "group": group or "none"}
+        rows.append(row)
     best, window = rows[0], find_window(rows)
     scale = window.scale | {"padding": _ROOM[0]}
     x = quantity("value", "Elo with its 95 % interval", scale=scale, axis=_AXIS)
@@ -206,10 +209,8 @@ def _lead_chart(neighbours: pd.DataFrame) -> Chart:
     for bot, below, lead, low, high, chance, apart in plain_rows(
         shown[shown["lead"].notna()], _LEADS
     ):
-        ends = {"low": lead if low is None else low, "high": lead if high is None else high}
-        row = {"bot": bot, "next": below, "value": lead, **ends, "lead": lead}
-        row |= {"interval": _interval(low, high), "chance": write_cell(chance, "chance")}
-        rows.append(row | {"apart": _APART[apart]})
+        row = {"bot": bot, "next": below, **_place(lead, low, high), "lead": lead}
+        rows.append(row | {"chance": write_cell(chance, "chance"), "apart": _APART[apart]})
     window = find_window(rows)
     scale = window.scale | {"padding": _ROOM[1]}
     x = quantity("value", "Elo points ahead of the next bot", scale=scale, axis=_AXIS)

@@ -93,12 +93,13 @@ def win_type_blocks(
         _bars(own, ["bot", "seat"], by_seat, 2 * 16 * len(names)),
         "win_types",
     )
+    both = with_losses(head_to_head)
     yield Chart(
         "win-types-by-opponent",
         "Win types by opponent",
         "How the chosen bot won (right) and lost (left) against each opponent.",
         _bars(
-            _both_sides(head_to_head, names),
+            both[both["bot"].isin(names) & both["opponent"].isin(names)],
             ["bot", "opponent"],
             {"y": row_of_bots(names, "opponent")},
             STEP * len(names),
@@ -109,14 +110,11 @@ def win_type_blocks(
     yield frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
 
 
-def _both_sides(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return the wins of each bot against each opponent, and its losses, which are their wins."""
-    wins = [f"{name}_wins" for name in WIN_TYPES]
-    theirs = table[["bot", "opponent", *wins]].rename(
-        columns={"bot": "opponent", "opponent": "bot"} | dict(zip(wins, _COUNTS[4:], strict=True))
-    )
-    both = table.merge(theirs, on=["bot", "opponent"])
-    return both[both["bot"].isin(names) & both["opponent"].isin(names)]
+def with_losses(table: pd.DataFrame) -> pd.DataFrame:
+    """Return head_to_head.csv with the losses of each bot, which are the wins of its opponent."""
+    wins = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
+    turned = {"bot": "opponent", "opponent": "bot", **wins}
+    return table.merge(table[[*turned]].rename(columns=turned), on=["bot", "opponent"])
 
 
 def _bars(

@@ -10,7 +10,7 @@ from arena.batch.last_plies import OPEN
 from arena.errors import InputError, counted
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.records.judge import parse_players, parse_record
-from arena.records.timeline import make_timeline, write_thoughts
+from arena.records.timeline import make_timeline, write_chosen
 from arena.statistics.difference import RULE_OF_THREE
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.store.finished import name_of_line
@@ -102,18 +102,14 @@ def _summarise(decisions: int, mistakes: int) -> str:
 
 def _describe(one: Judged, frame: dict[str, Any]) -> dict[str, Any]:
     loss, low, high, _ = _interval(one).scaled(1 / PARTS, _DIGITS)
-    values = tuple(
+    values = [
         Thought(action, chance / PARTS)
         for action, chance in enumerate(one.chances)
         if chance != ILLEGAL
-    )
-    thoughts = [
-        {**thought, "chosen": thought["action"] == CHARS[one.action]}
-        for thought in write_thoughts({one.ply: values})[str(one.ply)]
     ]
     return {
         "ply": one.ply,
-        "frame": {**frame, "thoughts": thoughts},
+        "frame": {**frame, "thoughts": write_chosen(values, CHARS[one.action])},
         "action": CHARS[one.action],
         "best": CHARS[one.best],
         "loss": [loss, max(0.0, low), min(1.0, high)],

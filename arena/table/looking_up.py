@@ -20,7 +20,7 @@ from arena.games.thinking import asked
 from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
-from arena.records.timeline import write_thoughts
+from arena.records.timeline import write_chosen
 from arena.runs.interim import Interim
 from arena.runs.run_progress import measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, fault_rows
@@ -221,9 +221,4 @@ def find_hint(seen: View) -> dict[str, Any]:
             thoughts = bot.thoughts(seen) or ()
     except Forfeit as forfeit:
         raise ArenaError(f"{ADVISER} gives no hint: {forfeit.fault.message}") from None
-    ply = len(seen.history)
-    found = [
-        {**thought, "chosen": thought["action"] == action}
-        for thought in write_thoughts({ply: thoughts})[str(ply)]
-    ]
-    return {"by": ADVISER, "action": action, "thoughts": found}
+    return {"by": ADVISER, "action": action, "thoughts": write_chosen(thoughts, action)}

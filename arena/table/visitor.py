@@ -15,7 +15,7 @@ from starlette.requests import Request
 from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
-from arena.records.naming import NAMINGS, Naming
+from arena.records.naming import Naming
 from arena.runs.prepare import find_opponent, start_apart
 from arena.store.finished import Game
 from arena.table.costliest import review_game
@@ -127,14 +127,13 @@ class Table:
         self._again = threading.Lock()
 
     def home(self) -> dict[str, Any]:
-        """Return the bots that can be named, what cards can be called, and the games so far."""
+        """Return the bots that can be named, and the games so far."""
         interrupted, problems = find_interrupted(self.records)
         return {
             "bots": [
                 {"name": bot.name, "description": bot.description, "elo": ELO.get(bot.name)}
                 for bot in sorted(catalogue(), key=lambda bot: (-ELO.get(bot.name, 0), bot.name))
             ],
-            "namings": [*NAMINGS],
             "open": self.hall.listing(),
             "interrupted": [*map(_describe, interrupted)],
             "problems": problems,

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from arena.insight import table_columns
+from arena.insight.difference_columns import NEIGHBOURS
 from arena.insight.run_files import Files, make_files
 from arena.insight.table_columns import (
     LOSS_COLUMNS,
@@ -44,6 +45,7 @@ LISTED = [
     for one in vars(table_columns).values()
     if isinstance(one, TableColumns) and one.file not in ("", TIMINGS.file)  # which a clock writes
 ]
+LISTED.append(NEIGHBOURS)
 CUP = cup(["c", "a", "b"], pairs=60)
 BOOM = Fault("exception", "boom", "Traceback:\n  it went wrong", "a line that was printed")
 

@@ -7,8 +7,8 @@
   const NAMINGS = [["english", "English"], ["german", "Deutsch"], ["deck", "Standard deck"]];
   let groups = 0;
 
-  // A choice with its label; `choose` is called with the value.
-  function buildChoice(label, values, chosen, choose) {
+  // A choice of values, each with its text.
+  function makeSelect(values, chosen) {
     const select = make("select");
     for (const [value, text] of values) {
       const option = make("option", "", text);
@@ -16,6 +16,12 @@
       option.selected = value === chosen;
       select.append(option);
     }
+    return select;
+  }
+
+  // The same with its label; `choose` is called with the value.
+  function buildChoice(label, values, chosen, choose) {
+    const select = makeSelect(values, chosen);
     select.addEventListener("change", () => choose(select.value));
     return make("label", "choice", label, select);
   }
@@ -57,5 +63,5 @@
     return make("div", "settings", "", who, make("div", "choices", "", names, viewer.transport.buildPace()));
   }
 
-  Object.assign(Arena, { buildChoice, buildSettings, describeBranch });
+  Object.assign(Arena, { NAMINGS, buildChoice, buildSettings, describeBranch, makeSelect });
 })();

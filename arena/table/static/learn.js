@@ -5,7 +5,6 @@
   const Arena = window.Arena;
   const Table = window.Table;
   const { ask, attempt, make, makeButton, makeField, makeLink, makeSelect, makeTable } = Table;
-  const NAMINGS = [["english", "English"], ["german", "Deutsch"], ["deck", "Standard deck"]];
   const points = (share) => (100 * share).toFixed(1);
 
   // ---- The rules.
@@ -59,7 +58,7 @@
   async function showRules(main) {
     const rules = await ask("api/rules");
     const content = make("div", "rules-text arena-viewer");
-    const names = makeSelect(NAMINGS, "english");
+    const names = makeSelect(Arena.NAMINGS, "english");
     const draw = () => drawRules(content, rules, names.value);
     names.addEventListener("change", draw);
     draw();

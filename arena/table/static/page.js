@@ -4,7 +4,7 @@ window.Table = {};
 
 (() => {
   const Table = window.Table;
-  const { make } = window.Arena;
+  const { make, makeSelect } = window.Arena;
   const ENDED = "This page is no longer let in. Open the last address that `arena table` has printed.";
   const SILENT = "The server does not answer: has `arena table` ended?";
 
@@ -105,17 +105,6 @@ window.Table = {};
   }
 
   const addressOf = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
-
-  function makeSelect(values, chosen) {
-    const select = make("select");
-    for (const [value, text] of values) {
-      const option = make("option", "", text);
-      option.value = value;
-      option.selected = value === chosen;
-      select.append(option);
-    }
-    return select;
-  }
 
   const makeField = (text, ...inputs) => make("label", "field", "", make("span", "field-name", text), ...inputs);
 

@@ -2,9 +2,9 @@
 "use strict";
 
 (() => {
+  const Arena = window.Arena;
   const Table = window.Table;
   const { ask, attempt, make, makeButton, makeField, makeLink, makeName, makeSelect, makeTable } = Table;
-  const NAMINGS = { english: "English", german: "Deutsch", deck: "Standard deck" };
   const UNCOUNTED = "Not counted: games with a take back, games that you left, and a deal that you had played before.";
   const PHASES = {
     begins: "begins", bot: "the bot thinks", yours: "your turn", playing: "under way",
@@ -31,7 +31,7 @@
     const form = make("form", "begin");
     const bot = makeOpponent(home.bots, own);
     const begins = makeSelect([["lot", "chosen by lot"], ["me", "you"], ["bot", "the bot"]], "lot");
-    const names = makeSelect(home.namings.map((name) => [name, NAMINGS[name]]), "english");
+    const names = makeSelect(Arena.NAMINGS, "english");
     const start = make("button", "main-button", "Play");
     form.append(...bot.elements, makeField("Who begins", begins), makeField("Cards", names), start);
     form.addEventListener("submit", (event) => {

@@ -14,7 +14,7 @@ from engine import View
 from tests import ROOT, markdown
 from tests.conftest import Arena
 
-GUIDE = (ROOT / "docs" / "writing-a-bot.md").read_text()
+GUIDE = (ROOT / "docs" / "first-bot.md").read_text()
 CODE = markdown.named(GUIDE, "python")
 FILES = {name: code for name, code in CODE if re.search(r"^(class|def) ", code, re.MULTILINE)}
 STEPS = [code for _, code in CODE if code not in FILES.values()]

@@ -80,6 +80,20 @@ def test_the_steps_score_what_the_table_says(arena: Arena, tmp_path: Path, versi
     assert rows[version].endswith(f"| {played(arena, tmp_path, version, 500, 1)} |")
 
 
+@pytest.mark.study
+def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> None:
+    """The setting that `arena tune` finds and its gain; the lead over `greedy` and the pairs."""
+    words = " ".join(FIRST.split())
+    said = {"tune": r"hurry=[\d.]+$|by about .*\)", "compare": r"^better: .*|\d+ pairs(?=, by)"}
+    for version, (name, pattern) in zip((3, 4), said.items(), strict=True):
+        (tmp_path / "my_bot.py").write_text(versions()[version])
+        (command,) = (one for one in markdown.commands(FIRST) if one.startswith(f"arena {name}"))
+        done = markdown.run(command, tmp_path)
+        found = re.findall(pattern, done.stdout, re.MULTILINE)
+        assert len(found) == 2, done.stdout
+        assert all(one in words for one in found), found
+
+
 def test_the_table_of_the_view_is_complete_and_true() -> None:
     """It has a row for every public name of a View, with its value in the example's view."""
     import engine

@@ -22,7 +22,7 @@ from tests.waiting import PATIENCE
 ELSEWHERE = {
     "make ": "continuous integration runs it, or the release check",
     "source ": "it changes the reader's shell",
-    "pip install ": "the release check installs the wheel with its extras",
+    "pip install ": "the release check installs the wheel",
     "arena table": "it serves until it is stopped; tests/table starts it",
     "arena human": "it waits for a person; tests/cli has one that types",
 }
@@ -68,13 +68,17 @@ class Block:
     @property
     def is_step(self) -> bool:
         """Return whether it has methods for a class of before, and no class."""
-        return "    def " in self.text and not re.search(r"^(class|def) ", self.text, re.MULTILINE)
+        whole = re.search(r"^(class|def) ", self.text, re.MULTILINE)
+        return self.language == "python" and "    def " in self.text and not whole
 
     @property
     def commands(self) -> list[str]:
-        """Return its lines; a block that changes its shell is one command."""
+        """Return what of it is run, by lines; a block that changes its shell is one command."""
+        if self.not_run or self.language != "console":
+            return []
         text = re.sub(r"\\\n *", "", self.text)
-        return [text] if _SHELL.search(text) else text.splitlines()
+        lines = [text] if _SHELL.search(text) else text.splitlines()
+        return [line for line in lines if not line.startswith(tuple(ELSEWHERE))]
 
 
 def fences(text: str) -> Iterator[Block]:
@@ -105,13 +109,7 @@ def named(text: str, language: str) -> list[tuple[str, str]]:
 
 def commands(text: str) -> list[str]:
     """Return the commands of the console blocks that are run."""
-    return [
-        command
-        for block in fences(text)
-        if block.language == "console" and not block.not_run
-        for command in block.commands
-        if not command.startswith(tuple(ELSEWHERE))
-    ]
+    return [command for block in fences(text) for command in block.commands]
 
 
 def walk(text: str, folder: Path, *, shorter: bool) -> Iterator[tuple[str, Done]]:
@@ -119,20 +117,16 @@ def walk(text: str, folder: Path, *, shorter: bool) -> Iterator[tuple[str, Done]
 
     Files and steps of a bot are written to the folder; other programs are run.
     """
+    short = _shorter if shorter else str
     for block in fences(text):
-        if block.not_run:
-            continue
-        short = _shorter if shorter else str
-        if block.language == "console":
-            for command in block.commands:
-                if not command.startswith(tuple(ELSEWHERE)):
-                    yield command, run(short(command), folder)
-        elif block.language == "python" and block.is_step:
+        for command in block.commands:
+            yield command, run(short(command), folder)
+        if block.is_step:
             bot = folder / "my_bot.py"
             bot.write_text(with_step(bot.read_text(), block.text))
         elif block.language in ("python", "yaml") and block.file:
             (folder / block.file).write_text(short(block.text))
-        elif block.language == "python":
+        elif block.language == "python" and not block.not_run:
             yield block.text, _shell("python -", folder, typed=short(block.text))
 
 

@@ -1,59 +1,192 @@
-"""Blocks of code in the documents: found by language, named by file, and run."""
+"""Blocks of code in the documents: found by language, and run in the order of a page."""
 
 from __future__ import annotations
 
+import ast
 import doctest
+import os
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.conftest import run_here
+from markdown_it import MarkdownIt
+
+from tests.conftest import Done, run_here
 from tests.waiting import PATIENCE
 
+ELSEWHERE = {
+    "make ": "continuous integration runs it, or the release check",
+    "source ": "it changes the reader's shell",
+    "pip install ": "the release check installs the wheel",
+    "arena table": "it serves until it is stopped; tests/table starts it",
+    "arena human": "it waits for a person; tests/cli has one that types",
+}
+"""Commands that no walk runs on any page, by how they begin, each with the reason."""
+
+SHORTER = (
+    (r"(--pairs |\bpairs[:=] ?)(\d{3,}|[3-9]\d)", r"\g<1>2"),
+    (r"^arena play (?!.*--pairs)", "arena play --pairs 2 "),
+    (r"^arena probe (?!.*--pairs)", "arena probe --pairs 2 "),
+    (r"^arena compare (?!.*--max-pairs)", "arena compare --max-pairs 4 "),
+    (r"(compare .*--max-pairs )\d+", r"\g<1>4"),
+    (r"^(arena check .*?)(?: --games \d+)?$", r"\1 --games 4"),
+    (r"(league play \S+).*", r"\1 --games 20"),
+    (r"(--budget |budget=)\d+", r"\g<1>336"),
+    (r"--learn \d{4,}", "--learn 200"),
+    (r"train\.py --games \d+", "train.py --games 32 --together 32 --pairs 2"),
+    (r"timeout \d+ ", "timeout --preserve-status -s INT 8 "),
+)
+"""What a walk changes in commands and programs, so that they play few games."""
+
+Ran = list[tuple[str, Done]]
+"""The commands of a page, each with what it did."""
+
 _PLAIN = re.compile(r"(?:\.venv/bin/)?arena (?!new )([^|<>&;$`*]*)")
+_SHELL = re.compile(r"^(cd|export) ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code, with the paragraph before it and the reason why it is not run, or ''."""
+
+    language: str
+    text: str
+    before: str
+    not_run: str
+
+    @property
+    def file(self) -> str | None:
+        """Return the file that the paragraph before it names last, if any."""
+        names: list[str] = re.findall(r"`(\w+\.(?:py|yaml))`", self.before)
+        return names[-1] if names else None
+
+    @property
+    def is_step(self) -> bool:
+        """Return whether it has methods for a class of before, and no class."""
+        whole = re.search(r"^(class|def) ", self.text, re.MULTILINE)
+        return self.language == "python" and "    def " in self.text and not whole
+
+    @property
+    def commands(self) -> list[str]:
+        """Return what of it is run, by lines; a block that changes its shell is one command."""
+        if self.not_run or self.language != "console":
+            return []
+        text = re.sub(r"\\\n *", "", self.text)
+        lines = [text] if _SHELL.search(text) else text.splitlines()
+        return [line for line in lines if not line.startswith(tuple(ELSEWHERE))]
+
+
+def fences(text: str) -> Iterator[Block]:
+    """Yield the blocks of code of a page in order.
+
+    A comment right before a block, `<!-- not run: REASON -->`, says that no test runs it.
+    """
+    before = not_run = ""
+    for token in MarkdownIt().parse(text):
+        if token.type == "inline":
+            before, not_run = token.content, ""
+        elif token.type == "html_block":
+            not_run = "".join(re.findall(r"<!-- not run: (.+?) -->", token.content))
+        elif token.type == "fence":
+            yield Block(token.info, token.content, before, not_run)
+            not_run = ""
 
 
 def blocks(text: str, language: str) -> list[str]:
     """Return the code blocks of a language in order."""
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    return [block.text for block in fences(text) if block.language == language]
 
 
 def named(text: str, language: str) -> list[tuple[str, str]]:
-    """Return the blocks of a language, each with the last `file.name` in the text before it."""
-    files = []
-    for match in re.finditer(rf"```{language}\n(.*?)```", text, re.DOTALL):
-        names = re.findall(r"`(\w+\.(?:py|yaml))`", text[: match.start()])
-        files.append((names[-1], match[1]))
-    return files
+    """Return the blocks of a language that are files, each with its name."""
+    return [(b.file, b.text) for b in fences(text) if b.file and b.language == language]
 
 
 def commands(text: str) -> list[str]:
-    """Return every line of the console blocks."""
-    return [line for block in blocks(text, "console") for line in block.splitlines()]
+    """Return the commands of the console blocks that are run."""
+    return [command for block in fences(text) for command in block.commands]
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def walk(text: str, folder: Path, *, shorter: bool) -> Iterator[tuple[str, Done]]:
+    """Follow a page in a folder as a reader does, and yield each command with what it did.
+
+    Files and steps of a bot are written to the folder; other programs are run.
+    """
+    short = _shorter if shorter else str
+    for block in fences(text):
+        for command in block.commands:
+            yield command, run(short(command), folder)
+        if block.is_step:
+            bot = folder / "my_bot.py"
+            bot.write_text(with_step(bot.read_text(), block.text))
+        elif block.language in ("python", "yaml") and block.file:
+            (folder / block.file).write_text(short(block.text))
+        elif block.language == "python" and not block.not_run:
+            yield block.text, _shell("python -", folder, typed=short(block.text))
+
+
+def _shorter(command: str) -> str:
+    for pattern, instead in SHORTER:
+        command = re.sub(pattern, instead, command)
+    return command
+
+
+def run(command: str, folder: Path) -> Done:
     """Run a command as a reader does, with this Python and its arena.
 
     Plain `arena` commands run in this process, which saves their imports. Others run in a shell,
     and so does `arena new`, because it refuses the names of modules that tests have imported.
     """
     plain = [_PLAIN.fullmatch(part.strip()) for part in command.split("&&")]
-    if all(plain):
-        for part in plain:
-            assert part is not None
-            done = run_here(folder, *shlex.split(part[1]))
-            if done.returncode:
-                break
-        return done
-    words = re.sub(r"(?:\.venv/bin/)?\barena (?=[a-z])", f"{sys.executable} -m arena ", command)
-    words = re.sub(r"^(python|pytest) ", rf"{sys.executable} -m \1 ", words)
-    words = words.replace(" -m python ", " ")
+    if not all(plain):
+        return _shell(command, folder)
+    for part in plain:
+        assert part is not None
+        done = run_here(folder, *shlex.split(part[1]))
+        if done.returncode:
+            break
+    return done
+
+
+def _shell(command: str, folder: Path, typed: str = "") -> Done:
+    """Run a command in a shell whose home is the folder, with this Python's programs first."""
+    programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
-        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False
+        ["bash", "-e", "-c", command],
+        cwd=folder,
+        env=os.environ | programs | {"HOME": str(folder)},
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
+
+
+def with_step(source: str, step: str) -> str:
+    """Return a bot's source after one step: its methods replaced or added, its imports added."""
+    start = step.index("    def ")
+    imports, methods = step[:start], step[start:]
+    for method in ast.parse(textwrap.dedent(methods)).body:
+        assert isinstance(method, ast.FunctionDef)
+        lines = methods.splitlines()[method.lineno - 1 : method.end_lineno]
+        source = _with_method(source, method.name, "\n".join(lines) + "\n")
+    return source.replace("\n\n\nclass ", f"\n{imports.rstrip()}\n\n\nclass ", 1)
+
+
+def _with_method(source: str, name: str, method: str) -> str:
+    """Return the source with the method of this name replaced, or added at the class's end."""
+    lines = source.splitlines(keepends=True)
+    (kind,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    for old in kind.body:
+        if isinstance(old, ast.FunctionDef) and old.name == name:
+            return "".join([*lines[: old.lineno - 1], method, *lines[old.end_lineno :]])
+    return "".join([*lines[: kind.end_lineno], "\n", method, *lines[kind.end_lineno :]])
 
 
 def failures(name: str, sessions: list[str]) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from tests import ROOT, markdown
 
@@ -16,33 +15,17 @@ PAGE = (ROOT / "docs" / "compare.md").read_text()
 STUDIES = (ROOT / "bench" / "STUDIES.md").read_text()
 
 
-@pytest.mark.slow
-def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
-    """The first one exactly."""
-    first, second = (markdown.run(command, tmp_path) for command in markdown.commands(PAGE))
-    assert first.stdout.startswith(markdown.blocks(PAGE, "text")[0])
-    assert second.returncode == 0, second.stderr
-    assert "separate round robins" in second.stdout
-    assert "results in results/compare-new-greedy-against/\n" in second.stdout
-
-
-@pytest.mark.slow
-def test_a_row_of_the_decided_games_is_shown_as_it_says(tmp_path: Path) -> None:
-    """By either name, with the folder of the command before it."""
-    shown = markdown.run(markdown.commands(PAGE)[1], tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    (line,) = (block for block in markdown.blocks(PAGE, "text") if block.startswith("arena show"))
-    *words, name = line.split()
-    row = pd.read_csv(tmp_path / words[2] / "decided.csv").iloc[0]
-    assert name.split("/")[:2] in (["new", "denier"], ["new", "uniform"])
+def the_commands_print_what_stands_there(ran: markdown.Ran, folder: Path) -> None:
+    """The first one exactly; a row of the decided games can be shown by either name."""
+    first, second, shown = (done.stdout for _, done in ran)
+    assert first.startswith(markdown.blocks(PAGE, "text")[0])
+    assert "separate round robins" in second
+    assert "results in results/compare-new-greedy-against/\n" in second
+    assert "ply " in shown
+    *words, _ = ran[-1][0].split()
+    row = pd.read_csv(folder / words[2] / "decided.csv").iloc[0]
     for game in (row["game"], row["old_game"]):
-        assert "ply " in markdown.run(shlex.join([*words, game]), tmp_path).stdout
-
-
-@pytest.mark.slow
-def test_the_session_runs() -> None:
-    """As it is printed."""
-    assert markdown.failures("compare.md", markdown.blocks(PAGE, "pycon")) == 0
+        assert "ply " in markdown.run(shlex.join([*words, game]), folder).stdout
 
 
 def _rows() -> Iterator[tuple[float, float, list[str]]]:

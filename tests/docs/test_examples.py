@@ -134,12 +134,13 @@ LINEAR = EXAMPLES / "linear"
 LANES = ("inproc", "process", "jail")
 
 
-def test_the_learned_bot_is_the_guides() -> None:
-    """Its two programs are those that the guide prints, and its weights are those they make."""
-    guide = dict(markdown.named((ROOT / "docs" / "writing-a-bot.md").read_text(), "python"))
+def test_the_learned_bot_is_that_of_its_page() -> None:
+    """Its two programs are those that the page prints, and its weights are those they make."""
+    page = (ROOT / "docs" / "training.md").read_text().split("## Self-play")[0]
+    printed = dict(markdown.named(page, "python"))
     assert {path.name for path in LINEAR.iterdir()} - {"__pycache__"} == {*PROGRAMS, "weights.npz"}
     for name in PROGRAMS:
-        assert (LINEAR / name).read_text() == guide[name]
+        assert (LINEAR / name).read_text() == printed[name]
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from arena.rl.aec import DistrictNoirAEC
 from arena.rl.env import DistrictNoirEnv
 from arena.rl.vector import DistrictNoirVectorEnv
 from engine.encoding import Field
-from tests import ROOT, markdown
+from tests import ROOT
 
 PAGE = (ROOT / "docs" / "gym.md").read_text()
 
@@ -25,13 +25,6 @@ def options(environment: type) -> list[str]:
 def section(heading: str) -> str:
     """Return the text below a heading."""
     return PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-
-
-def test_the_examples_of_the_page_run() -> None:
-    """As one session, typed as it is printed."""
-    sessions = markdown.blocks(PAGE, "pycon")
-    assert len(sessions) == 7
-    assert markdown.failures("gym.md", sessions) == 0
 
 
 def test_the_fields_are_those_of_the_encoding() -> None:

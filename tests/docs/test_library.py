@@ -5,20 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 
-import pytest
-
 import arena
-from tests import ROOT, markdown
+from tests import ROOT
 
 PAGE = (ROOT / "docs" / "library.md").read_text()
-
-
-@pytest.mark.slow
-def test_the_examples_of_the_page_run() -> None:
-    """As one session, typed as it is printed."""
-    sessions = markdown.blocks(PAGE, "pycon")
-    assert len(sessions) == 5
-    assert markdown.failures("library.md", sessions) == 0
 
 
 def test_every_argument_of_run_is_explained() -> None:

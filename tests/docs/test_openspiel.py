@@ -5,21 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
-from tests import ROOT, markdown
+from tests import ROOT
 from tests.rl.ground_truth import PATH, VARIANTS
 
 PAGE = (ROOT / "docs" / "openspiel.md").read_text()
-
-
-@pytest.mark.slow
-def test_the_examples_of_the_page_run() -> None:
-    """As one session, typed as it is printed."""
-    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
-    sessions = markdown.blocks(PAGE, "pycon")
-    assert len(sessions) == 6
-    assert markdown.failures("openspiel.md", sessions) == 0
 
 
 def test_the_table_has_the_figures_of_the_file() -> None:

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "probe.md").read_text()
 
 
-@pytest.mark.slow
-def test_the_commands_print_what_stands_there(tmp_path: Path) -> None:
+def the_commands_print_what_stands_there(ran: markdown.Ran, _: Path) -> None:
     """A network may learn otherwise on another machine: so without its figures."""
-    printed = [markdown.run(command, tmp_path).stdout for command in markdown.commands(PAGE)]
-    first, _, second = markdown.blocks(PAGE, "text")
-    assert printed[0] == first
-    assert re.sub(r"\d+", "N", printed[1]) == re.sub(r"\d+", "N", second)
+    first, *_, last = markdown.blocks(PAGE, "text")
+    assert ran[0][1].stdout == first
+    assert re.sub(r"\d+", "N", ran[-1][1].stdout) == re.sub(r"\d+", "N", last)

@@ -87,14 +87,6 @@ def test_the_packed_bot_plays_alike_in_every_lane(arena: Arena, tmp_path: Path) 
     assert len(games) == 1
 
 
-def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they are printed, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    sessions = markdown.blocks(PAGE.read_text(), "pycon")
-    assert sessions
-    assert markdown.failures("training.md", sessions) == 0
-
-
 @pytest.mark.slow
 def test_a_network_goes_on_learning_with_a_rival(tmp_path: Path) -> None:
     """From weights that are there; the log has the rival's share."""

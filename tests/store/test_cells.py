@@ -29,7 +29,7 @@ from arena.store.csv_files import (
 from arena.store.folder import GAMES, RunFolder
 from arena.store.parquet import parquet_writers
 from arena.tournament.replay_command import replay_commands
-from tests import ROOT
+from tests import ROOT, markdown
 from tests.reports.runs import cup, make_store
 from tests.waiting import PATIENCE
 
@@ -78,19 +78,14 @@ def test_no_cell_of_any_file_is_a_formula(folder: Path) -> None:
 
 def test_pandas_reads_the_texts_back(folder: Path) -> None:
     """As docs/results.md says; numbers below 0 are numbers."""
-    text = (ROOT / "docs" / "results.md").read_text()
-    (recipe,) = re.findall(r"```python\n(guarded = .*?)```", text, flags=re.DOTALL)
-
-    def read_back_of(name: str) -> Any:
-        names = {"pd": pd, "name": folder / name}
-        exec(recipe, names)
-        return names["table"]
-
-    table = read_back_of("faults.csv")
+    (recipe,) = markdown.blocks((ROOT / "docs" / "results.md").read_text(), "python")
+    names: dict[str, Any] = {}
+    exec(recipe, names)
+    table = names["read"](folder / "faults.csv")
     wanted = pd.read_pickle(folder / "faults.pickle").replace("", None)
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
     assert {"=1+1"} == {*table["message"]}
-    seats = read_back_of("seats.csv")
+    seats = names["read"](folder / "seats.csv")
     assert {*LABELS} <= {*seats["bot"]}
     assert seats["mean_margin"].dtype == float
     assert seats["mean_margin"].min() < 0

@@ -44,7 +44,7 @@ docs: .venv/test  ## write the reference of `engine` and `arena` to docs/referen
 pictures: .venv/test tournament  ## make the pictures of the README; needs Chromium
 	$(BIN)/python docs/pictures.py
 
-release-check: .venv/test  ## build sdist and wheel, and try the wheel in fresh environments
+release-check: .venv/release  ## all that must hold for a release; then its files are in dist/
 	$(BIN)/python -m tests.packaging $(PYTHONS)
 
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
@@ -73,6 +73,10 @@ clean:
 .venv/test: .venv/python pyproject.toml constraints.txt
 	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel]'
 	@touch $@ .venv/run
+
+.venv/release: .venv/test
+	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,release]'
+	@touch $@
 
 .venv/mutants: .venv/test
 	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,mutants]'

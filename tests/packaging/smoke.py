@@ -25,7 +25,7 @@ _OTHERS = (
 _MARK = "imported-"
 _EXAMPLES = ("./rollouts.py", "./greedy_plus/", "./linear/")
 _IN_OTHER_LANGUAGES = (
-    ("node", "", "cmd:node greedy.js"),
+    ("node", "", "js=cmd:node greedy.js"),
     ("cc", "cc -O2 -o careful careful.c", "cmd:./careful"),
 )
 _SWISS = """\

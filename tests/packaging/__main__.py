@@ -91,7 +91,7 @@ def _describe(commit: clones.Commit) -> Finding:
 def _describe_missing(found: list[pythons.Python]) -> Finding:
     tried = ", ".join(python.version for python in found)
     missing = ", ".join(pythons.missing(found, NAMED))
-    rest = f"; not here, and so not tried: {missing}" if missing else ""
+    rest = f"; not tried: {missing}" if missing else ""
     return Finding("Pythons", None, f"tried {tried}{rest}")
 
 

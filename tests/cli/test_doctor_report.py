@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import socket
+import subprocess
 import sys
 import tempfile
 from importlib import metadata
@@ -104,3 +105,24 @@ def test_it_goes_with_nothing_else(arena: Arena, other: str) -> None:
     """One line says so: of a bot the doctor says paths, and a document is not for people."""
     said = refusal(arena, "doctor", "--report", other)
     assert said == "--report: a block of text about this machine; not with BOT or --json"
+
+
+def test_a_traceback_ends_with_the_line_that_says_how_to_report_it(tmp_path: Path) -> None:
+    """Of an error that nobody foresaw; the exit status is 1."""
+    program = (
+        "import sys, arena.cli, arena.entries.catalogue as catalogue\n"
+        "catalogue.catalogue = lambda: 1 / 0\n"
+        "sys.argv = ['arena', 'bots']\n"
+        "arena.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    lines = done.stderr.splitlines()
+    assert (done.returncode, lines[0], lines[-2]) == (
+        1,
+        "Traceback (most recent call last):",
+        "ZeroDivisionError: division by zero",
+    )
+    assert lines[-1].startswith("error: this is a fault of the arena; please report it, ")
+    assert lines[-1].endswith(" the output of `arena doctor --report`")

@@ -19,6 +19,7 @@ from tests import ROOT
 from tests.packaging import clones, licences, pythons, smoke, wheel
 from tests.packaging.test_metadata import PROJECT
 
+DIST = ROOT / "dist"
 MOST = 180
 """Megabytes that the wheel and what it needs take, beside what a new environment has."""
 
@@ -42,13 +43,15 @@ def main(words: list[str]) -> int:
     print(*format_findings(findings), sep="\n")
     failed = [finding.what for finding in findings if finding.ok is False]
     print(f"not ready: {', '.join(failed)}" if failed else "ready: the files are in dist/")
+    for file in [] if failed else sorted(DIST.iterdir()):
+        print(f"{clones.digest(file)}  {file.name}")
     return 1 if failed else 0
 
 
 def _check(folder: Path, found: list[pythons.Python]) -> Iterator[Finding]:
     """Yield what each step has found, and copy the files to dist/ if none has failed."""
     commit = clones.read_commit()
-    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    shutil.rmtree(DIST, ignore_errors=True)
     yield _describe(commit)
     yield _try("version", _check_tag, commit.tags)
     yield _try("licences", _check_licences)
@@ -67,9 +70,9 @@ def _check(folder: Path, found: list[pythons.Python]) -> Iterator[Finding]:
     findings.append(_describe_missing(found))
     yield from findings
     if all(finding.ok is not False for finding in findings):
-        (ROOT / "dist").mkdir()
+        DIST.mkdir()
         for file in files:
-            shutil.copy(file, ROOT / "dist")
+            shutil.copy(file, DIST)
 
 
 def _try(what: str, step: Callable[..., str], *arguments: object) -> Finding:
@@ -123,7 +126,7 @@ def _check_licences() -> str:
 def _build(folder: Path, commit: clones.Commit, files: list[Path]) -> str:
     """Two clones of the commit give the same bytes."""
     files += clones.build_twice(folder, commit)
-    return "; ".join(f"{file.name} sha256 {clones.digest(file)}" for file in files)
+    return f"two clones of {commit.sha[:12]}, of which one has another umask and time zone"
 
 
 def _unpack(sdist: Path, folder: Path) -> Path:

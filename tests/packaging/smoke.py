@@ -41,7 +41,7 @@ _USES = (
     "import distributed, mpi4py, sse_starlette, starlette, uvicorn",
 )
 TESTS_OF_SDIST = ("tests/engine", "tests/rulebook")
-"""Tests that need little time; all others run from the sdist, too."""
+"""Tests that need little time; `make test` runs in an unpacked sdist, too."""
 
 _LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 from arena.cli.examined import Finding, format_findings
@@ -80,6 +81,8 @@ def _try(what: str, step: Callable[..., str], *arguments: object) -> Finding:
     print(f"{what} ...", flush=True)
     try:
         return Finding(what, True, step(*arguments))
+    except metadata.PackageNotFoundError as error:
+        return Finding(what, False, f"{error.name} is not installed in .venv")
     except AssertionError as error:
         print(error, flush=True)
         return Finding(what, False, str(error).strip().splitlines()[-1])

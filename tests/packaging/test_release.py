@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tarfile
 from email.message import Message
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,13 @@ def test_every_library_that_users_get_is_looked_at() -> None:
     assert rows["gymnasium"].extras == ("rl",)
     assert "cloudpickle" in rows  # gymnasium needs it
     assert release._check_licences().endswith(" libraries, all allowed")
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a finding like any other."""
+    monkeypatch.setattr(licences, "libraries", lambda _: metadata.distribution("no-such-library"))
+    finding = release._try("licences", release._check_licences)
+    assert finding[1:3] == (False, "no-such-library is not installed in .venv")
 
 
 def test_a_tag_is_that_of_the_version() -> None:

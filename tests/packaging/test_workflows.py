@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -113,3 +114,17 @@ def test_files_that_the_templates_name_exist() -> None:
         for name in re.findall(r"\b(?:docs/)?[\w-]+\.md\b", path.read_text()):
             assert (ROOT / name).exists(), (path.name, name)
     assert "arena doctor --report" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text()
+
+
+def test_only_programs_that_are_missing_are_installed(tmp_path: Path) -> None:
+    """`make tools` asks the system's package manager for these and nothing else."""
+    for name in ("sh", "cc", "node"):
+        (tmp_path / name).symlink_to(str(shutil.which("sh")))
+    words = [str(shutil.which("make")), "--silent", "tools", "SUDO=echo"]
+    done = subprocess.run(
+        words, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "apt-get update -qq",
+        "apt-get install -y -qq bubblewrap chromium openmpi-bin",
+    ]

@@ -17,7 +17,8 @@ beside_mypy = said=$$(mktemp); $(BIN)/mypy >"$$said" 2>&1 & types=$$!; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat "$$said"; rm -f "$$said"; \
 	exit $$((tests + types))
 
-.PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants clean
+.PHONY: tournament lint test test-all study docs pictures release-check bench drill mutants \
+	tools allow-jail attach clean
 
 tournament: .venv/run  ## play configs/quickstart.yaml
 	$(BIN)/arena run configs/quickstart.yaml
@@ -44,7 +45,7 @@ docs: .venv/test  ## write the reference of `engine` and `arena` to docs/referen
 pictures: .venv/test tournament  ## make the pictures of the README; needs Chromium
 	$(BIN)/python docs/pictures.py
 
-release-check: .venv/test  ## build sdist and wheel, and try the wheel in fresh environments
+release-check: .venv/release  ## all that must hold for a release; then its files are in dist/
 	$(BIN)/python -m tests.packaging $(PYTHONS)
 
 bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
@@ -55,6 +56,20 @@ drill: .venv/test  ## plant the faults of tests/drill in a copy, and see each of
 
 mutants: .venv/mutants  ## change the source in a copy, a change at a time, and see the tests fail
 	$(BIN)/python -m bench.mutants $(MUTANTS)
+
+# SUDO=sudo where root's rights are needed for it
+tools:  ## install the programs beside Python that some tests use (Debian, Ubuntu)
+	@missing=$$(for pair in bwrap:bubblewrap chromium:chromium node:nodejs cc:gcc cc:libc6-dev \
+		mpirun:openmpi-bin; do command -v $${pair%%:*} >/dev/null || echo $${pair#*:}; done); \
+	if [ -n "$$missing" ]; then \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq $$missing; fi
+
+allow-jail:  ## let bubblewrap make jails until the next start (Ubuntu 24.04 and newer forbid it)
+	@switch=kernel.apparmor_restrict_unprivileged_userns; \
+	if [ -e /proc/sys/kernel/$${switch#*.} ]; then $(SUDO) sysctl -w $$switch=0; fi
+
+attach:  ## make a release of the tag TAG at the hosting service, with the files of dist/
+	gh release create "$$TAG" --verify-tag --title "$$TAG" --notes "See CHANGELOG.md." dist/*
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
@@ -73,6 +88,10 @@ clean:
 .venv/test: .venv/python pyproject.toml constraints.txt
 	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel]'
 	@touch $@ .venv/run
+
+.venv/release: .venv/test
+	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,release]'
+	@touch $@
 
 .venv/mutants: .venv/test
 	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,mutants]'

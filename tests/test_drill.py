@@ -30,6 +30,9 @@ def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
     assert not (copy / "results").exists()
 
 
+@pytest.mark.skipif(
+    not (ROOT / "arena" / "configs").is_symlink(), reason="an sdist has files in place of the link"
+)
 def test_a_link_is_a_link_in_the_copy(tmp_path: Path) -> None:
     """The folder of configs is there once, as in the repository, and leads into the copy."""
     copy = copy_repository(tmp_path)

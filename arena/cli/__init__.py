@@ -13,6 +13,11 @@ from arena.errors import ArenaError, InputError, escape, shorten
 
 HELP = {"-h", "--help"}
 _INTERRUPTED = 130
+_FAULT = (
+    "error: this is a fault of the arena; please report it, with the command, all that it "
+    "printed and the output of `arena doctor --report`"
+)
+"""The last line after a traceback."""
 
 SECTIONS: Final = {
     "Tournaments": (
@@ -96,6 +101,7 @@ def main() -> None:
         elif isinstance(error, OSError):  # a full disk, a folder that was removed
             message = str(error)
         else:
+            error.add_note(_FAULT)
             raise
         click.echo(f"error: {escape(message)}", err=True)
         sys.exit(1)

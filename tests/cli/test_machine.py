@@ -69,7 +69,7 @@ def alive(pid: int) -> bool:
 
 def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that lack a library are named, with what they are for and how they are installed."""
-    of_developers = {"test", "docs", "bench", "fuzz", "mutants"}
+    of_developers = {"test", "docs", "bench", "fuzz", "mutants", "release"}
     assert doctor.EXTRAS.keys() == PROJECT["optional-dependencies"].keys() - of_developers
     assert doctor._is_installed("pytest")
     assert not doctor._is_installed("no-package-of-this-name")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
+from arena.cli.machine import EXTRAS
 from arena.store.folder import TABLES
 from tests import ROOT
 from tests.packaging.wheel import run
@@ -21,6 +23,26 @@ _OTHERS = (
     "yaml",
 )
 _MARK = "imported-"
+_EXAMPLES = ("./rollouts.py", "./greedy_plus/", "./linear/")
+_IN_OTHER_LANGUAGES = (
+    ("node", "", "js=cmd:node greedy.js"),
+    ("cc", "cc -O2 -o careful careful.c", "cmd:./careful"),
+)
+_SWISS = """\
+name: swiss
+bots: [uniform, greedy, majority, city_hunter]
+format: swiss
+pairs: 2
+"""
+_USES = (
+    "import gymnasium; gymnasium.make('arena.rl.env:DistrictNoir-v0').reset(seed=7)",
+    "import arena.rl.aec; arena.rl.aec.env().reset(seed=7)",
+    "import pyspiel, arena.rl.spiel; pyspiel.load_game('python_district_noir')",
+    "import distributed, mpi4py, sse_starlette, starlette, uvicorn",
+)
+TESTS_OF_SDIST = ("tests/engine", "tests/rulebook")
+"""Tests that need little time; `make test` runs in an unpacked sdist, too."""
+
 _LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
 _WHERE = "import arena, bots, engine; print(arena.__file__, bots.__file__, engine.__file__)"
 
@@ -38,6 +60,7 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
     )
     assert "60 games played again" in run([arena, "verify", "results/quickstart"], folder)
     assert "uniform" in run([arena, "bots"], folder)
+    assert str(folder) not in run([arena, "doctor", "--report"], folder)
     assert "wrote first_bot.py" in run([arena, "new", "first_bot"], folder)
     assert "greedy" in run([arena, "play", "./first_bot.py", "greedy", "--pairs", "2"], folder)
     assert "refused" not in run(
@@ -69,6 +92,31 @@ def try_pages(bin_folder: Path, folder: Path) -> None:
     assert "left out" not in run([arena, "run", "quickstart", "--pairs", "5"], folder)
     assert "vegaEmbed" in (folder / "results" / "quickstart" / "report.html").read_text()
     assert "report.html" not in run([arena, "verify", "results/quickstart"], folder)
+
+
+def try_examples(bin_folder: Path, folder: Path, examples: Path) -> None:
+    """Play the bots of docs/examples, in Python and other languages that are here."""
+    shutil.copytree(examples, folder, dirs_exist_ok=True)
+    bots = [*_EXAMPLES, f"cmd:{bin_folder / 'python'} plain.py"]
+    for program, build, spec in _IN_OTHER_LANGUAGES:
+        if shutil.which(program):
+            run(["sh", "-c", build], folder)
+            bots.append(spec)
+    out = run([bin_folder / "arena", "play", *bots, "greedy", "--pairs", "1"], folder)
+    assert not re.search(r"\d forfeit", out), out
+
+
+def try_extras(bin_folder: Path, folder: Path) -> None:
+    """Use the extras: none is missing to the doctor, and each gives what it is for."""
+    arena = bin_folder / "arena"
+    found = " ".join(run([arena, "doctor"], folder).split())
+    assert f"extras {', '.join(EXTRAS)} " in found, found
+    (folder / "swiss.yaml").write_text(_SWISS)
+    run([arena, "run", "swiss.yaml"], folder)
+    names = {path.name for path in (folder / "results" / "swiss").iterdir()}
+    assert {"report.html", "games.parquet"} <= names
+    for program in _USES:
+        run([bin_folder / "python", "-c", program], folder)
 
 
 def try_in_another_project(bin_folder: Path, folder: Path, *how_to_check: str) -> None:

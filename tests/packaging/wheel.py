@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,21 +10,31 @@ from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests import ROOT
 
-_BUILT = ("arena", "bots", "configs", "engine", "LICENSE", "NOTICE", "README.md", "pyproject.toml")
+CONSTRAINTS = ROOT / "constraints.txt"
 
 
-def run(words: Sequence[str | Path], folder: Path, text: str = "", status: int = 0) -> str:
+def run(
+    words: Sequence[str | Path],
+    folder: Path,
+    text: str = "",
+    status: int = 0,
+    umask: int = -1,
+    **environment: str,
+) -> str:
     """Run a command in a folder, away from this clone; return what it prints.
 
     Fails, with all that was printed, for another exit status.
     """
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         words,
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        env=outside | environment,
+        umask=umask,
         input=text,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -36,31 +45,31 @@ def run(words: Sequence[str | Path], folder: Path, text: str = "", status: int =
     return done.stdout
 
 
-def build(folder: Path, *options: str) -> Path:
+def build(
+    folder: Path, *options: str, source: Path = ROOT, umask: int = -1, **environment: str
+) -> Path:
     """Build an sdist, and from it a wheel, into a folder; return the wheel.
 
     `--no-isolation` builds with what this environment has, and so without a network.
     """
-    sources = folder / "sources"
-    sources.mkdir(parents=True)
-    for name in _BUILT:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, sources / name)
-    run([sys.executable, "-m", "build", *options, "--outdir", folder, sources], folder)
+    folder.mkdir(parents=True)
+    words = [sys.executable, "-m", "build", *options, "--outdir", folder, source]
+    run(words, folder, umask=umask, PIP_CONSTRAINT=str(CONSTRAINTS), **environment)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
 
 def libraries(requirements: Iterable[str]) -> list[metadata.Distribution]:
-    """Return what pip would install for requirements, without extras, as it is installed here."""
+    """Return what pip would install for requirements, as it is installed here."""
     found: dict[str, metadata.Distribution] = {}
     waiting = [*requirements]
     while waiting:
         requirement = Requirement(waiting.pop())
         is_wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if is_wanted and requirement.name not in found:
-            found[requirement.name] = metadata.distribution(requirement.name)
-            waiting += found[requirement.name].requires or []
+        name = canonicalize_name(requirement.name)
+        if is_wanted and name not in found:
+            found[name] = metadata.distribution(name)
+            waiting += found[name].requires or []
     return [*found.values()]
 
 
@@ -91,7 +100,7 @@ def make(folder: Path, python: str) -> int:
 
 def add(environment: Path, requirement: str) -> None:
     """Install something in an environment, in the versions that make installs."""
-    words = ["install", "--quiet", "--constraint", ROOT / "constraints.txt", requirement]
+    words = ["install", "--quiet", "--constraint", CONSTRAINTS, requirement]
     run([environment / "bin" / "python", "-m", "pip", *words], environment)
 
 

@@ -1,0 +1,188 @@
+"""One block of text about this machine to paste into an issue, without anything private in it.
+
+It is made of numbers and of fixed words. What other programs have said, which can hold anything,
+is in it only where it is a fault, and ends before the first name or path of this machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import platform
+import re
+import socket
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+
+from arena.cli.examined import Finding
+from arena.cli.machine import EXTRAS, INTERPRETERS, PACKAGE
+from arena.executors.wire import versions_here
+
+_SHOWN = 12  # digits of a hash
+_HIDDEN = "(hidden)"
+_SIGNS = {True: "ok", False: "bad", None: "-"}
+_VARIABLES = (
+    "CI",
+    "CONDA_PREFIX",
+    "LC_ALL",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONOPTIMIZE",
+    "PYTHONPATH",
+    "PYTHONSAFEPATH",
+    "PYTHONUTF8",
+    "PYTHONWARNINGS",
+    "SLURM_JOB_ID",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+)
+"""What changes how Python or the arena works; the report says only which of them are set."""
+
+_OF_PERSONS = ("HOME", "HOSTNAME", "LOGNAME", "USER", "USERNAME")
+_PATH = r"[\w.~$-]*[/\\]"
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_NAME = re.compile(r"[\w.-]+")
+_SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
+"""Findings that have words of other programs, or paths."""
+
+
+def write_report(findings: Iterable[Finding]) -> str:
+    """Return the report as a block of Markdown."""
+    lines = [*_head(), *_libraries(), "", *(_line(finding) for finding in findings)]
+    text = "\n".join(lines).replace("`", "'")
+    return f"```text\n{text}\n```"
+
+
+def _head() -> Iterator[str]:
+    """Yield what plays here, and on what."""
+    here = versions_here()
+    digests = f"engine {here.engine[:_SHOWN]}, arena {here.arena[:_SHOWN]}"
+    yield f"arena     {_version_of(PACKAGE)}{_origin()}; {digests}"
+    place = "in" if sys.prefix != sys.base_prefix else "not in"
+    python = f"{platform.python_implementation()} {_number(platform.python_version())}"
+    yield f"python    {python}, {place} a virtual environment"
+    yield f"system    {_system()}, {platform.machine()}"
+    yield f"limits    {_limits()}"
+    yield f"variables {', '.join(name for name in _VARIABLES if name in os.environ) or 'none'}"
+
+
+def _origin() -> str:
+    """Return how the arena was installed, where that is known."""
+    try:
+        text = metadata.distribution(PACKAGE).read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return ", not installed"
+    if not text:
+        return ""
+    editable = json.loads(text).get("dir_info", {}).get("editable", False)
+    return ", editable" if editable else ", from a file or folder"
+
+
+def _system() -> str:
+    """Return the system and the number of its release, whose other parts people choose."""
+    release = platform.release()
+    wsl = " (WSL)" if "microsoft" in release.lower() else ""
+    library, version = platform.libc_ver()
+    libc = f", {library} {_number(version)}" if library else ""
+    return f"{platform.system()} {_number(release)}{wsl}{libc}"
+
+
+def _limits() -> str:
+    """Return the limits that this process has."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # no Unix
+        return "unknown"
+    kinds = {"addresses": "AS", "files": "NOFILE", "processes": "NPROC"}
+    found = {}
+    for name, kind in kinds.items():
+        soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{kind}"))
+        found[name] = "no limit" if soft == resource.RLIM_INFINITY else f"{soft:,}"
+    return ", ".join(f"{name} {value}" for name, value in found.items())
+
+
+def _libraries() -> Iterator[str]:
+    """Yield the versions of the libraries that every install has, and of those of each extra."""
+    for extra, names in _needs().items():
+        known = ", ".join(f"{name} {_version_of(name)}" for name in names)
+        yield f"{extra or 'libraries':<9} {known}"
+
+
+def _needs() -> dict[str, list[str]]:
+    """Return the libraries of the package by the extra that brings them; "" is for all users."""
+    needs: dict[str, list[str]] = {extra: [] for extra in ("", *EXTRAS)}
+    try:
+        requirements = metadata.requires(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return {}
+    for requirement in requirements:
+        extra = re.search(r"extra *== *['\"]([\w-]+)['\"]", requirement)
+        name = _NAME.match(requirement)
+        if name and (extra[1] if extra else "") in needs:
+            needs[extra[1] if extra else ""].append(name[0])
+    return needs
+
+
+def _version_of(name: str) -> str:
+    """Return the public part of a library's version; the local part may name a machine."""
+    try:
+        return metadata.version(name).partition("+")[0]
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _number(text: str) -> str:
+    """Return the first number of a version in a text.
+
+    >>> _number("6.1.0-of-anna"), _number("next")
+    ('6.1.0', 'unknown')
+    """
+    match = _NUMBER.search(text)
+    return match[0] if match else "unknown"
+
+
+def _line(finding: Finding) -> str:
+    """Return a finding without what may name somebody, or a place on this machine."""
+    detail = finding.detail
+    if finding.what in _SPOKEN and finding.ok is not False:
+        detail = _measure(finding)
+    return f"{_SIGNS[finding.ok]:<4} {finding.what:<16} {_hide(detail)}"
+
+
+def _measure(finding: Finding) -> str:
+    """Return the number in what a program or a folder was found to be."""
+    if finding.what == "temporary folder":
+        return finding.detail.rpartition(", ")[2]
+    if finding.detail == "not found":
+        return finding.detail
+    return _number(finding.detail)
+
+
+def _hide(text: str) -> str:
+    """Cut a text off at the first path, or name of this user or machine.
+
+    A path may have spaces, so nobody can say where it ends.
+    """
+    words = "|".join(map(re.escape, _private()))
+    match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_PATH}", text, re.IGNORECASE)
+    if match:
+        text = text[: match.start()] + _HIDDEN
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _private() -> list[str]:
+    """Return the words that belong to this user or machine, the longest first."""
+    words = {os.environ.get(name, "") for name in _OF_PERSONS}
+    words |= {sys.prefix, sys.base_prefix, platform.node()}
+    words |= {path for path in os.environ.get("PATH", "").split(os.pathsep) if os.sep in path}
+    for ask in (getpass.getuser, os.getcwd, tempfile.gettempdir, socket.gethostname):
+        with contextlib.suppress(KeyError, OSError, ImportError):  # a folder that was removed
+            words.add(ask())
+    words |= {word.partition(".")[0] for word in words}
+    return sorted(words - {"", "root", os.sep}, key=len, reverse=True)

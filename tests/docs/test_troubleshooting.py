@@ -116,7 +116,7 @@ def test_the_line_is_what_the_command_prints(
         (tmp_path / file).write_text(text)
     with monkeypatch.context() as patch:
         CONDITIONS.get(name, lambda *_: None)(tmp_path, patch)
-        *before, last = markdown.commands(ENTRIES[name])
+        *before, last = markdown.blocks(ENTRIES[name], "console")[0].splitlines()
         for command in before:
             assert run(command, tmp_path, name).returncode == 0, command
         done = run(last, tmp_path, name)

@@ -283,8 +283,8 @@ ARENA = [
     Fault(
         "a store of another version read",
         "arena/store/database.py",
-        'if (version := self.one("PRAGMA user_version")) != _VERSION:',
-        "if (version := _VERSION) != _VERSION:",
+        'check_format(self.one("PRAGMA user_version"), FORMAT, self._find_maker())',
+        "check_format(FORMAT, FORMAT)",
         "tests/store/test_store.py::test_a_store_of_another_version_is_refused",
     ),
     Fault(

@@ -288,9 +288,9 @@ A report that answers first is ten nouns of `reports` and four of `insight`: hea
 data before they are words; profiles, with what was judged; heat maps; the rows of a table, and the
 brief form for a notebook. A second look at one game, with what else could have been played, is two
 files of `runs`. A table that teaches has the text of the rules, what was costly, one's own games,
-and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`. Which
-version made a file is of `tournament`, as what plays there is: every format with a life on a disk
-asks it.
+and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
+Which version made a file is of `tournament`, as what plays there is: every format with a life on a
+disk asks it.
 """
 
 

@@ -321,18 +321,14 @@ def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str) -> 
 
 
 def test_a_patch_release_can_verify_what_another_one_wrote(out: Path) -> None:
-    """Its files have the same bytes; also the manifest, whose store has the same text."""
-    manifest = (out / "manifest.json").read_text()
-    other = manifest.replace(
-        f'"arena": "{version_here()}"', f'"arena": "{minor(version_here())}.7"'
-    )
-    assert other != manifest
-    (out / "manifest.json").write_text(other)
-    forge(out / "run.sqlite", "UPDATE run SET value = ?", other)
+    """Its files have the same bytes, but for the version that the manifest and the report name."""
+    here, there = version_here(), f"{minor(version_here())}.77"
+    for name in ("manifest.json", "report.md"):
+        text = (out / name).read_text()
+        assert here in text
+        (out / name).write_text(text.replace(here, there))
     (out / "report.html").unlink(missing_ok=True)
-    report = (out / "report.md").read_text()
-    there = f"{minor(version_here())}.7"
-    (out / "report.md").write_text(report.replace(f" {version_here()} ", f" {there} "))
+    forge(out / "run.sqlite", "UPDATE run SET value = ?", (out / "manifest.json").read_text())
     assert len([*verify(out, 0, HERE)]) > 1
 
 
@@ -340,9 +336,7 @@ def test_a_store_of_another_version_is_not_called_forged(out: Path) -> None:
     """Nor is it read: the message names its version and the one that is read here."""
     with closing(sqlite3.connect(out / "run.sqlite")) as database:
         database.execute("PRAGMA user_version = 3")
-    with pytest.raises(
-        InputError, match="made by version .*, in format 3, and this arena reads 4; a"
-    ):
+    with pytest.raises(InputError, match=r"made by version .*, in format 3, and this"):
         list(verify(out, 0, HERE))
 
 

@@ -97,14 +97,19 @@ KEPT = {
 _LEFT_OUT = ("report.html", "report.md", "games.parquet", "run.log")  # large, or made again
 
 
-def make(folder: Path) -> dict[str, str]:
-    """Make all folders and files in a folder, and return what each command prints."""
+def write_inputs(folder: Path) -> None:
+    """Write the configs and bots of the commands."""
     (folder / "cup.yaml").write_text(_CUP)
     (folder / "small.yaml").write_text("bots: [greedy, uniform]\npairs: 3\nseed: 7\n")
     swiss = "bots: [greedy, uniform, majority, denier]\npairs: 2\nformat: swiss\nseed: 7\n"
     (folder / "swiss.yaml").write_text(swiss)
     (folder / "breaks.py").write_text(_BREAKS)
     (folder / "notes.txt").write_text("a file of a bot\n")
+
+
+def make(folder: Path) -> dict[str, str]:
+    """Make all folders and files in a folder, and return what each command prints."""
+    write_inputs(folder)
     printed = {}
     for name, words in COMMANDS.items():
         done = run_here(folder, *words)

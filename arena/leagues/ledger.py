@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from arena.errors import ArenaError, InputError
 from arena.statistics.counts import RESULTS, ScoreCounts
 from arena.tournament.schedule import Meeting
-from arena.tournament.versions import check_format
+from arena.tournament.versions import check_format, maker_of, version_here
 
 NAME: Final = "league.sqlite"
 ACTIVE: Final = "active"
@@ -255,8 +255,14 @@ class Ledger:
         return json.loads(text[0][0]) if text else {}
 
     def fix(self, values: dict[str, Any]) -> None:
-        """Keep what does not change any more."""
-        self.connection.execute("INSERT INTO fixed VALUES ('settings', ?)", (json.dumps(values),))
+        """Keep what does not change any more, and which version has begun the league."""
+        for row in ("settings", json.dumps(values)), ("arena", version_here()):
+            self.connection.execute("INSERT INTO fixed VALUES (?, ?)", row)
+
+    def maker(self) -> str:
+        """Return which version has begun the league."""
+        version = self.one("SELECT value FROM fixed WHERE key = 'arena'")
+        return maker_of({"versions": {"arena": version}})
 
     # versions and refusals
 

@@ -268,6 +268,17 @@ def test_a_record_of_another_format_is_refused(
     assert arena("replay", "one.jsonl").returncode == 0
 
 
+def test_a_journal_of_another_format_is_named_and_stays(tmp_path: Path) -> None:
+    """Its first line is a record; the other games that were interrupted are found."""
+    unpack(tmp_path, RELEASED[-1], "games")
+    (path,) = (tmp_path / "games" / "open").iterdir()
+    text = path.read_text().replace("{", '{"format": 2, ', 1)
+    path.write_text(text)
+    found, (problem,) = find_interrupted(Records(tmp_path / "games"))
+    assert problem == f"{path}: line 1: a record of format 2; this version reads 1"
+    assert (found, path.read_text()) == ([], text)
+
+
 def test_a_bot_that_a_later_version_has_packed_is_refused(tmp_path: Path, arena: Arena) -> None:
     """Its first line says that it is packed in another way."""
     unpack(tmp_path, RELEASED[-1], "packed")

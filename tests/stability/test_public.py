@@ -28,7 +28,7 @@ These public facts are new, which is right for a minor version. `python -m tests
 the list again; name them in CHANGELOG.md:
 """
 _REQUIRED = re.compile(
-    r"(?P<of>\S+) (argument|keyword|field) [^=]*"  # of the library
+    r"(?P<of>\S+) (argument|keyword|field) [^=*]*"  # of the library
     r"|(?P<key>(config|league) \w+)\.\w+ required .*"
     r"|(?P<command>arena[\w -]*) (argument \w+|-.*) .*required.*"
 )
@@ -110,6 +110,7 @@ COMPLAINTS = {
     "a name more": ([*OLD, "arena.g: function", "arena.g argument 0 a: int"], _NEW),
     "an optional parameter more": ([*OLD, "arena.f keyword b: int = 0"], _NEW),
     "a required parameter more": ([*OLD, "arena.f keyword b: int"], _BREAKS),
+    "further arguments": ([*OLD, "arena.f keyword *rest: int"], _NEW),
     "a required key more": ([*OLD, "config Config.seed required {}"], _BREAKS),
     "an optional key more": ([*OLD, 'config Config.seed {"default": 0}'], _NEW),
     "a required option more": ([*OLD, "arena x --y VALUE required"], _BREAKS),

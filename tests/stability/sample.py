@@ -55,7 +55,9 @@ COMMANDS = {
         *("compare", "new=greedy(patience=2)", "old=greedy", "--against", "uniform,majority"),
         *("--max-pairs", "20", "--out", "comparison", *_RUN),
     ),
-    "ablation": (*("ablate", "small.yaml", "--rule", "set_bonus=0", "--out", "ablation", *_RUN),),
+    "ablation": (
+        *("ablate", "small.yaml", "--rule", "set_bonus=0", "--out", "ablation", "--quiet", *_RUN),
+    ),
     "tuning": (
         *("tune", "greedy", "--param", "patience=0..4", "--against", "majority"),
         *("--budget", "112", "--proof", "20", "--out", "tuning", *_RUN),

@@ -6,10 +6,13 @@ import json
 from typing import Any, NamedTuple
 
 from engine.cards import to_text
-from engine.errors import RecordError
+from engine.errors import RecordError, show
 from engine.notation import parse_actions, parse_deal
 from engine.rules import STANDARD, Rules
 from engine.state import State
+
+FORMAT = 1
+"""Of the JSON of a record, which has no number as long as it is this one."""
 
 
 class Record(NamedTuple):
@@ -46,7 +49,8 @@ class Record(NamedTuple):
     def from_json(cls, text: str | bytes) -> Record:
         """Return the record of a JSON line; keys that are not the engine's are ignored.
 
-        Raises RecordError for a text that is not a record, RulesError for unplayable rules.
+        Raises RecordError for a text that is not a record, or one of another format (without a
+        key `format` it is the first), RulesError for unplayable rules.
 
         >>> Record.from_json('{"deal": "56", "actions": ""}')
         Record(deal='56', actions='', rules=Rules())
@@ -57,6 +61,8 @@ class Record(NamedTuple):
             raise RecordError(f"not JSON: {error}") from None
         if not isinstance(data, dict):
             raise RecordError("a record is a JSON object")
+        if (number := data.get("format", FORMAT)) != FORMAT or type(number) is not int:
+            raise RecordError(f"a record of format {show(number)}; this version reads {FORMAT}")
         for key in ("deal", "actions"):
             if not isinstance(data.get(key), str):
                 raise RecordError(f"a record needs a string {key!r}")

@@ -264,7 +264,7 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 96,
     "floors": 10,
-    "files": 329,
+    "files": 330,
     "modules with one importer": 59,
     "lines of code": 32_650,
 }
@@ -290,6 +290,8 @@ brief form for a notebook. A second look at one game, with what else could have 
 files of `runs`. A table that teaches has the text of the rules, what was costly, one's own games,
 and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
 What of a machine may be shown to everybody is a file of its own, beside what the doctor finds.
+Which version made a file is of `tournament`, as what plays there is: every format with a life on a
+disk asks it.
 """
 
 

@@ -19,6 +19,7 @@ MOST_PACKED = 64 << 20
 """Bytes of a file that `arena pack` writes."""
 
 _MARK = b"# A bot with its files, written by `arena pack`.\n"
+_ANY_MARK = _MARK.rstrip(b".\n")  # of another format, too: it goes on in another way
 _BEGIN = b'FILES = """\n'
 _END = b'"""\n'
 _PERMISSIONS = 0o644 << 16
@@ -59,7 +60,7 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     if len(paths) > MOST_FILES:
         raise InputError(f"{bot}: more than {MOST_FILES:,} files")
     files = read_files(paths, bot)
-    if files[main].startswith(_MARK):
+    if files[main].startswith(_ANY_MARK):
         raise InputError(f"{bot}: packed already; pack what it was made of")
     _check_syntax(files, paths)
     return files, main
@@ -169,8 +170,10 @@ def read_packed(source: bytes) -> tuple[bytes, bytes] | None:
     What the archive holds is looked at by the bot's process. Raises InputError for a file
     that begins as a packed one, and is none.
     """
-    if not source.startswith(_MARK):
+    if not source.startswith(_ANY_MARK):
         return None
+    if not source.startswith(_MARK):
+        raise InputError("packed by a later version of the arena: update it")
     head, begin, rest = source.partition(_BEGIN)
     data, end, _ = rest.partition(_END)
     if not begin or not end or len(head) > MOST_SOURCE or re.search(rb"[^A-Za-z0-9+/=\n]", data):

@@ -21,7 +21,8 @@ from arena.executors.frames import Garbled
 from arena.executors.log import Line as Line
 from arena.lanes.evidence import ROOT
 from arena.tournament.plan import Chunk, Played, join, join_chunks
-from arena.tournament.tournament import Tournament, engine_sha256
+from arena.tournament.tournament import Tournament
+from arena.tournament.versions import engine_sha256
 from engine.state import Seat
 
 _SHOWN = 12  # characters of a hash

@@ -108,8 +108,9 @@ class League:
         """Raise InputError if the settings or the engine would play other games than before."""
         now = json.loads(json.dumps(self.settings.fixed()))
         if changed := differences(self.ledger.fixed(), now):
+            what = "; ".join([*changed, self.ledger.maker()])
             raise InputError(
-                f"{self.folder / SETTINGS}: {'; '.join(changed)}: a league goes on as it began; "
+                f"{self.folder / SETTINGS}: {what}: a league goes on as it began; "
                 "another one needs a new folder"
             )
 

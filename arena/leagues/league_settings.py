@@ -17,7 +17,7 @@ from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
 from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width
-from arena.tournament.tournament import versions
+from arena.tournament.versions import engine_sha256
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
 from engine.errors import RulesError
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Other games would be played: what decides them is here, the engine's source included.
         """
         kept: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in _FIXED})
-        return kept | {"engine": versions()["engine"]}
+        return kept | {"engine": engine_sha256()}
 
 
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}

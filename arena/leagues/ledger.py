@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from arena.errors import ArenaError, InputError
 from arena.statistics.counts import RESULTS, ScoreCounts
 from arena.tournament.schedule import Meeting
+from arena.tournament.versions import check_format, maker_of, version_here
 
 NAME: Final = "league.sqlite"
 ACTIVE: Final = "active"
@@ -23,8 +24,10 @@ REPLACED: Final = "replaced"
 WITHDRAWN: Final = "withdrawn"
 SUSPENDED: Final = "suspended"
 
+FORMAT: Final = 2
+"""Of league.sqlite; another one where its tables change, or the deals of a seed do."""
+
 _APPLICATION = 0x444E4C47  # DNLG
-_VERSION = 1
 _PATIENCE = 60.0  # seconds for which another process may be writing
 _SCHEMA = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -190,10 +193,14 @@ class Ledger:
                 self._create()
             elif self.one("PRAGMA application_id") != _APPLICATION:
                 raise InputError(f"{path}: not the database of a league")
-            elif (version := self.one("PRAGMA user_version")) != _VERSION:
-                raise InputError(
-                    f"{path}: a league of version {version}, and this arena reads {_VERSION}"
-                )
+            else:
+                self._check_format()
+
+    def _check_format(self) -> None:
+        try:
+            check_format(self.one("PRAGMA user_version"), FORMAT)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}; another league needs a new folder") from None
 
     def _create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
@@ -203,7 +210,7 @@ class Ledger:
             for statement in _SCHEMA.split(";"):
                 self.connection.execute(statement)
             self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self.connection.execute(f"PRAGMA user_version = {_VERSION}")
+            self.connection.execute(f"PRAGMA user_version = {FORMAT}")
 
     def close(self) -> None:
         """Close the file."""
@@ -248,8 +255,14 @@ class Ledger:
         return json.loads(text[0][0]) if text else {}
 
     def fix(self, values: dict[str, Any]) -> None:
-        """Keep what does not change any more."""
-        self.connection.execute("INSERT INTO fixed VALUES ('settings', ?)", (json.dumps(values),))
+        """Keep what does not change any more, and which version has begun the league."""
+        for row in ("settings", json.dumps(values)), ("arena", version_here()):
+            self.connection.execute("INSERT INTO fixed VALUES (?, ?)", row)
+
+    def maker(self) -> str:
+        """Return which version has begun the league."""
+        version = self.one("SELECT value FROM fixed WHERE key = 'arena'")
+        return maker_of({"versions": {"arena": version}})
 
     # versions and refusals
 

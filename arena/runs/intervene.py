@@ -26,6 +26,7 @@ from arena.tournament.keys import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import maker_of
 from engine import EngineError
 from engine.cards import to_text
 from engine.errors import show
@@ -135,7 +136,7 @@ def _check(tournament: Tournament, store: Store) -> Tournament:
         raise InputError("under its rules no card is out of the game to be swapped for another")
     manifest = read_manifest(store.manifest or "{}")
     if manifest and (differs := other_versions(manifest, python=False)):
-        raise InputError(f"played by another version of the arena: {'; '.join(differs)}")
+        raise InputError(f"{maker_of(manifest)}: {'; '.join(differs)}")
     return replace(tournament, entries=[*map(_find_bot, tournament.entries)])
 
 

@@ -25,6 +25,7 @@ from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import maker_of
 from engine.state import Seat
 
 
@@ -125,7 +126,7 @@ def play_as(manifest: Mapping[str, Any]) -> Tournament:
     """
     if differs := other_versions(manifest):
         why = "; ".join(differs)
-        raise InputError(f"the manifest of another version of the arena: {why}")
+        raise InputError(f"a manifest {maker_of(manifest)}, whose games may differ: {why}")
     tournament = make_tournament(manifest)
     check_name(tournament.name)
     entries, changed = [], []

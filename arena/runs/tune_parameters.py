@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from arena.runs.run import Interrupted, play_games, run
 from arena.statistics.distributions import Floats
 from arena.store.database import NAME
 from arena.store.folder import REPORTS, RunFolder, write_text
-from arena.store.manifest import differences, obstacles
+from arena.store.manifest import differences, obstacles, read_manifest
 from arena.store.reader import count_kept, read_run
 from arena.store.store import Store
 from arena.tournament.search import Batch, Search
@@ -207,13 +207,11 @@ def check_folder(path: Path, tuning: Tuning) -> None:
             if names - {ROUNDS, PROOF}:  # those stay, with their logs, after --fresh
                 raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
             return
-        stored: dict[str, Any] = json.loads((path / FILE).read_text(encoding="utf-8"))
+        stored = read_manifest((path / FILE).read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
+    except InputError as error:
         raise InputError(f"{path / FILE}: {error}") from None
-    if not isinstance(stored, dict):
-        raise InputError(f"{path / FILE}: not what a tuning writes")
     wanted = tuning.manifest()
     differs = differences(stored.get("bots"), wanted["bots"], "bots")
     if differs := differs + obstacles(stored, wanted):

@@ -30,6 +30,7 @@ from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Forfeits, Strikes
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import maker_of
 from engine import EngineError
 from engine.notation import parse_actions
 from engine.state import Seat, State
@@ -76,11 +77,11 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
 def _check_versions(manifest: Path) -> None:
     """Raise InputError for a run of an arena that plays other games, or writes other files."""
     try:
-        differs = other_versions(read_manifest(read_file(manifest, MOST_BYTES)), python=False)
+        data = read_manifest(read_file(manifest, MOST_BYTES))
     except InputError:
         return  # the file is compared with the store's
-    if differs:
-        why = "written by another version of the arena, which can verify it"
+    if differs := other_versions(data, python=False):
+        why = f"{maker_of(data)}, which can verify it"
         raise InputError(f"{manifest.parent}: {why}: {'; '.join(differs)}")
 
 

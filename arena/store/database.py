@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from copy import copy as copy_of
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from typing import Any, Final
 from arena.errors import ArenaError, InputError
 from arena.store.damage import SCHEMA, enable, find_damage
 from arena.store.manifest import MOST_BYTES
+from arena.tournament.versions import check_format, maker_of
 
 _ATTEMPTS = 5  # a run may begin or end while its file is opened
 _LOG, _INDEX = "-wal", "-shm"  # https://sqlite.org/wal.html
@@ -68,8 +70,10 @@ def _beside(path: Path, ending: str) -> Path:
 NAME: Final = "run.sqlite"
 """The name of a store's file in the folder of its run."""
 
+FORMAT: Final = 4
+"""Of run.sqlite; another one where its tables change, or the deals of a seed do."""
+
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
-_VERSION = 4
 _PAGE = 4096
 _FETCHED = 1000
 
@@ -132,19 +136,27 @@ class Database:
             raise InputError(
                 f"{self.path}: a database, but not one of a run; choose another folder"
             )
-        if (version := self.one("PRAGMA user_version")) != _VERSION:
-            raise InputError(
-                f"{self.path}: from another version of the arena: a store of version {version}, "
-                f"and this arena reads version {_VERSION}{FRESH}"
-            )
+        try:
+            check_format(self.one("PRAGMA user_version"), FORMAT, self._find_maker())
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}{FRESH}") from None
         if damage := find_damage(self.connection):
             raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
         self._begin()
 
+    def _find_maker(self) -> str:
+        """Return what the manifest of a store says of its maker; other formats may have none."""
+        is_table = "SELECT sql LIKE 'CREATE TABLE %' FROM sqlite_master WHERE name = 'run'"
+        with suppress(sqlite3.DatabaseError, ValueError, TypeError, RecursionError):
+            if self.one(is_table):  # a view could take for ever
+                manifest = json.loads(self.one("SELECT value FROM run WHERE key = 'manifest'"))
+                return maker_of(manifest) if isinstance(manifest, dict) else ""
+        return ""
+
     def _create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        self.connection.execute(f"PRAGMA user_version = {_VERSION}")
+        self.connection.execute(f"PRAGMA user_version = {FORMAT}")
         self._begin()
         for statement in SCHEMA.split(";"):
             self.connection.execute(statement)

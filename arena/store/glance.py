@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from arena.store import extension
-from arena.store.database import NAME
+from arena.store.database import FORMAT, NAME
 from arena.store.folder import COMPARISON, MANIFEST, REPLACED
 from arena.store.manifest import MOST_BYTES
+from arena.tournament.versions import engine_sha256
 
 State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
 
@@ -74,17 +75,26 @@ def _is_whole(folder: Path) -> bool:
 def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
     """Return what differs, by label, for bots that were others when their games were played.
 
-    `bots` are those of a manifest. Where the folder has no run that can be read there are none, and
-    where their games are kept while those of other bots are played in their place.
+    `bots` are those of a manifest. Where the folder has no run that can go on here there are none,
+    and where their games are kept while those of other bots are played in their place.
     """
     bots = [*bots]
     found: dict[str, list[str]] = {}
     for name in (NAME, REPLACED):
         with suppress(OSError, sqlite3.Error), _glance(folder / name) as database:
+            if not _can_go_on(database):
+                return {}
             found = extension.find_changed(database, bots)
             if not found:
                 return found
     return found
+
+
+def _can_go_on(database: sqlite3.Connection) -> bool:
+    """Return whether a store has the format and the engine of this arena."""
+    query = "SELECT value FROM run WHERE key = 'manifest' AND instr(value, ?)"
+    (number,) = database.execute("PRAGMA user_version").fetchone()
+    return number == FORMAT and bool(database.execute(query, (engine_sha256(),)).fetchmany(1))
 
 
 @contextmanager

@@ -12,6 +12,10 @@ import msgspec
 
 from arena.errors import InputError
 from arena.games.judged import Judged
+from arena.tournament.versions import check_format
+
+FORMAT: Final = 1
+"""Of analysis.sqlite."""
 
 _APPLICATION: Final = 0x444E414A  # "DNAJ", in the header of the file
 _TABLE = """
@@ -36,7 +40,10 @@ class JudgedGames:
             (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables and application != _APPLICATION:
                 raise sqlite3.DatabaseError("a database, but not one of an analysis")
+            if tables:
+                check_format(self._connection.execute("PRAGMA user_version").fetchone()[0], FORMAT)
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            self._connection.execute(f"PRAGMA user_version = {FORMAT}")
             self._connection.execute(_TABLE)
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
@@ -64,5 +71,5 @@ class JudgedGames:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, msgspec.MsgspecError) as error:
+        except (sqlite3.Error, msgspec.MsgspecError, InputError) as error:
             raise InputError(f"{self.path}: {error}; without the file all is judged anew") from None

@@ -14,7 +14,8 @@ from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import Bots
-from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting, versions
+from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
+from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules
 
 MOST_BYTES: Final = 1 << 24
@@ -22,6 +23,7 @@ MOST_BYTES: Final = 1 << 24
 
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
+_ENGINE = "versions.engine: "
 _MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor")
 
 
@@ -54,7 +56,8 @@ def manifest_text(manifest: dict[str, Any]) -> str:
 def read_manifest(text: str | bytes) -> dict[str, Any]:
     """Return a stored manifest as data.
 
-    Raises InputError, without the place, for a text that is not a manifest.
+    Raises InputError, without the place, for a text that is not a manifest, and for one of a later
+    version.
     """
     try:
         data = json.loads(text)
@@ -62,6 +65,7 @@ def read_manifest(text: str | bytes) -> dict[str, Any]:
         raise InputError(f"its manifest cannot be read: {error}") from None
     if not isinstance(data, dict):
         raise InputError("its manifest cannot be read: not a JSON object")
+    check_made_by(data)
     return data
 
 
@@ -123,9 +127,10 @@ def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 
     It can have other bots, another panel, more or fewer pairs and rounds, stop at another
     time and have another anchor, because these change no game of the bots that stay. A patch
-    release of Python changes none, either.
+    release of Python changes none, either, nor does another release of the arena with this engine.
     """
-    return differences(_fixed(stored), _fixed(wanted))
+    found = differences(_fixed(stored), _fixed(wanted))
+    return [f"{text}, {maker_of(stored)}" if _ENGINE in text else text for text in found]
 
 
 def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -135,22 +140,29 @@ def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
         # the old version's label decides the deals of the new ones' games
         challengers = bots[: -len(manifest.get("panel", [])) or None]
         fixed["compared"] = [bot.get("label") for bot in challengers if isinstance(bot, dict)]
-    played_by = fixed.get("versions")
-    if isinstance(played_by, dict) and isinstance(python := played_by.get("python"), str):
-        fixed["versions"] = played_by | {"python": ".".join(python.split(".")[:2])}
+    if isinstance(played_by := fixed.get("versions"), dict):
+        fixed["versions"] = _minors(played_by)
+        fixed["versions"].pop("arena", None)
     return fixed
+
+
+def _minors(played_by: Mapping[str, Any]) -> dict[str, Any]:
+    """Return versions without their patch releases, which change no game and no file."""
+    return {
+        name: minor(value) if name != "engine" and isinstance(value, str) else value
+        for name, value in played_by.items()
+    }
 
 
 def other_versions(manifest: Mapping[str, Any], *, python: bool = True) -> list[str]:
     """Return what differs between the arena and engine that wrote a manifest and these here.
 
-    It is as in `differences`; what the manifest does not say differs, too. With `python` its
-    minor release counts.
+    It is as in `differences`; what the manifest does not say differs, too. Of the arena its minor
+    release counts and, with `python`, of Python.
     """
-    there, here = ({"versions": of} for of in (manifest.get("versions"), versions()))
-    if not isinstance(there["versions"], dict):
-        there["versions"] = {}
-    found = differences(_fixed(there), _fixed(here))
+    played_by = manifest.get("versions")
+    there = _minors(played_by) if isinstance(played_by, dict) else {}
+    found = differences(there, _minors(versions()), "versions")
     return [text for text in found if python or not text.startswith("versions.python")]
 
 

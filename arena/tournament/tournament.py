@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
-from importlib import metadata
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-import engine
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import MOST_WAITING, Limits
@@ -29,6 +24,7 @@ from arena.tournament.keys import (
 )
 from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round_robin
 from arena.tournament.stop import Sprt, Stop
+from arena.tournament.versions import versions
 from engine import Rules
 from engine.errors import show
 from engine.play import Draw
@@ -248,24 +244,6 @@ class Tournament:
             values["meetings"] = [[*meeting] for meeting in self.meetings]
         told: dict[str, Any] = msgspec.to_builtins(values)
         return told | {"bots": bots, "versions": versions()}
-
-
-def versions() -> dict[str, str]:
-    """Return what plays here: the arena's version, the engine's hash and Python's version."""
-    return {
-        "arena": metadata.version("district-noir-arena"),
-        "engine": engine_sha256(),
-        "python": platform.python_version(),
-    }
-
-
-@cache
-def engine_sha256() -> str:
-    """Return the hash of the engine's source: another engine plays other games."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(engine.__path__[0]).glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 _PLAYED_TWICE = 2  # a game is played again by itself where an answer may have been late

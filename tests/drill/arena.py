@@ -283,9 +283,30 @@ ARENA = [
     Fault(
         "a store of another version read",
         "arena/store/database.py",
-        'if (version := self.one("PRAGMA user_version")) != _VERSION:',
-        "if (version := _VERSION) != _VERSION:",
+        'check_format(self.one("PRAGMA user_version"), FORMAT, self._find_maker())',
+        "check_format(FORMAT, FORMAT)",
         "tests/store/test_store.py::test_a_store_of_another_version_is_refused",
+    ),
+    Fault(
+        "a folder of a later version opened",
+        "arena/store/manifest.py",
+        "    check_made_by(data)\n",
+        "",
+        "tests/stability/test_folders.py::test_what_a_later_version_has_made_is_refused",
+    ),
+    Fault(
+        "a record of another format read",
+        "engine/record.py",
+        'if (number := data.get("format", FORMAT)) != FORMAT or type(number) is not int:',
+        'if (number := data.get("format", FORMAT)) != FORMAT and not data:',
+        "tests/stability/test_folders.py::test_a_record_of_another_format_is_refused",
+    ),
+    Fault(
+        "a run of another engine called changed bots",
+        "arena/store/glance.py",
+        "if not _can_go_on(database):",
+        "if False:",
+        "tests/stability/test_folders.py::test_a_state_before_1_0_is_opened_or_refused",
     ),
     Fault(
         "a flipped bit of a game not found",

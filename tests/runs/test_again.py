@@ -13,6 +13,7 @@ import arena as library
 from arena.entries.resolve import resolve
 from arena.library import request
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests.conftest import Arena, run_here
 from tests.rogues import write
@@ -123,6 +124,11 @@ def remove_and_edit(path: Path) -> None:
     (folder / "other.py").write_text("from bots.greedy import bot\n")
 
 
+MADE_HERE = (
+    f"a manifest made by version {version_here()} "
+    f"(pip install 'district-noir-arena=={version_here()}')"
+)
+
 REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     "bots": (
         remove_and_edit,
@@ -140,19 +146,21 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "engine": (
         change("versions", "engine", value="1f" * 32),
-        "the manifest of another version of the arena: versions.engine: there 1f1f1f1f1f1f..., ",
+        f"{MADE_HERE}, whose games may differ: versions.engine: there 1f1f1f1f1f1f..., ",
     ),
     "arena": (
         change("versions", "arena", value="0.0.9"),
-        "the manifest of another version of the arena: versions.arena: there 0.0.9, here ",
+        "a manifest made by a development version before 1.0, whose games may differ: "
+        "versions.arena: there 0.0, here ",
     ),
     "python": (
         change("versions", "python", value="3.9.1"),
-        "the manifest of another version of the arena: versions.python: there 3.9, here ",
+        f"{MADE_HERE}, whose games may differ: versions.python: there 3.9, here ",
     ),
     "no versions": (
         change("versions", value=None),
-        "the manifest of another version of the arena: versions.arena: there None, here ",
+        "a manifest made by an unknown version, whose games may differ: "
+        "versions.arena: there None, here ",
     ),
     "name": (change("name", value="../x"), "name: '../x' cannot name a folder; use letters"),
     "seed": (change("seed", value="x"), "its manifest cannot be read: Expected `int`, got `str`"),

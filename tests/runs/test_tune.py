@@ -199,7 +199,7 @@ def test_a_folder_of_something_else_stays_as_it_is(out: Path, tmp_path: Path) ->
     with pytest.raises(InputError, match="holds other files and no tuning"):
         play(tmp_path, what)
     (tmp_path / FILE).write_text("[1]")
-    with pytest.raises(InputError, match="not what a tuning writes"):
+    with pytest.raises(InputError, match="not a JSON object"):
         play(tmp_path, what)
     (tmp_path / FILE).write_text("{")
     with pytest.raises(InputError, match=FILE):

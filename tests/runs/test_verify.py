@@ -30,6 +30,7 @@ from arena.store.store import Store
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import minor, version_here
 from engine import STANDARD, State
 from engine.play import playout
 from tests.conftest import Arena
@@ -299,27 +300,43 @@ def test_a_manifest_of_wrong_types_is_refused(
     assert str(caught.value).startswith(start)
 
 
-@pytest.mark.parametrize(("part", "there"), [("engine", "1f" * 32), ("arena", "0.0.9")])
-def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str, there: str) -> None:
+OTHERS = {
+    "engine": ("1f" * 32, "1f1f1f1f1f1f...", f"version {version_here()} (pip install"),
+    "arena": ("0.0.9", "0.0", "a development version before 1.0, which can verify it"),
+}
+
+
+@pytest.mark.parametrize("part", OTHERS)
+def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str) -> None:
     """Its games and files may differ from what this version makes; the message names both."""
     manifest = json.loads((out / "manifest.json").read_text())
-    here = manifest["versions"][part]
+    there, shown, maker = OTHERS[part]
     manifest["versions"][part] = there
     (out / "manifest.json").write_text(json.dumps(manifest))
     forge(out / "run.sqlite", "UPDATE games SET plies = plies + 1")
     with pytest.raises(InputError) as caught:
         list(verify(out, 0, HERE))
-    why = f"versions.{part}: there {there[:12]}"
-    start = f"{out}: written by another version of the arena, which can verify it: {why}"
-    assert str(caught.value).startswith(start)
-    assert f", here {here[:12]}" in str(caught.value)
+    assert str(caught.value).startswith(f"{out}: made by {maker}")
+    assert f", which can verify it: versions.{part}: there {shown}, here " in str(caught.value)
+
+
+def test_a_patch_release_can_verify_what_another_one_wrote(out: Path) -> None:
+    """Its files have the same bytes, but for the version that the manifest and the report name."""
+    here, there = version_here(), f"{minor(version_here())}.77"
+    for name in ("manifest.json", "report.md"):
+        text = (out / name).read_text()
+        assert here in text
+        (out / name).write_text(text.replace(here, there))
+    (out / "report.html").unlink(missing_ok=True)
+    forge(out / "run.sqlite", "UPDATE run SET value = ?", (out / "manifest.json").read_text())
+    assert len([*verify(out, 0, HERE)]) > 1
 
 
 def test_a_store_of_another_version_is_not_called_forged(out: Path) -> None:
     """Nor is it read: the message names its version and the one that is read here."""
     with closing(sqlite3.connect(out / "run.sqlite")) as database:
         database.execute("PRAGMA user_version = 3")
-    with pytest.raises(InputError, match="a store of version 3, and this arena reads version 4; a"):
+    with pytest.raises(InputError, match=r"made by version .*, in format 3, and this"):
         list(verify(out, 0, HERE))
 
 

@@ -11,7 +11,7 @@ import pytest
 from arena.errors import ArenaError, InputError
 from arena.games.match import GameResult
 from arena.lanes.faults import Fault
-from arena.store.database import is_foreign
+from arena.store.database import FORMAT, is_foreign
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
@@ -150,16 +150,25 @@ def test_a_store_without_tables_is_a_new_store(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("version", [0, 3, 5])
+STORES = {
+    0: "made by a development version before 1.0, in format 0, and this arena reads 4; a run with",
+    3: "made by a development version before 1.0, in format 3, and this arena reads 4; a run with",
+    5: "made by a later version, in format 5; this is .* and reads 4: update the arena; a run with",
+    -1: "format -1: not the number of a format, which is 4",
+    2**31 - 1: "format 2147483647: not the number of a format, which is 4",
+}
+
+
+@pytest.mark.parametrize("version", STORES)
 def test_a_store_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
     """Older or newer than ours, which is 4; the file is not changed."""
     path = tmp_path / "run.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (4,)
+        assert database.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         database.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"run\.sqlite: from another version of the arena"):
+    with pytest.raises(InputError, match=rf"run\.sqlite: {STORES[version]}"):
         Store(path)
     assert path.read_bytes() == before
 

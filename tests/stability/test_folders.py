@@ -1,0 +1,288 @@
+"""What an earlier version has made is opened, or refused with one line that names the version."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arena as library
+from arena.leagues.ledger import NAME as LEDGER
+from arena.leagues.ledger import Ledger
+from arena.table.interrupted import find_interrupted
+from arena.table.session import Records
+from arena.tournament.versions import engine_sha256, minor, version_here
+from tests.conftest import Arena, Done
+from tests.stability import FOLDERS
+from tests.stability.sample import COMMANDS, KEPT, write_inputs
+from tests.stores import forge
+
+RELEASED = sorted(path for path in FOLDERS.iterdir() if path.name[0].isdigit())
+BEFORE = sorted(path for path in FOLDERS.iterdir() if path.name.startswith("before_1.0"))
+
+
+def unpack(folder: Path, version: Path, *names: str) -> None:
+    """Unpack archives of a version in a folder."""
+    for name in names:
+        with zipfile.ZipFile(version / f"{name}.zip") as archive:
+            archive.extractall(folder)
+
+
+def refusal(done: Done) -> str:
+    """Return the one line with which a command has refused something."""
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.startswith("error: "), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
+def check_going_on(done: Done, manifest: dict[str, Any], *, plays: bool) -> None:
+    """A run goes on where engine and Python are the same; else the line names what differs."""
+    there = manifest["versions"]
+    if there["engine"] != engine_sha256():
+        assert f"made by version {there['arena']} (pip install" in refusal(done)
+    elif plays and minor(there["python"]) != minor(platform.python_version()):
+        assert f"versions.python: there {minor(there['python'])}, here" in refusal(done)
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def test_every_format_is_kept() -> None:
+    """Of 1.0.0 and of each later version that has another format."""
+    assert RELEASED[0].name == "1.0.0"
+    assert {path.stem for path in RELEASED[0].iterdir()} == {*KEPT}
+    assert len(BEFORE) > 2
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_run_of_an_earlier_version_is_opened(version: Path, tmp_path: Path, arena: Arena) -> None:
+    """By the library and by the commands that read."""
+    unpack(tmp_path, version, "run")
+    results = library.open(tmp_path / "run")
+    assert (results.played, len(results.standings), len(results.faults)) == (36, 4, 18)
+    for words in (("show", "run"), ("export", "run", "-o", "again.jsonl")):
+        assert arena(*words).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_run_of_an_earlier_version_is_verified(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """By a version of the same minor release, after the reports have been written again."""
+    unpack(tmp_path, version, "run")
+    assert arena("report", "run").returncode == 0
+    done = arena("verify", "run", "--sample", "0")
+    if minor(version.name) == minor(version_here()):
+        manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+        check_going_on(done, manifest, plays=False)
+    else:
+        assert f"made by version {version.name} (pip install" in refusal(done)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+@pytest.mark.parametrize("name", ["run", "comparison", "ablation", "tuning"])
+def test_a_run_of_an_earlier_version_goes_on(
+    name: str, version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """The command that made it plays nothing again; where bots have changed since, it says so."""
+    unpack(tmp_path, version, name)
+    write_inputs(tmp_path)
+    done = arena(*COMMANDS[name])
+    if "changed since" in done.stderr:
+        return
+    manifest = json.loads(next(tmp_path.rglob("manifest.json")).read_text())
+    check_going_on(done, manifest, plays=True)
+    if done.returncode == 0:
+        assert json.loads(done.stdout).get("played", 0) == 0
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_an_analysis_of_an_earlier_version_is_read(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """The tables of decisions, and the games that were judged."""
+    unpack(tmp_path, version, "run")
+    assert arena("report", "run").returncode == 0
+    assert "left out" not in (tmp_path / "run" / "report.md").read_text()
+    assert arena("worth", "run").returncode == 0
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_a_league_of_an_earlier_version_is_opened(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """It shows its standings; it plays on where the engine is the same."""
+    unpack(tmp_path, version, "league")
+    played = arena("league", "play", "league", "--games", "4")
+    with closing(Ledger(tmp_path / "league" / LEDGER)) as ledger:
+        is_same = ledger.fixed()["engine"] == engine_sha256()
+    if is_same:
+        assert played.returncode == 0
+    else:
+        assert f"made by version {version.name} (pip install" in refusal(played)
+    assert len(library.league(tmp_path / "league").standings) == 2
+    for words in (("show", "league"), ("history", "league", "greedy"), ("page", "league")):
+        assert arena("league", *words).returncode == 0
+
+
+@pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
+def test_records_and_bots_of_an_earlier_version_are_read(
+    version: Path, tmp_path: Path, arena: Arena
+) -> None:
+    """Records are replayed, an interrupted game can go on, and a packed bot plays."""
+    unpack(tmp_path, version, "games", "packed")
+    assert arena("replay", "games.jsonl").returncode == 0
+    (game,), problems = find_interrupted(Records(tmp_path / "games"))
+    assert (game.plies, problems) == (9, [])
+    done = arena("play", "./packed.py", "uniform", "--pairs", "1", "--json")
+    assert json.loads(done.stdout)["forfeits"] == 2
+    assert "import" not in done.stderr
+
+
+@pytest.mark.parametrize("state", BEFORE, ids=lambda path: path.name)
+def test_a_state_before_1_0_is_opened_or_refused(state: Path, tmp_path: Path, arena: Arena) -> None:
+    """A run of the last format is read; nothing goes on, because the engine was another one."""
+    unpack(tmp_path, state, "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database:
+        (number,) = database.execute("PRAGMA user_version").fetchone()
+    before = "made by a development version before 1.0"
+    for words in (("show", "run"), ("export", "run", "-o", "out.jsonl")):
+        done = arena(*words)
+        if number == 4:
+            assert done.returncode == 0
+        else:
+            assert f"{before}, in format {number}, and this arena reads 4" in refusal(done)
+    (tmp_path / "cup.yaml").write_text("bots: [greedy, uniform]\npairs: 2\nseed: 7\n")
+    for words in (("run", "cup.yaml", "--out", "run"), ("verify", "run")):
+        assert before in refusal(arena(*words))
+
+
+def test_a_league_before_1_0_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """Its database had other tables under the same number."""
+    unpack(tmp_path, BEFORE[-1], "league")
+    for words in (("show", "league"), ("play", "league")):
+        line = refusal(arena("league", *words))
+        assert "made by a development version before 1.0, in format 1, and this arena" in line
+
+
+def of_run(folder: Path, version: object) -> None:
+    """Let a version have made a run, in its store and beside it."""
+    manifest = json.loads((folder / "run" / "manifest.json").read_text())
+    manifest["versions"]["arena"] = version
+    text = json.dumps(manifest)
+    (folder / "run" / "manifest.json").write_text(text)
+    forge(folder / "run" / "run.sqlite", "UPDATE run SET value = ?", text)
+
+
+def of_tuning(folder: Path, version: object) -> None:
+    """Let a version have made a tuning."""
+    path = folder / "tuning" / "tune.json"
+    stored = json.loads(path.read_text())
+    stored["versions"]["arena"] = version
+    path.write_text(json.dumps(stored))
+
+
+MADE: dict[str, tuple[Callable[[Path, object], None], list[tuple[str, ...]]]] = {
+    "run": (of_run, [("show", "run"), ("report", "run"), ("verify", "run"), COMMANDS["run"]]),
+    "tuning": (of_tuning, [COMMANDS["tuning"]]),
+}
+HOSTILE = ["abc", "", -1, 10**30, None, "1" * 50, "9" * 5000 + ".0", "1.x", ["1.0.0"], {}, True]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_a_later_version_has_made_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
+    """Of a later minor or major release; one of another patch release is not."""
+    unpack(tmp_path, RELEASED[-1], name)
+    write_inputs(tmp_path)
+    change, commands = MADE[name]
+    major, small = minor(version_here()).split(".")
+    for later in (f"{major}.{int(small) + 1}.0", f"{int(major) + 1}.0.0.dev3"):
+        change(tmp_path, later)
+        for words in commands:
+            line = refusal(arena(*words))
+            assert f"made by version {later}; this is {version_here()}: update the arena" in line
+    if name == "run":
+        change(tmp_path, f"{minor(version_here())}.99")
+        assert arena("show", "run").returncode == 0
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_no_version_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
+    """Texts, numbers and nothing, each with one line."""
+    unpack(tmp_path, RELEASED[-1], name)
+    write_inputs(tmp_path)
+    change, commands = MADE[name]
+    for version in HOSTILE:
+        change(tmp_path, version)
+        assert "its manifest cannot be read: versions: no version" in refusal(arena(*commands[0]))
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (3, "made by a later version, in format 3; this is"),
+        (0, "made by a development version before 1.0, in format 0, and this arena reads"),
+        (-1, "format -1: not the number of a format"),
+        (2**31 - 1, "format 2147483647: not the number of a format"),
+    ],
+)
+def test_another_number_of_a_format_is_refused(
+    number: int, reason: str, tmp_path: Path, arena: Arena
+) -> None:
+    """That of a league, and of the games that an analysis has judged; both files stay."""
+    unpack(tmp_path, RELEASED[-1], "league", "run")
+    for words, place in (
+        (("league", "show", "league"), "league/league.sqlite"),
+        (("analyse", "run", "--games", "2"), "run/analysis.sqlite"),
+    ):
+        with closing(sqlite3.connect(tmp_path / place)) as database, database:
+            database.execute(f"PRAGMA user_version = {number}")
+        before = (tmp_path / place).read_bytes()
+        assert f"{place}: {reason}" in refusal(arena(*words))
+        assert (tmp_path / place).read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [0, 2, -1, 10**30, None, "abc", "1", 1.0, True, [], {}])
+def test_a_record_of_another_format_is_refused(
+    number: object, tmp_path: Path, arena: Arena
+) -> None:
+    """Without a number it is the first; with another one it is no record that is known here."""
+    unpack(tmp_path, RELEASED[-1], "games")
+    line = (tmp_path / "games.jsonl").read_text().splitlines()[0]
+    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": number}) + "\n")
+    done = arena("replay", "one.jsonl", "--json")
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, answer["error"]) == (1, "bad-json")
+    assert answer["message"].startswith("a record of format ")
+    assert answer["message"].endswith("; this version reads 1")
+    (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": 1}) + "\n")
+    assert arena("replay", "one.jsonl").returncode == 0
+
+
+def test_a_journal_of_another_format_is_named_and_stays(tmp_path: Path) -> None:
+    """Its first line is a record; the other games that were interrupted are found."""
+    unpack(tmp_path, RELEASED[-1], "games")
+    (path,) = (tmp_path / "games" / "open").iterdir()
+    text = path.read_text().replace("{", '{"format": 2, ', 1)
+    path.write_text(text)
+    found, (problem,) = find_interrupted(Records(tmp_path / "games"))
+    assert problem == f"{path}: line 1: a record of format 2; this version reads 1"
+    assert (found, path.read_text()) == ([], text)
+
+
+def test_a_bot_that_a_later_version_has_packed_is_refused(tmp_path: Path, arena: Arena) -> None:
+    """Its first line says that it is packed in another way."""
+    unpack(tmp_path, RELEASED[-1], "packed")
+    path = tmp_path / "packed.py"
+    path.write_text(path.read_text().replace("`arena pack`.", "`arena pack`, format 2.", 1))
+    line = refusal(arena("play", "./packed.py", "uniform", "--pairs", "1"))
+    assert "packed by a later version of the arena: update it" in line

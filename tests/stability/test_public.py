@@ -1,0 +1,154 @@
+"""What is public is in the lists: what is new is added there, and nothing is taken away unsaid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+import arena
+from arena.tournament.versions import minor, version_here
+from tests.stability import BYTES, MADE, PUBLIC
+from tests.stability.public import _class, _signature, public
+from tests.stability.sample import hashes, made, make
+
+_GONE = """\
+These public facts are gone or have changed. Users build on them: see docs/stability.md. Keep them
+for a minor version with a warning, name that in CHANGELOG.md, and take them away after it. If a
+type has only become wider, or this is a major version, `python -m tests.stability` writes the list:
+"""
+_BREAKS = """\
+These parameters, keys or options are new and required, so calls and files of before fail: give them
+a default (docs/stability.md):
+"""
+_NEW = """\
+These public facts are new, which is right for a minor version. `python -m tests.stability` writes
+the list again; name them in CHANGELOG.md:
+"""
+_REQUIRED = re.compile(
+    r"(?P<of>\S+) (argument|keyword|field) [^=*]*"  # of the library
+    r"|(?P<key>(config|league) \w+)\.\w+ required .*"
+    r"|(?P<command>arena[\w -]*) (argument \w+|-.*) .*required.*"
+)
+
+
+def read(path: Path) -> list[str]:
+    """Return the lines of a list."""
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def complain(listed: Iterable[str], now: Iterable[str]) -> str:
+    """Return what is wrong with what is public now, nothing if it is what is listed."""
+    listed, now = [*listed], [*now]
+    new = [line for line in now if line not in {*listed}]
+    parts = (
+        (_GONE, [line for line in listed if line not in {*now}]),
+        (_BREAKS, [line for line in new if _owner(line) and is_there(_owner(line), listed)]),
+        (_NEW, new),
+    )
+    return next((text + "\n".join(lines) for text, lines in parts if lines), "")
+
+
+def _owner(line: str) -> str:
+    """Return what a required parameter, key or option belongs to, nothing for another line."""
+    match = _REQUIRED.fullmatch(line)
+    return next(filter(None, match.groupdict().values()), "") if match else ""
+
+
+def is_there(owner: str, listed: Iterable[str]) -> bool:
+    """Return whether a function, a file's part or a command has been listed."""
+    return any(line.startswith((f"{owner}:", f"{owner}.")) for line in listed)
+
+
+def test_what_is_public_is_listed() -> None:
+    """Names and signatures, keys of config and league, columns, messages, commands and options."""
+    assert not (problem := complain(read(PUBLIC), public())), problem
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Return a folder with all that commands make, and what they have printed."""
+    folder = tmp_path_factory.mktemp("sample")
+    return folder, make(folder)
+
+
+@pytest.mark.slow
+def test_what_commands_print_and_write_is_listed(sample: tuple[Path, dict[str, str]]) -> None:
+    """Keys of JSON documents and of records, files of folders, columns of tables."""
+    assert not (problem := complain(read(MADE), made(*sample))), problem
+
+
+@pytest.mark.slow
+def test_the_bytes_for_a_seed_are_those_of_the_minor_version(
+    sample: tuple[Path, dict[str, str]],
+) -> None:
+    """Of every table: a round robin, a gauntlet, a Swiss tournament, a comparison and so on."""
+    written_by, *listed = read(BYTES)
+    again = "`python -m tests.stability` writes tests/stability/bytes.txt again"
+    assert written_by == minor(version_here()), f"a new minor version: {again}"
+    changed = {*hashes(sample[0])} ^ {*listed}
+    files = ", ".join(sorted({line.split()[1] for line in changed}))
+    assert not changed, (
+        f"other bytes for the same seed: {files}. They change with a minor version, which says so "
+        f"in CHANGELOG.md (docs/stability.md): raise it in pyproject.toml, and {again}. If the "
+        "deals have changed, raise FORMAT in arena/store/database.py and arena/leagues/ledger.py."
+    )
+
+
+OLD = [
+    "arena.f: function",
+    "arena.f argument 0 a: int",
+    "config Config.pairs {}",
+    "arena x: command",
+]
+COMPLAINTS = {
+    "the same": (OLD, ""),
+    "a parameter less": ([OLD[0], *OLD[2:]], _GONE),
+    "another type": ([OLD[0], "arena.f argument 0 a: str", *OLD[2:]], _GONE),
+    "a name more": ([*OLD, "arena.g: function", "arena.g argument 0 a: int"], _NEW),
+    "an optional parameter more": ([*OLD, "arena.f keyword b: int = 0"], _NEW),
+    "a required parameter more": ([*OLD, "arena.f keyword b: int"], _BREAKS),
+    "further arguments": ([*OLD, "arena.f keyword *rest: int"], _NEW),
+    "a required key more": ([*OLD, "config Config.seed required {}"], _BREAKS),
+    "an optional key more": ([*OLD, 'config Config.seed {"default": 0}'], _NEW),
+    "a required option more": ([*OLD, "arena x --y VALUE required"], _BREAKS),
+    "an option more": ([*OLD, "arena x --y VALUE"], _NEW),
+}
+
+
+@pytest.mark.parametrize("case", COMPLAINTS)
+def test_what_is_taken_away_is_told_from_what_is_added(case: str) -> None:
+    """And a parameter that every caller has to add from one with a default."""
+    now, text = COMPLAINTS[case]
+    assert complain(OLD, now).startswith(text)
+    assert bool(complain(OLD, now)) == bool(text)
+
+
+class Planted(Exception):
+    """A class with one of each kind of member."""
+
+    def method(self, first: int, /, second: str = "x", *rest: int, only: bool = False) -> None:
+        """Do nothing."""
+
+    @property
+    def value(self) -> int:
+        """A value."""
+        return 0
+
+
+def test_a_signature_is_listed_parameter_by_parameter() -> None:
+    """With kind, type and default, in the text of the source."""
+    assert [*_class("engine.Planted", Planted)] == [
+        "engine.Planted.method: method",
+        "engine.Planted.method argument 0, unnamed, first: int",
+        "engine.Planted.method argument 1 second: str = 'x'",
+        "engine.Planted.method keyword *rest: int",
+        "engine.Planted.method keyword only: bool = False",
+        "engine.Planted.value: property",
+        "engine.Planted.value -> int",
+    ]
+    assert "arena.open argument 0 folder: str | os.PathLike[str]" in _signature(
+        "arena.open", arena.open
+    )

@@ -1,0 +1,40 @@
+"""The settings of the site; `make docs` puts this file beside the pages that it has staged."""
+
+from importlib.metadata import version as version_of
+
+project = "District Noir Arena"
+copyright = "the District Noir Arena authors"
+author = copyright
+release = version_of("district-noir-arena")
+version = release
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "docs.making.commands",
+    "docs.making.versions",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["examples/**", "cluster/**"]
+myst_heading_anchors = 4
+default_role = "literal"
+nitpick_ignore_regex = [("py:class", ".*")]  # of signatures: other libraries, and types of ours
+html_theme = "pydata_sphinx_theme"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["extra"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # it is fetched, which a page from a file may not do
+html_theme_options = {
+    "logo": {"text": project},
+    "navbar_start": ["navbar-logo", "version-switcher"],
+    "navbar_align": "left",
+    "check_switcher": False,
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

@@ -264,9 +264,9 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 96,
     "floors": 10,
-    "files": 328,
+    "files": 329,
     "modules with one importer": 58,
-    "lines of code": 32_500,
+    "lines of code": 32_700,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 

@@ -80,12 +80,13 @@ def describe(of: inspect.Type) -> str:
         case inspect.LiteralType():
             return " or ".join(f"`{value}`" for value in of.values)
         case inspect.StructType():
-            return f"mapping: [{_heading(of.cls)}](#{_PLACES[of.cls]})"
+            return f"mapping ([{_heading(of.cls)}](#{_PLACES[of.cls]}))"
         case inspect.DictType():
             return "mapping"
         case inspect.ListType() | inspect.VarTupleType():
             each = describe(of.item_type)
-            return f"list of {'texts' if each == 'text' else each}{_bounds(of, '_length')}"
+            most = f"up to {of.max_length:,} " if of.max_length else ""
+            return f"list of {most}{each.replace('text', 'texts').replace('mapping', 'mappings')}"
         case inspect.IntType() | inspect.FloatType():
             whole = "whole number" if isinstance(of, inspect.IntType) else "number"
             return whole + _bounds(of)
@@ -96,15 +97,13 @@ def _heading(of: type) -> str:
     return next(heading for heading, one, _ in FILES if one is of).lower()
 
 
-def _bounds(of: Any, kind: str = "") -> str:
-    """Return the bounds of a number, or with `_length` those of a list."""
-    names = {"min": "at least", "max": "at most"} if kind else _BOUNDS
-    found = [
-        f"{word} {bound:,}"
-        for name, word in names.items()
-        if (bound := getattr(of, name + kind)) is not None
-    ]
-    return f", {' and '.join(found)}" if found else ""
+def _bounds(of: inspect.IntType | inspect.FloatType) -> str:
+    """Return the bounds of a number."""
+    if of.ge is not None and of.le is not None:
+        return f", {of.ge:,} to {of.le:,}"
+    found = [(word, getattr(of, name)) for name, word in _BOUNDS.items()]
+    text = " and ".join(f"{word} {bound:,}" for word, bound in found if bound is not None)
+    return f", {text}" if text else ""
 
 
 def _default(key: inspect.Field) -> str:

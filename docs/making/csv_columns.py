@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.insight import difference_columns, losses, table_columns
+from arena.insight import difference_columns, file_columns, losses, table_columns
 from arena.insight.table_columns import Column, TableColumns
 
 NAME: Final = "csv-columns.md"
-MODULES: Final = (table_columns, losses, difference_columns)
+MODULES: Final = (table_columns, file_columns, losses, difference_columns)
 
 _INTRODUCTION = """\
 # Columns of the CSV files
 
-[Results](../results.md) says which file answers what. In each file an empty cell is a number that is
-not known, and `NAME_low` and `NAME_high` are the ends of a 95 % interval."""
+[Results](../results.md) says which file answers what. An empty cell is a number that is not known,
+and `NAME_low` and `NAME_high` are the ends of a 95 % interval. `superiority.csv` has a row and a
+column for each bot."""
 
 
 def pages() -> dict[str, str]:

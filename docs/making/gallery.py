@@ -59,10 +59,7 @@ EXHIBITS: Final = (
     Exhibit(
         "An ablation",
         "What the bonus for a set is worth: the same bots and deals with and without it.",
-        (
-            "arena ablate quickstart --rule set_bonus=0 --pairs 100 --quiet "
-            "--out results/no-sets",
-        ),
+        ("arena ablate quickstart --rule set_bonus=0 --pairs 100 --quiet --out results/no-sets",),
         "results/no-sets/report.html",
     ),
     Exhibit(

@@ -13,5 +13,7 @@ def to_markdown(path: Path) -> str:
         text = "".join(cell["source"])
         parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
     first, *others = parts
-    note = f"This page is a notebook: {{download}}`{path.name}`. Run it to see its tables and plots."
+    note = (
+        f"This page is a notebook: {{download}}`{path.name}`. Run it to see its tables and plots."
+    )
     return "\n\n".join([first, note, *others, ""])
